@@ -29,11 +29,7 @@ def repair_side_by_side(state: LoopState, ruling: Ruling, board: Board) -> None:
 
 
 def repair(
-    state: LoopState,
-    known: Failing,
-    traces: Sequence[str] = ("",),
-    attempts: Sequence[str] = (),
-    drafts: int = 0,
+    state: LoopState, known: Failing, traces: Sequence[str] = ("",), attempts: Sequence[str] = (), drafts: int = 0
 ) -> bool:
     """Ask the Critic at once for a replacement of the leader for each of `traces` of its failing call, told what
     other `attempts` failed with, and for more `drafts`. Return True if there is a new replacement."""

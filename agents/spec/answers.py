@@ -21,7 +21,7 @@ from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
-from .source_file import read_text
+from .place import read_text
 
 LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""

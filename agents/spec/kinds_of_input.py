@@ -169,9 +169,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a colon", r"\bcolons?\b", ":"),
     _of_mark("a tab", r"\btabs?\b", "\t"),
     _of_mark(
-        "a line break",
-        r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b",
-        "\n",
+        "a line break", r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b", "\n"
     ),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),

@@ -13,9 +13,8 @@ from ..syntax.source import compiled
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .modules import read_modules, requirements
-from .place import Place, place_of
+from .place import Place, place_of, read_text
 from .signature import asks_for_a_program, found, stated
-from .source_file import read_text
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000
