@@ -92,14 +92,14 @@ class Evidence:
         return tuple(said)
 
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
-        """The trials that do as `leader` does, itself included."""
-        return [trial for trial in trials if self._alike(leader, trial)]
+        """The trials that do as `leader` does in their case and in each call that both answer, itself included."""
 
-    def _alike(self, *trials: Trial) -> bool:
-        """Return True if trials do the same in their case, and in each call that all answer."""
-        values = ({comparable(self._text(trial, call)) for trial in trials} for call in self.calls)
-        alike = all(None in found or len(found) == 1 for found in values)
-        return alike and len({trial.observation.behavior for trial in trials}) == 1
+        def alike(trial: Trial) -> bool:
+            values = ({comparable(self._text(each, call)) for each in (leader, trial)} for call in self.calls)
+            same = trial.observation.behavior == leader.observation.behavior
+            return same and all(None in found or len(found) == 1 for found in values)
+
+        return list(filter(alike, trials))
 
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
@@ -193,13 +193,11 @@ def calls_near(
 ) -> list[Call]:
     """Calls near those of the functions that patches change, also with literals of these functions for arguments;
     where there are none, other runs of the whole, or calls near all of `calls`."""
-    mended = {
-        (path, name)
-        for patch in patches
-        for path, text in patch.files.items()
-        for name in _changed_functions(files[path], text)
-    }
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
+    mended: set[tuple[str, str]] = set()
+    for path, text in texts:
+        was, now = ({name: ast.dump(node) for name, node in _functions(each)} for each in (files[path], text))
+        mended |= {(path, name) for name in now if was.get(name) != now[name]}
     values = _boundaries([*texts, *files.items()], mended)
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
     return found or list(other_runs) or _near(calls)
@@ -236,11 +234,6 @@ def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
     named = all(each.arg for each in found.keywords)
     if given and named and all(is_literal(ast.unparse(each)) for each in given):
         yield found, rest
-
-
-def _changed_functions(old: str, new: str) -> set[str]:
-    before, after = ({name: ast.dump(node) for name, node in _functions(text)} for text in (old, new))
-    return {name for name, text in after.items() if before.get(name) != text}
 
 
 def _functions(text: str) -> list[tuple[str, ast.AST]]:

@@ -165,7 +165,8 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         search.trials.append(trial)
         search.tell(confirmed=False)
         if known is None:
-            emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
+            named = f"::{place.name}" if place.name else f":{place.first_line}-{place.last_line}"
+            emit(Note(f"Patch {search.asked}, of {place.path}{named}: {_outcome(trial)}."))
         if len(search.good) >= AGREEING:
             search.evidence.gather(case, search.trials)
             if search.enough or (known is not None and patches > 1):
@@ -228,10 +229,6 @@ def _told(trial: Trial, names: set[str]) -> str:
     if symptom is not None and symptom.items and names.isdisjoint(item.name for item in symptom.items):
         return "it still fails, in what is not shown here"
     return _outcome(trial)
-
-
-def _named(place: Place) -> str:
-    return f"{place.path}::{place.name}" if place.name else f"{place.path}:{place.first_line}-{place.last_line}"
 
 
 def _result(search: _Search, require: RequiredGrade) -> HealResult:

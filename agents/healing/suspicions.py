@@ -64,10 +64,10 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     suppressed = _more(*((_dotted(node.func) for node in of_one) for of_one in calls))
     if any(name.rpartition(".")[2] == "suppress" for name in suppressed):
         yield Suspicion("swallows", "errors are suppressed")
-    for kind in ("Raise", "Assert"):
-        lost = _more(*([name for name in _kinds(tree) if name == kind] for tree in (before, after)))
-        if lost:
-            yield Suspicion("swallows", f"{len(lost)} `{kind.lower()}` is gone")
+    kinds, left = (Counter(type(node) for node in ast.walk(tree)) for tree in (before, after))
+    for kind in (ast.Raise, ast.Assert):
+        if (lost := kinds[kind] - left[kind]) > 0:
+            yield Suspicion("swallows", f"{lost} `{kind.__name__.lower()}` is gone")
 
 
 def _is_quiet(node: ast.AST) -> bool:
@@ -289,10 +289,6 @@ def _is_type_guard(node: ast.AST) -> bool:
         and any(isinstance(each, ast.Name) and each.id in ("isinstance", "type") for each in ast.walk(node.test))
         and all(map(_does_nothing, node.body))
     )
-
-
-def _kinds(tree: ast.Module) -> Iterator[str]:
-    return (type(node).__name__ for node in ast.walk(tree))
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..records import Board, Candidate, Clause, ClauseCheck, Grade, NextStep, Outcome, Ruling, Test, Verdict
+from ..records import Board, Candidate, Clause, Grade, NextStep, Outcome, Ruling, Test, Verdict
 from .agreement import Agreement, exception_of, runnable
 from .argument_tests import SAID
 from .clause_checks import clause_checks, used_by
@@ -161,16 +161,13 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
     if view.unnamed:
         return "contested", f"{view.unnamed} {_why(view, enough=True)}"
     if view.unchecked:
-        return "contested", f"Nothing checks {_unchecked(view.unchecked)}. {_why(view, enough=True)}"
+        missing = dict.fromkeys(str(need) for check in view.unchecked for need in check.missing)
+        what = f"{', '.join(missing)}, which the spec asks for"
+        return "contested", f"Nothing checks {what}. {_why(view, enough=True)}"
     if not view.own:
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
     examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
     return "verified" if examples else "consensus", _why(view, enough=True)
-
-
-def _unchecked(checks: Sequence[ClauseCheck]) -> str:
-    missing = dict.fromkeys(str(need) for check in checks for need in check.missing)
-    return f"{', '.join(missing)}, which the spec asks for"
 
 
 def _why(view: LeaderView, *, enough: bool) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 from ..records import Candidate, Clause, LedgerEntry, Test
@@ -141,33 +142,18 @@ def lone_example(
 ) -> str | None:
     """Return the sentence on the first example that another one contradicts, or that stands alone and that none of
     `clauses` confirms by quoting its value; None without one."""
-    tests = [test for test in agreement.board.tests if test.trusted]
+    claims = [(test, claim) for test in agreement.board.tests if test.trusted and (claim := claim_of(test))]
     quoted = [need.value for clause in clauses for need in clause.needs if need.kind == "text"]
-    alone = [test for test in tests if not any(same_value(_expected(test), value) for value in quoted)]
-    return next((said for test in tests if (said := _contradicted(test, tests))), None) or next(
-        (said for test in alone if (said := _alone(agreement, test, thresholds))), None
-    )
-
-
-def _expected(test: Test) -> str:
-    claim = claim_of(test)
-    return claim.expected if claim is not None else ""
-
-
-def _contradicted(test: Test, tests: list[Test]) -> str | None:
-    claim = claim_of(test)
-    for other in map(claim_of, tests):
-        if claim and other and claim.question == other.question and not same_value(claim.expected, other.expected):
+    for (_, claim), (_, other) in product(claims, claims):
+        if claim.question == other.question and not same_value(claim.expected, other.expected):
             stated = " and ".join(f"`{each.question} == {each.expected}`" for each in (claim, other))
             return f"The examples {stated} contradict each other."
-    return None
+    alone = (pair for pair in claims if not any(same_value(pair[1].expected, value) for value in quoted))
+    return next(filter(None, (_alone(agreement, *pair, thresholds) for pair in alone)), None)
 
 
-def _alone(agreement: Agreement, test: Test, thresholds: Thresholds) -> str | None:
+def _alone(agreement: Agreement, test: Test, claim: ValueClaim, thresholds: Thresholds) -> str | None:
     """The sentence on `test` where most of the drafts that pass all other trusted tests agree on another value."""
-    claim = claim_of(test)
-    if claim is None:
-        return None
     others = [each for each in agreement.board.tests if each.trusted and each is not test]
     peers = [
         candidate

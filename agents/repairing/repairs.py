@@ -185,7 +185,8 @@ class Repairs:
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> Found:
         """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
-        key = self._key(case, failure)
+        parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
+        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
             if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
                 self._pid = os.getpid()
@@ -243,10 +244,6 @@ class Repairs:
             except (OSError, UsageError) as error:  # the call is healed all the same
                 self._notes = (f"the patch was not kept: {error}",)
         return heal.files, RepairResult(False, heal.why, heal=heal)
-
-    def _key(self, case: CallCase, failure: Failure) -> str:
-        parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _install(self, case: CallCase, files: Files) -> None:
         path = case.callee.path

@@ -60,7 +60,10 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     """
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
-    constants = _assigned(parse("\n".join(module.shared)))
+    constants: dict[str, ast.expr] = {}
+    for node in parse("\n".join(module.shared)).body:
+        if isinstance(node, ast.Assign):
+            constants |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
     cases = [case for test in module.tests for case in _cases(*test, constants, module)]
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
@@ -128,16 +131,6 @@ def _is_idle(node: ast.stmt) -> bool:
     if not isinstance(node, ast.Expr):
         return isinstance(node, ast.Pass)
     return not asserts(node) or last_name(node.value) in {"print", "main"}
-
-
-def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
-    return {
-        target.id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
 
 
 def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], module: _Module) -> list[str]:

@@ -222,7 +222,12 @@ def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
     if parses(text):
         return text, ()
     lines = text.split("\n")
-    starts = [number for number, line in enumerate(lines) if _starts_statement(lines, number, line)]
+    starts = [
+        number
+        for number, line in enumerate(lines)
+        if line.strip() and line[0] not in " \t#" and not _CONTINUES.match(line)
+        if not (number and lines[number - 1].startswith("@"))
+    ]
     bounds = [*starts, len(lines)]
     kept: list[str] = []
     lost: list[str] = []
@@ -239,12 +244,6 @@ def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
             lost.extend(_DEFINITION.findall("\n".join(lines[first : bounds[index + 1]])))
             index += 1
     return "\n".join(kept).strip("\n") + "\n", tuple(lost)
-
-
-def _starts_statement(lines: list[str], number: int, line: str) -> bool:
-    if not line.strip() or line[0] in " \t#" or _CONTINUES.match(line):
-        return False
-    return not (number and lines[number - 1].startswith("@"))
 
 
 def _is_code(chunk: str) -> bool:

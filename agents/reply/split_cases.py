@@ -121,20 +121,17 @@ def _split(function: Function, constants: Constants) -> list[Function]:
     """Return `function` as one function a check, where no check needs what another one left behind."""
     body = function.body[1:] if is_constant(function.body[0]) else function.body
     said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
-    groups = _groups([node for node in body if node not in said])
+    body = [node for node in body if node not in said]
+    ends = [number for number, node in enumerate(body, 1) if asserts(node)][:-1]
+    groups = [body[start:end] for start, end in pairwise([0, *ends, len(body)])]
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
-    bare = copy.copy(function)
-    for bare.body in groups:  # which no other test has
-        made.append(copy.deepcopy(bare))
+    for group in groups:
+        case = copy.copy(function)
+        case.body = group
+        made.append(copy.deepcopy(case))
     return made
-
-
-def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
-    """Runs of statements that each end in a check; what follows the last check belongs to it."""
-    ends = [number for number, node in enumerate(body, 1) if asserts(node)][:-1]
-    return [list(body[start:end]) for start, end in pairwise([0, *ends, len(body)])]
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:

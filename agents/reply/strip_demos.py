@@ -36,8 +36,10 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
         statements = f"{len(demos)} top-level statement{'s' * (len(demos) > 1)}"
         notes.append(f"dropped {statements} that only demonstrate")
     kept = [node for node in rest if node not in demos]
-    dead = [*tests, *demos, *_dead_guards(kept, tests), *_idle_imports(tree, kept, bool(tests))]
-    return cut(code, dead), tuple(notes)
+    # An `if __name__` block that runs tests, or nothing that is left.
+    gone = {"unittest", "pytest"}.union(*map(names_bound, tests))
+    guards = [node for node in kept if is_main_guard(node) and names_used(node) & gone]
+    return cut(code, [*tests, *demos, *guards, *_idle_imports(tree, kept, bool(tests))]), tuple(notes)
 
 
 def cut(code: str, dead: Sequence[ast.stmt]) -> str:
@@ -143,12 +145,6 @@ def _touched(node: ast.AST) -> frozenset[str]:
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _FILLS:
             touched |= names_used(inner.func.value)
     return frozenset(touched)
-
-
-def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
-    """`if __name__` blocks that run tests, or nothing that is left."""
-    gone = {"unittest", "pytest"}.union(*map(names_bound, tests))
-    return [node for node in kept if is_main_guard(node) and names_used(node) & gone]
 
 
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:

@@ -99,17 +99,11 @@ def _form(node: Definition, *, whole: bool) -> str:
     documented = (ast.get_docstring(node) or "").strip().split("\n")[0]
     body: list[ast.stmt] = [ast.Expr(ast.Constant(documented))] if documented and whole else []
     if isinstance(node, ast.ClassDef) and whole:
-        shown = (
-            _form(item, whole=True) if is_definition(item) else unparse(item)
-            for item in filter(_is_shown, node.body)
-        )
-        body += [each for text in shown for each in parse(text).body]
+        for item in node.body:
+            if isinstance(item, Function) and (item.name == "__init__" or not item.name.startswith("_")):
+                body += parse(_form(item, whole=True)).body
+            elif isinstance(item, ast.AnnAssign):
+                body.append(item)
     made = copy.copy(node)
     made.body = body or [ast.Expr(ast.Constant(...))]
     return unparse(ast.fix_missing_locations(made))
-
-
-def _is_shown(node: ast.stmt) -> bool:
-    if isinstance(node, Function):
-        return node.name == "__init__" or not node.name.startswith("_")
-    return isinstance(node, ast.AnnAssign)

@@ -147,18 +147,13 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
     place = seen = depth = 0
     for end in _END.finditer(masked):
-        depth += _depth(masked, seen, end.start())
-        seen = end.start()
+        part, seen = masked[seen : end.start()], end.start()
+        depth += sum(map(part.count, "([")) - sum(map(part.count, ")]"))
         short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
         if depth <= 0 and not short:
             yield from _raising_apart(text[place : seen + 1])
             place, depth = end.end(), 0
     yield from _raising_apart(text[place:])
-
-
-def _depth(text: str, start: int, end: int) -> int:
-    """Return how many more brackets open than close in a part of `text`."""
-    return sum(text.count(mark, start, end) * sign for mark, sign in (("(", 1), ("[", 1), (")", -1), ("]", -1)))
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:

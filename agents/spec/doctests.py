@@ -113,8 +113,9 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
         return _printed(code, result) if result and any(last_name(call) == "print" for call in calls) else None
     if result and isinstance(node.value, ast.Call) and (prints or last_name(node.value) == "print"):
         return _printed(code, result)
-    if _is_comparison(node.value) and result in {"", "True"}:
-        return f"assert {code}"
+    match node.value:
+        case ast.Compare(ops=[ast.Eq() | ast.Is()]) if result in {"", "True"}:
+            return f"assert {code}"
     if not result:
         return f"assert {code} is None" if optional and isinstance(node.value, ast.Call) else None
     stated = value(result)
@@ -129,10 +130,6 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
 def _printed(code: str, result: str) -> str | None:
     printed = result.replace("<BLANKLINE>", "")
     return f"{code}\nassert capsys.readouterr().out.strip() == {printed!r}" if "..." not in result else None
-
-
-def _is_comparison(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is)
 
 
 class Before:

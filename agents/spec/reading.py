@@ -76,7 +76,9 @@ def make_spec(
         signature=signature,
         examples=shown,
         user_tests=_trusted(sources),
-        program=_is_program(front, body, signature, shown),
+        program=front.signature == PROGRAM
+        or any(example.runs_program for example in shown)
+        or (signature is None and asks_for_a_program(body)),
         packages=packages,
         modules=modules,
         limits=front.limits,
@@ -115,13 +117,6 @@ def _signature(front: FrontMatter, body: str) -> Signature | None:
         return stated(front.signature)
     except ValueError as error:
         raise UsageError(f"{front.places['signature']}: {error}.") from error
-
-
-def _is_program(front: FrontMatter, body: str, signature: Signature | None, shown: Sequence[Example]) -> bool:
-    """Return True if the front matter says so, an example runs it, or the text asks for one and no function."""
-    if front.signature == PROGRAM or any(example.runs_program for example in shown):
-        return True
-    return signature is None and asks_for_a_program(body)
 
 
 def _examples(

@@ -87,17 +87,17 @@ def _stub(text: str) -> Signature | None:
     for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
         body = statements(code)
         stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
-        classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
+        methods = {
+            node: [item for item in node.body if isinstance(item, Function)]
+            for node in body
+            if isinstance(node, ast.ClassDef)
+        }
+        classes = [node for node, inside in methods.items() if inside and all(map(is_stub, inside))]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
             return _of(classes[0])
         if stubs:
             return _of(stubs[-1])
     return None
-
-
-def _is_class_stub(node: ast.ClassDef) -> bool:
-    methods = [item for item in node.body if isinstance(item, Function)]
-    return bool(methods) and all(is_stub(method) for method in methods)
 
 
 def _header(text: str) -> Signature | None:
