@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..records import Board, Candidate, Clause, Grade, NextStep, Outcome, Ruling, Test, Verdict
-from .agreement import Agreement, exception_of, runnable
+from .agreement import NO_PROBES, Agreement, exception_of, runnable
 from .argument_tests import SAID
 from .clause_checks import clause_checks, used_by
 from .leader_view import LeaderView
@@ -71,7 +71,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     named = frozenset(need.value for need in needs if need.kind == "exception")
     if named:
         named = named.union(*(used_by(test).raises for test in board.tests if test.trusted))
-    agreement = Agreement(board, situation.probes, named)
+    agreement = Agreement(board, situation.probes or NO_PROBES, named)
     tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     settled = settlements(board.tests, tallies, thresholds)
     leader = _leader(agreement)
@@ -187,7 +187,7 @@ def _why(view: LeaderView, *, enough: bool) -> str:
     said = f"{', '.join(first)}, and {last}."
     if arguments := view.arguments:
         said += f" {arguments}"
-    if view.agreement.probes is None:
+    if not view.agreement.probes.tests:
         said += " No input beyond those of the tests could be tried."
     if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):
         said += " Tests ran in one process with the code, a lower assurance."

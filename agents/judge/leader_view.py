@@ -136,19 +136,15 @@ class LeaderView:
     def unnamed(self) -> str:
         """Return a sentence on a probe that the leader ends by an exception, where the spec names others; empty
         without one."""
-        for probe in self._probes:
+        for probe in self.agreement.probes.tests:
             if raised := self.agreement.unnamed_on(self.leader, probe):
                 return f"It raises {raised} for {probed_call(probe)}, an exception that the spec does not name."
         return ""
 
     @property
-    def _probes(self) -> Sequence[Test]:
-        return self.agreement.probes.tests if self.agreement.probes is not None else ()
-
-    @property
     def arguments(self) -> str:
         """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
-        for probe in (each for each in self._probes if each.id.startswith((CHANGED, ITSELF))):
+        for probe in (each for each in self.agreement.probes.tests if each.id.startswith((CHANGED, ITSELF))):
             claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
             if claim is None or found is None:
                 continue
@@ -178,7 +174,7 @@ class LeaderView:
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        for probe in self._probes:
+        for probe in self.agreement.probes.tests:
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
                 continue
@@ -223,8 +219,8 @@ class LeaderView:
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""
         value = self.agreement.returned(candidate, probe)
-        if value is not None or self.agreement.probes is None:
-            return value or ""
+        if value is not None:
+            return value
         outcome = self.agreement.probes.verdict(candidate.id).outcome(probe.id)
         return f"raises {exception_of(outcome) or 'an exception'}"
 

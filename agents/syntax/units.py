@@ -160,14 +160,13 @@ def _shape(arguments: ast.arguments) -> str:
 def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str) -> str:
     """The code with its function `name` moved into the classes that the place is in."""
     lines = code.split("\n")
-    found = next((node for node in module.body if is_definition(node) and node.name == name), None)
-    if found is None:
-        return code
-    first, last = first_line(found), found.end_lineno or found.lineno
-    method = "\n".join(lines[first - 1 : last])
-    for each in reversed(classes):
-        method = f"class {each}:\n{indented(method)}"
-    return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
+    for found in (node for node in module.body if is_definition(node) and node.name == name):
+        first, last = first_line(found), found.end_lineno or found.lineno
+        method = "\n".join(lines[first - 1 : last])
+        for each in reversed(classes):
+            method = f"class {each}:\n{indented(method)}"
+        return "\n".join([*lines[: first - 1], method, *lines[last:]])
+    return code
 
 
 def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr]) -> str:
@@ -225,9 +224,7 @@ def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
                 ends = _end(before[first])
             lines += [line.rstrip("\r\n") + ends for line in after[start:stop]]
     result = "".join(lines)
-    if before and not _end(before[-1]):
-        return result.rstrip("\r\n") if _end(result) else result
-    return result
+    return result.rstrip("\r\n") if before and not _end(before[-1]) else result
 
 
 def _end(line: str) -> str:
