@@ -179,7 +179,8 @@ def _known(search: _Search, patch: Patch) -> Trial | None:
     def programs(patch: Patch) -> dict[str, str]:
         return {path: program(text) for path, text in patch.files.items()}
 
-    return next((trial for trial in search.trials if programs(trial.patch) == programs(patch)), None)
+    made = programs(patch)
+    return next((trial for trial in search.trials if programs(trial.patch) == made), None)
 
 
 def _confirm(search: _Search) -> None:
