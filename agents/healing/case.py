@@ -11,7 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -81,59 +81,18 @@ class ScriptRun:
     """Of the calls that were asked for."""
 
 
-def run_script(
-    sandbox: Sandbox,
-    limits: SandboxLimits,
-    tree: Tree,
-    changed: Mapping[str, bytes],
-    invocation: Invocation,
-    *,
-    seed: int,
-    cancelled: Callable[[], bool],
-) -> ScriptRun:
-    """Run a script once on the files of `tree`, with those that are `changed`. Raises SandboxBroken and
-    Interrupted."""
-    task = {
-        "lent": ":".join(sandbox.interpreter.lent),
-        "script": invocation.script,
-        "arguments": invocation.arguments,
-        "environment": dict(invocation.environment),
-        "wanted": invocation.wanted,
-        "seed": seed,
-        "called": invocation.called,
-        "traced": invocation.traced,
-        "asked": [(each.path, each.source) for each in invocation.asked],
-    }
-    files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-    files |= error_programs() | {"inside/lending.py": LENDING.read_bytes()}
-    files |= {"task.json": json.dumps(task).encode(), "tree.tar": tree.archive(changed)}
-    ours, theirs = socket.socketpair()
-    with closing(ours), closing(theirs):
-        argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
-        job = Job(argv, files, limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
-        with sandbox.launch(job) as running:
-            theirs.close()
-            told = _read(ours, time.monotonic() + limits.wall_seconds + _GRACE_SECONDS, cancelled)
-            ended = running.wait()
-    run = _as_run(ended, told, {**tree.files, **changed})
-    count = len(invocation.asked)
-    return replace(run, answers=(*run.answers, *[None] * count)[:count])
-
-
 def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
     received = bytearray()
     while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
         if cancelled():
             raise Interrupted("The heal was interrupted.")
-        if not ready(channel, 0.2):
-            continue
-        try:
-            data = channel.recv(1 << 18)
-        except OSError:
-            break
-        if not data:
-            break
-        received += data
+        if ready(channel, 0.2):
+            data = b""
+            with suppress(OSError):
+                data = channel.recv(1 << 18)
+            if not data:
+                break
+            received += data
     return bytes(received)
 
 
@@ -269,7 +228,35 @@ class TreeCase(Case):
             return self._runs[invocation, seed]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
         told = replace(invocation, called=invocation.called or (not changed and seed == 0))
-        run = run_script(self.sandbox, self.limits, self.tree, new, told, seed=seed, cancelled=self.cancelled)
+        run = self._run(told, new, seed)
         if not changed:
             self._runs[invocation, seed] = run
         return run
+
+    def _run(self, invocation: Invocation, changed: Mapping[str, bytes], seed: int) -> ScriptRun:
+        """Run it once, cold, on the files of the tree, with those that are `changed`."""
+        task = {
+            "lent": ":".join(self.sandbox.interpreter.lent),
+            "script": invocation.script,
+            "arguments": invocation.arguments,
+            "environment": dict(invocation.environment),
+            "wanted": invocation.wanted,
+            "seed": seed,
+            "called": invocation.called,
+            "traced": invocation.traced,
+            "asked": [(each.path, each.source) for each in invocation.asked],
+        }
+        files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
+        files |= error_programs() | {"inside/lending.py": LENDING.read_bytes()}
+        files |= {"task.json": json.dumps(task).encode(), "tree.tar": self.tree.archive(changed)}
+        ours, theirs = socket.socketpair()
+        with closing(ours), closing(theirs):
+            argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
+            job = Job(argv, files, self.limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
+            with self.sandbox.launch(job) as running:
+                theirs.close()
+                told = _read(ours, time.monotonic() + self.limits.wall_seconds + _GRACE_SECONDS, self.cancelled)
+                ended = running.wait()
+        run = _as_run(ended, told, {**self.tree.files, **changed})
+        count = len(invocation.asked)
+        return replace(run, answers=(*run.answers, *[None] * count)[:count])

@@ -97,7 +97,7 @@ def heal_case(
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     shown, held = shown_in_prompt(seen.symptom).items, held_out(seen.symptom, holds_out=case.holds_out)
     evidence = Evidence(shown=shown, held=held, seeds=seen.calls, left_out=seen.left_out)
-    there = places(case.files, seen.symptom, seen.reached, healer.longest, case.target)
+    there = places(case, seen.symptom, seen.reached, healer.longest)
     search = _Search(case, seen.symptom, there, evidence, found, name)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
@@ -256,21 +256,16 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
     )
 
 
-def places(
-    files: Mapping[str, str],
-    symptom: Symptom,
-    reached: Mapping[str, float],
-    longest: int,
-    target: tuple[str, str] | None,
-) -> tuple[Place, ...]:
+def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: int) -> tuple[Place, ...]:
     """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
     run reached, by their suspicion. `longest` is the room of a reply, in characters.
 
-    With a `target`, path and name, that is the place. Without a traceback one short file is a place as a whole,
+    Of a case with a `target` that is the place. Without a traceback one short file is a place as a whole,
     unless tests fail, which tell the functions apart.
     """
-    if target is not None:
-        path, name = target
+    files = case.files
+    if case.target is not None:
+        path, name = case.target
         lines = [frame.line for frame in symptom.frames if frame.path == path]
         return (unit_named(path, files[path], name, lines, longest),)
     told_apart = symptom.kind == "tests" and bool(reached)

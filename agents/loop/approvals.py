@@ -100,7 +100,7 @@ class LoopApprovals:
     def _approved(
         self, point: Point, title: str, old: str, proposed: Candidate, facts: tuple[str, ...]
     ) -> Candidate | None:
-        """What is proposed, or what the user makes of it; None where it is refused."""
+        """Return what is proposed, or what the user makes of it; None where it is refused."""
         if not self.asks(point):
             return proposed
         decision, code = self._decided(point, title, old, proposed.code, facts)
