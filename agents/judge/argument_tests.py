@@ -45,22 +45,17 @@ ITSELF = "test_argument_itself_"
 def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
     """Return tests for what `clauses` say of arguments, on lists, dicts and sets that `tests` pass on, and on
     shorter and empty ones: the first branch of many functions returns its argument there."""
+    if any(_IN_PLACE.search(clause.text) for clause in clauses):
+        return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
-    calls = list(dict.fromkeys(_calls(tests)))
-    in_place = any(_IN_PLACE.search(clause.text) for clause in clauses)
-    return tuple(
-        _test(
-            f"{SAID}{word}_{number}",
-            f"result = {call}",
-            condition.format(argument=argument),
-            preamble,
-            said[0].text,
-            before=f"given = {argument}\n",
-        )
-        for word, pattern, condition in kinds
-        if (said := [clause for clause in clauses if pattern.search(clause.text)]) and not in_place
-        for number, (call, argument, preamble) in enumerate(calls, 1)
-    )
+    made = []
+    for word, pattern, condition in kinds:
+        said = next((clause.text for clause in clauses if pattern.search(clause.text)), None)
+        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):
+            name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
+            holds = condition.format(argument=argument)
+            made.append(_test(name, f"result = {call}", holds, preamble, said or "", before=before))
+    return tuple(made)
 
 
 def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:

@@ -102,11 +102,9 @@ def clause_checks(
     found = []
     shared = _without_a_raise_of_their_own(clauses, counts)
     for clause in clauses:
-        missing = tuple(
-            need
-            for need in clause.needs
-            if not any(used.meets(need) for used in counts) or (need.kind == "exception" and clause in shared)
-        )
+        unmet = {need for need in clause.needs if not any(used.meets(need) for used in counts)}
+        unmet |= {need for need in clause.needs if need.kind == "exception" and clause in shared}
+        missing = tuple(need for need in clause.needs if need in unmet)
         about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
         line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
@@ -209,17 +207,9 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
     """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, and on lists of one
     kind of item alone where `tests` mix them."""
     used = [used_by(test) for test in tests]
-    missing = [
-        need
-        for clause in clauses
-        for need in clause.needs
-        if need.kind in ("input", "value") and not any(each.meets(need) for each in used)
-    ]
-    made = [
-        (call, test.preamble)
-        for need in dict.fromkeys(missing)
-        for test in tests
-        if (call := _made(need, test)) is not None
-    ]
+    needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
+    missing = [need for need in needs if not any(each.meets(need) for each in used)]
+    made = [(_made(need, test), test.preamble) for need in missing for test in tests]
     made += [(call, preamble) for found, preamble in literal_calls(tests) for call in _of_one_kind(found)]
-    return probes_of(dict(islice(dict(made).items(), count)), EDGE)
+    calls = {call: preamble for call, preamble in made if call is not None}
+    return probes_of(dict(islice(calls.items(), count)), EDGE)

@@ -161,9 +161,8 @@ class LeaderView:
         and one on which only other drafts differ; then the other contested tests."""
         named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
         others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
-        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
         once: dict[str, Dispute] = {}
-        for dispute in found:
+        for dispute in (*named, *(() if grade in SUCCESSES else self._questions()), *others):
             once.setdefault(dispute.question, dispute)
         return tuple(once.values())
 

@@ -41,7 +41,9 @@ def clean(text: bytes | str) -> str:
 def visible(text: str) -> str:
     """Return `text` with every character that hides, reorders or controls as an escape, and nothing taken out:
     what a person approves is what will run."""
-    return text.translate({ord(each): _escape(each) for each in set(text) if _is_hidden(each)})
+    hidden = {each for each in set(text) - {"\n", "\t"} if unicodedata.category(each) in _HIDDEN_CATEGORIES}
+    hidden.update(each for each in set(text) if ord(each) in _IGNORABLE)
+    return text.translate({ord(each): _escape(each) for each in hidden})
 
 
 def one_line(text: str) -> str:
@@ -62,11 +64,6 @@ def for_xml(text: str) -> str:
 def for_markdown(line: str) -> str:
     """Escape a cleaned line so that Markdown shows it as it is."""
     return _MARKS.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\&", "&amp;")
-
-
-def _is_hidden(character: str) -> bool:
-    hides = unicodedata.category(character) in _HIDDEN_CATEGORIES or ord(character) in _IGNORABLE
-    return hides and character not in "\n\t"
 
 
 def _escape(character: str) -> str:
