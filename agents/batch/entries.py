@@ -12,8 +12,8 @@ from typing import TextIO
 from ..errors import UsageError
 from ..records import fingerprint
 from ..spec.front_matter import Fields, FrontMatter, front_matter
+from ..spec.place import read_text
 from ..spec.reading import LONGEST_SPEC, make_spec, take_apart
-from ..spec.source_file import read_text
 from ..syntax.clean_text import one_line
 from .heals import heal_content, heal_request
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason

@@ -174,7 +174,7 @@ def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
     if answers is None:
         return given
     from ..spec.answers import LONGEST_ANSWERS, statements
-    from ..spec.source_file import read_text
+    from ..spec.place import read_text
 
     text = read_text(answers, LONGEST_ANSWERS)
     return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(answers))))

@@ -196,7 +196,7 @@ def _prepare_fork(
     from ..run.recorded_settings import gone_on
     from ..run.run import RunRequest
     from ..spec import read_tests_file
-    from ..spec.source_file import read_text
+    from ..spec.place import read_text
     from ..storage.user_file import LONGEST
 
     text = read_text(code, LONGEST) if code is not None else None

@@ -83,7 +83,7 @@ def verify(
     json
         Print one JSON document and nothing else.
     """
-    from ..spec.source_file import read_text
+    from ..spec.place import read_text
     from ..storage.user_file import LONGEST
     from ..suite.own_name import as_user_code
     from ..verifier.document import verdict_document

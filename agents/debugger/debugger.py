@@ -1,13 +1,18 @@
 """A repair by an agent that may run things: snippets, traces, single tests, in the sandbox; the judge decides.
 
-What a tool shows comes from a process in which the candidate runs, and may be forged: it reaches prompts alone.
+What a tool or a trace shows comes from a process in which the candidate runs, and may be forged: it reaches
+prompts alone, and nothing is decided by it.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import json
+import math
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import BudgetSpent, ReplyError
 from ..events import EventHandler, Note
@@ -19,11 +24,81 @@ from ..roles.ask import Ask, ReplyLengths
 from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
 from ..roles.prompt import render
-from ..sandbox import Job, SandboxLimits
+from ..sandbox import Job, Sandbox, SandboxLimits
 from ..strength import MutantRunner
 from ..syntax.clean_text import visible
 from ..syntax.source import program
-from .trace_job import trace
+
+_PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
+_SECONDS = 5.0
+_KEPT = 20
+_LONGEST_LINE = 200
+_NO_FILES: Mapping[str, bytes] = {}
+
+
+def trace(
+    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = _NO_FILES, seconds: float = _SECONDS
+) -> str:
+    """Return the trace of `call` (an expression, statements before it) in `code` as text: at most 40 lines and how
+    the call ended. `beside` are files to import. Raises SandboxBroken."""
+    mark = secrets.token_hex(8)
+    files = {
+        **beside,
+        "under_trace.py": _PROGRAM.read_bytes(),
+        "user_code.py": code.encode("utf-8", "surrogatepass"),
+        "call.txt": call.encode("utf-8", "surrogatepass"),
+    }
+    limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
+    with sandbox.launch(Job(["-I", "-B", "/src/under_trace.py", mark], files, limits)) as running:
+        ended = running.wait()
+    if ended.stopped is not None:
+        return f"The call did not come to its end ({ended.stopped})."
+    marked = [line for line in ended.stdout.split(b"\n") if line.startswith(mark.encode())]
+    try:
+        finding = json.loads(marked[-1].removeprefix(mark.encode()))
+        lines = [(int(number), str(text)) for number, text in finding["lines"]]
+        left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+        return "The call left no trace: its process ended, or the module can't be imported."
+    shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
+    return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
+
+
+def _told(lines: list[tuple[int, str]], left_out: int) -> list[str]:
+    """The lines, repeated ones as one, the middle left out."""
+    folded = list(_folded(lines))
+    if len(folded) <= 2 * _KEPT and not left_out:
+        return folded
+    first, last = folded[:_KEPT], folded[-_KEPT:] if len(folded) >= 2 * _KEPT else folded[_KEPT:]
+    count = len(folded) - len(first) - len(last) + left_out
+    return [*first, f"… {count} lines …", *last]
+
+
+def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
+    """The lines as `12: low=0 mid=2`; a block of lines (at most eight) that comes again and again with the same
+    values is told once, with its count."""
+    told = [f"{number}: {text}".rstrip() for number, text in lines]
+    place = 0
+    while place < len(told):
+        length, times = _repeats(told, place)
+        yield from told[place : place + length]
+        if times > 1:
+            yield f"(these {length} lines {times} times)"
+        place += length * times
+
+
+def _repeats(told: list[str], place: int) -> tuple[int, int]:
+    """The length of the block at `place` that is repeated most often, and how often; (1, 1) without one."""
+    best = (1, 1)
+    for length in range(1, 9):
+        block = told[place : place + length]
+        times = 1
+        while told[place + times * length : place + (times + 1) * length] == block and len(block) == length:
+            times += 1
+        if times > 1 and times * length > best[0] * best[1]:
+            best = (length, times)
+    return best
+
 
 STEPS = 6
 SHARE = 0.25
@@ -83,8 +158,8 @@ class Debugger:
             found[:] = [self._read(code, failing, round_number)]
             return code
 
-        tools = Tools(failing, self.runner)
-        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools.all]
+        tools = _tools(failing, self.runner)
+        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools]
         task = AgentTask(
             instructions=render("debug_system", tools=described),
             task=_task(failing),
@@ -93,7 +168,7 @@ class Debugger:
             most_characters=MOST_CHARACTERS,
             seed=self.seed,
         )
-        run_agent(steps.ask, [steps.noted(tool) for tool in tools.all], replacement, task)
+        run_agent(steps.ask, [steps.noted(tool) for tool in tools], replacement, task)
         if not found:
             unusable = STEPS - steps.used
             raise ReplyError(f"its {STEPS} steps ended without one, {unusable} of them in no usable call")
@@ -152,74 +227,56 @@ class _Steps:
         return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
-@dataclass(frozen=True, slots=True)
-class Tools:
+def _tools(failing: Failing, runner: MutantRunner) -> list[AgentTool]:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
+    leader, board = failing.leader, failing.board
 
-    failing: Failing
-    runner: MutantRunner
-
-    @property
-    def all(self) -> list[AgentTool]:
-        """All of them."""
-        return [
-            AgentTool(
-                "run_snippet",
-                "run Python code that imports user_code, and show what it prints",
-                {"code": "Python code"},
-                self._run_snippet,
-            ),
-            AgentTool(
-                "inspect_function",
-                "trace one call line by line",
-                {"call": "an expression such as f(1, 2)"},
-                lambda call: _trace(self.failing.leader, call, self.runner),
-            ),
-            AgentTool(
-                "diff_attempts",
-                "show how two attempts differ",
-                {"a": "an attempt's name", "b": "another attempt's name"},
-                self._diff_attempts,
-            ),
-            AgentTool("run_test", "run one test", {"id": "its name"}, self._run_test),
-        ]
-
-    def _run_snippet(self, code: str) -> str:
+    def run_snippet(code: str) -> str:
         files = {
-            **self.runner.files_beside,
-            "user_code.py": self.failing.leader.code.encode("utf-8", "surrogatepass"),
+            **runner.files_beside,
+            "user_code.py": leader.code.encode("utf-8", "surrogatepass"),
             "snippet.py": code.encode("utf-8", "surrogatepass"),
         }
-        with self.runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
+        with runner.sandbox.launch(Job(["-B", "/src/snippet.py"], files, _SNIPPET_LIMITS)) as running:
             ended = running.wait()
         text = (ended.stdout + ended.stderr).decode("utf-8", "replace").strip()
         how = f" ({ended.stopped})" if ended.stopped is not None else ""
         return f"{text or 'It printed nothing.'}{how}"
 
-    def _diff_attempts(self, a: str, b: str) -> str:
-        codes = {candidate.id: candidate.code for candidate in self.failing.board.candidates}
+    def inspect_function(call: str) -> str:
+        return trace(leader.code, call, runner.sandbox, runner.files_beside)
+
+    def diff_attempts(a: str, b: str) -> str:
+        codes = {candidate.id: candidate.code for candidate in board.candidates}
         if a not in codes or b not in codes:
             raise ValueError(f"the attempts are {', '.join(codes)}")
         lines = difflib.unified_diff(codes[a].splitlines(), codes[b].splitlines(), a, b, lineterm="", n=1)
         return "\n".join(lines) or "They are the same."
 
-    def _run_test(self, id: str) -> str:
-        tests = {test.id: test for test in self.failing.board.tests}
+    def run_test(id: str) -> str:
+        tests = {test.id: test for test in board.tests}
         if id not in tests:
             raise ValueError(f"the tests are {', '.join(tests)}")
-        outcome = self.runner.board([self.failing.leader], [tests[id]]).verdicts[0].outcome(id)
+        outcome = runner.board([leader], [tests[id]]).verdicts[0].outcome(id)
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
+
+    prints = "run Python code that imports user_code, and show what it prints"
+    call, one, other = "an expression such as f(1, 2)", "an attempt's name", "another attempt's name"
+    return [
+        AgentTool("run_snippet", prints, {"code": "Python code"}, run_snippet),
+        AgentTool("inspect_function", "trace one call line by line", {"call": call}, inspect_function),
+        AgentTool("diff_attempts", "show how two attempts differ", {"a": one, "b": other}, diff_attempts),
+        AgentTool("run_test", "run one test", {"id": "its name"}, run_test),
+    ]
 
 
 def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
     """The trace of the first failing test that makes one call; empty where none does."""
-    claims = (claim_of(test) for test, _ in failing)
-    claim = next((claim for claim in claims if claim is not None and not claim.fixtures), None)
-    return _trace(leader, "\n".join([*claim.setup, claim.call]), runner) if claim is not None else ""
-
-
-def _trace(leader: Candidate, call: str, runner: MutantRunner) -> str:
-    return trace(leader.code, call, runner.sandbox, runner.files_beside)
+    for claim in (claim_of(test) for test, _ in failing):
+        if claim is not None and not claim.fixtures:
+            call = "\n".join([*claim.setup, claim.call])
+            return trace(leader.code, call, runner.sandbox, runner.files_beside)
+    return ""
 
 
 def _task(failing: Failing) -> str:

@@ -1,25 +1,45 @@
-"""The host's end of a sandbox that calls one function of a user's module, with plain data."""
+"""A call of one function of a user's module, with plain data: as it was before the function ran, and the host's
+end of a sandbox in which it is made again."""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import sys
+import sysconfig
 import time
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from ..errors import Interrupted
+from ..records.heal import Answer
+from ..repository.inside.calls import having, keeps_state_elsewhere, listed
 from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
 from ..sandbox.sockets import ready
+from ..syntax.source import parse_expression
+from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
-from ..verifier.inside.proxy.plain import Tree
+from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from ..verifier.inside_bytecode import programs
 from ..verifier.wire import Violation, Wire
 
 STAND_INS = frozenset(["greenloop", __name__.partition(".")[0]])
 """Packages that inside are stood in for: their decorators leave a function as it is."""
 _GRACE_SECONDS = 0.5
+_LOCALS = "<locals>"
+MOST_BYTES = 64 << 10
+_ITEM = 8
+_TEXTS = frozenset([str, bytes, bytearray, memoryview])
+_MAPPINGS = frozenset([dict, OrderedDict, defaultdict, Counter])
+_CONTAINERS = frozenset([list, tuple, set, frozenset, deque])
+_LIBRARY = sysconfig.get_paths()["stdlib"] + "/"
+_MOST_FILES = 500
 
 
 class CallStopped(Exception):
@@ -110,3 +130,176 @@ def _read(payload: bytes) -> tuple[str, Any]:
     if how not in ("return", "raise", "unshareable"):
         raise CallStopped("what the code's process wrote is no answer")
     return how, what
+
+
+class NotRepeatable(Exception):
+    """The call cannot be done again in the sandbox; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapturedCall:
+    """The arguments of one call, packed: `receiver` names the class of a method's first argument."""
+
+    receiver: list[str] | None
+    body: Tree
+    crossing: PlainCrossing
+
+    def preview(self, body: Tree) -> Any:
+        """The value of an answer; where it has arguments of the call in it, copies of them. Raises Malformed."""
+        return self._copied()[1].unpack(body)[0]
+
+    def _copied(self) -> tuple[Any, PlainCrossing]:
+        """Copies of what is packed, and what reads an answer that may have them in it."""
+        inside, here = PlainCrossing(1), PlainCrossing(2)
+        (copies, _), here.shared = inside.unpack(self.body), inside.shared
+        return copies, here
+
+    def value(self, body: Tree) -> Any:
+        """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
+        call left of them. Raises Malformed."""
+        self.crossing.shared.restore()
+        return self.crossing.unpack(body)[0]
+
+    def source(self, qualname: str) -> str:
+        """The call as source of literals. Raises NotPlain and Malformed."""
+        (state, args, kwargs), _ = self._copied()
+        name = qualname.rpartition(".")[2]
+        if self.receiver is not None:
+            kind, _, owner = self.receiver
+            name = f"{having(owner, state or {}) if kind == 'instance' else owner}.{name}"
+        return f"{name}({listed(args, kwargs)})"
+
+    def answer(self, body: Tree, seconds: float) -> Answer:
+        """Return the content of an answer, the call's own arguments left alone."""
+        (state, args, kwargs), here = self._copied()
+        before, held = repr((args, kwargs)), repr(state)
+        try:
+            value = repr(here.unpack(body)[0])
+        except (Malformed, RecursionError):
+            return Answer(None)
+        after, left = repr((args, kwargs)), repr(state)
+        return Answer(value, None, "", after if after != before else "", left if left != held else "", seconds)
+
+
+def read_call(source: str, receiver: list[str] | None) -> CapturedCall:
+    """The call that `source` makes, of literals, on a receiver of that class."""
+    node = parse_expression(source)
+    assert isinstance(node, ast.Call)
+    made = node.func.value if isinstance(node.func, ast.Attribute) else None
+    keywords = made.keywords if isinstance(made, ast.Call) else []
+    state = _literals(keywords) if receiver is not None and receiver[0] == "instance" else None
+    crossing = PlainCrossing(2)
+    args = tuple(ast.literal_eval(each) for each in node.args)
+    return CapturedCall(receiver, crossing.pack((state, args, _literals(node.keywords))), crossing)
+
+
+def _literals(keywords: list[ast.keyword]) -> dict[str, Any]:
+    return {str(each.arg): ast.literal_eval(each.value) for each in keywords}
+
+
+def is_method(function: Callable[..., Any]) -> bool:
+    """Return True if `function` is defined in a class: its first argument may be an instance, or the class."""
+    outer = function.__qualname__.rpartition(".")[0]
+    return bool(outer) and not outer.endswith(_LOCALS)
+
+
+def capture(of_class: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
+    """Pack the arguments of a call, of a function that is defined in a class if `of_class`.
+
+    Raises Unshareable where they are no plain data or too much.
+    """
+    if not _is_small((args, kwargs)):
+        raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
+    crossing = PlainCrossing(2)
+    receiver = _receiver(args[0]) if of_class and args else None
+    if receiver is None:
+        return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
+    state = vars(args[0]) if receiver[0] == "instance" else None
+    return CapturedCall(receiver, crossing.pack((state, args[1:], kwargs)), crossing)
+
+
+def _is_small(value: Any) -> bool:
+    """Return True if plain data takes about `MOST_BYTES` at the most. It looks at no more than that."""
+    left = MOST_BYTES
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        kind = type(current)
+        if kind in _TEXTS:
+            left -= len(current)
+        elif kind in _MAPPINGS or kind in _CONTAINERS:
+            left -= _ITEM * len(current)
+            if left > 0:
+                waiting += current
+                waiting += current.values() if kind in _MAPPINGS else ()
+        elif kind.__module__ == "numpy":
+            left -= current.nbytes
+        if left <= 0:
+            return False
+    return True
+
+
+def _receiver(first: Any) -> list[str] | None:
+    """`class` or `instance`, module and qualified name of the class; None for plain data. Raises Unshareable."""
+    kind = first if isinstance(first, type) else type(first)
+    if kind.__module__ == "builtins":
+        return None
+    if _LOCALS in kind.__qualname__:
+        raise Unshareable(f"class {kind.__qualname__} is defined in a function")
+    if kind is first:
+        return ["class", kind.__module__, kind.__qualname__]
+    bases = kind.__mro__[:-1]
+    if not hasattr(first, "__dict__") or any(map(keeps_state_elsewhere, bases)):
+        raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
+    return ["instance", kind.__module__, kind.__qualname__]
+
+
+def unhealable(function: Callable[..., Any]) -> str | None:
+    """Why calls of `function` are recorded only; None where they can be done again."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(function, types.FunctionType) or code is None:
+        return "it is no function of Python's"
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        return "it is a generator: values were handed out before it failed"
+    if code.co_freevars and set(code.co_freevars) != {"__class__"}:
+        return f"it is a closure over {', '.join(code.co_freevars)}"
+    if function.__name__ == "<lambda>":
+        return "it is a lambda"
+    return None
+
+
+def located(function: types.FunctionType) -> tuple[Callee, Path]:
+    """Where `function` is, and its file. Raises NotRepeatable."""
+    path = Path(function.__code__.co_filename)
+    if not path.is_file():
+        raise NotRepeatable("its source is in no file")
+    name = function.__module__
+    if name == "__main__":
+        spec = getattr(sys.modules["__main__"], "__spec__", None)
+        name = spec.name if spec is not None else path.stem
+    inner = path.with_suffix("").parts if path.stem != "__init__" else path.parent.parts
+    parts = tuple(name.split("."))
+    if inner[-len(parts) :] != parts:  # imported under a name of its own
+        parts = inner[-1:]
+    end = "/__init__.py" if path.stem == "__init__" else ".py"
+    return Callee(".".join(parts), "/".join(parts) + end, function.__qualname__), path
+
+
+def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
+    """The file `path` of `callee`, and those of other modules of the user's that this process has imported, by the
+    paths that their names give them. Raises NotRepeatable where there are too many."""
+    found = {callee.path: path.read_bytes()}
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.endswith(".py") and not _is_installed(name, file):
+            inner = "/__init__.py" if file.endswith("/__init__.py") else ".py"
+            found.setdefault(name.replace(".", "/") + inner, Path(file).read_bytes())
+    if len(found) > _MOST_FILES:
+        raise NotRepeatable(f"more than {_MOST_FILES} modules of the project are imported")
+    return found
+
+
+def _is_installed(name: str, file: str) -> bool:
+    """Return True for modules that are there inside, too, or stood in for."""
+    installed = file.startswith(_LIBRARY) or "/site-packages/" in file or "/dist-packages/" in file
+    return installed or name == "__main__" or name.partition(".")[0] in STAND_INS

@@ -20,12 +20,12 @@ from ..repository.inside.calls import NotPlain
 from ..sandbox import Sandbox, SandboxLimits
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
+from ..syntax.definitions import first_line
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from .call_process import Callee, CallProcess, CallStopped
-from .captured_call import CapturedCall, capture, is_method, read_call
+from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, is_method, read_call
 from .case import Case
 from .tests_case import TestsCase
 
@@ -230,7 +230,7 @@ class CallCase(Case):
         if items:
             summary = "; ".join(f"{item.name}: {item.detail}" for item in items)
             symptom = symptom or Symptom("tests", summary[:_MOST_DETAIL])
-            symptom = Symptom(symptom.kind, symptom.summary, symptom.traceback, symptom.frames, tuple(items))
+            symptom = replace(symptom, items=tuple(items))
         return Observation(symptom, behavior=behavior)
 
     def _refused(self, body: Tree) -> str | None:
@@ -336,11 +336,6 @@ def _source(test: Test) -> str:
 
 def _before(old: str, line: int, new: str) -> str:
     """`new` up to the statement at the top of the module that stands at `line` of `old`; all where it has none."""
-    running = [ast.dump(node) for node in parse(old).body if _first(node) <= line <= (node.end_lineno or 0)]
-    first = next((_first(node) for node in parse(new).body if ast.dump(node) in running), None)
+    running = [ast.dump(node) for node in parse(old).body if first_line(node) <= line <= (node.end_lineno or 0)]
+    first = next((first_line(node) for node in parse(new).body if ast.dump(node) in running), None)
     return new if first is None else "".join(new.splitlines(keepends=True)[: first - 1])
-
-
-def _first(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

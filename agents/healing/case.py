@@ -1,19 +1,127 @@
-"""Cases: failures that can be done again in the sandbox, on changed files too."""
+"""Cases: failures that can be done again in the sandbox, on changed files too; and one cold run of a script
+there."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import socket
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
-from ..records.heal import Answer, Call, Item, Observation
-from ..sandbox import Sandbox, SandboxLimits
+from ..errors import Interrupted
+from ..records import Stopped
+from ..records.heal import Answer, Call, Item, Observation, RaisedError
+from ..repository.suite import error_programs
+from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..sandbox.interpreter import LENDING
+from ..sandbox.sockets import ready
+from ..storage.json_form import checked, cleaned
+from ..syntax.clean_text import clean
 from ..syntax.encoding import encoded
 from ..worktree.tree import Tree
 from .expectations import EXPECT_CALL, ExpectedCall
-from .script_run import Invocation, ScriptRun, run_script
+
+_PROGRAMS = ("__init__", "script_process", "script_main")
+_INSIDE = Path(__file__).with_name("inside")
+_MOST_DOCUMENT = 64 << 20
+_GRACE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """How a script is run; without a `script` what was `asked` is called, and nothing else is run. `environment`
+    is added to the sandbox's own."""
+
+    script: str
+    arguments: tuple[str, ...] = ()
+    stdin: bytes | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    wanted: tuple[str, ...] = ()
+    """Files whose content is told afterwards."""
+    called: bool = False
+    """True to be told of the functions that are called."""
+    asked: tuple[Call, ...] = ()
+    """Calls that are made afterwards."""
+    traced: bool = False
+    """True to be told of the calls that these make, and not of the program's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptRun:
+    """The outcome of a run. Without `whole`, the process that told of it was ended, or told nothing that can be
+    read."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    stopped: Stopped | None
+    whole: bool = False
+    ended: bool = False
+    """False where the script ended its process without the interpreter's end (`os._exit`, a signal)."""
+    errors: tuple[RaisedError, ...] = ()
+    called: tuple[str, ...] = ()
+    """`path::line` of the functions that were called, the latest first; only where they were asked for."""
+    changed: Mapping[str, str] = field(default_factory=dict)
+    """Digest of each file that is not as it was before; empty for one that is gone."""
+    contents: Mapping[str, bytes | None] = field(default_factory=dict)
+    calls: tuple[Call, ...] = ()
+    """The calls with plain data, and `left_out` why others can't be made again; only where they were asked
+    for."""
+    left_out: tuple[Call, ...] = ()
+    answers: tuple[Answer | None, ...] = ()
+    """Of the calls that were asked for."""
+
+
+def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
+    received = bytearray()
+    while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
+        if cancelled():
+            raise Interrupted("The heal was interrupted.")
+        if ready(channel, 0.2):
+            data = b""
+            with suppress(OSError):
+                data = channel.recv(1 << 18)
+            if not data:
+                break
+            received += data
+    return bytes(received)
+
+
+def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun:
+    """Read what came out of the sandbox, which may be anything: types are checked, and texts cleaned."""
+    head: dict[str, Any] = {
+        "exit_code": ended.exit_code if ended.exit_code is not None else -9,
+        "stdout": clean(ended.stdout),
+        "stderr": clean(ended.stderr),
+        "stopped": ended.stopped,
+    }
+    try:
+        document = json.loads(told)
+        report = cleaned(json.loads(base64.b64decode(document["report"]) or b"{}"))
+        contents = document["contents"].items()
+        run: ScriptRun = checked(ScriptRun, {**report, **head, "exit_code": document["exit_code"], "whole": True})
+        return replace(
+            run,
+            changed=_changed(document["files"], before),
+            contents={path: None if data is None else base64.b64decode(data) for path, data in contents},
+        )
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return ScriptRun(**head)
+
+
+def _changed(files: Mapping[str, Any], before: Mapping[str, bytes]) -> dict[str, str]:
+    known = {path: hashlib.sha256(data).hexdigest() for path, data in before.items()}
+    changed = {str(path): str(digest) for path, digest in files.items() if known.get(path) != digest}
+    return dict(sorted((changed | {path: "" for path in known if path not in files}).items()))
 
 
 class Case(ABC):
@@ -120,7 +228,35 @@ class TreeCase(Case):
             return self._runs[invocation, seed]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
         told = replace(invocation, called=invocation.called or (not changed and seed == 0))
-        run = run_script(self.sandbox, self.limits, self.tree, new, told, seed=seed, cancelled=self.cancelled)
+        run = self._run(told, new, seed)
         if not changed:
             self._runs[invocation, seed] = run
         return run
+
+    def _run(self, invocation: Invocation, changed: Mapping[str, bytes], seed: int) -> ScriptRun:
+        """Run it once, cold, on the files of the tree, with those that are `changed`."""
+        task = {
+            "lent": ":".join(self.sandbox.interpreter.lent),
+            "script": invocation.script,
+            "arguments": invocation.arguments,
+            "environment": dict(invocation.environment),
+            "wanted": invocation.wanted,
+            "seed": seed,
+            "called": invocation.called,
+            "traced": invocation.traced,
+            "asked": [(each.path, each.source) for each in invocation.asked],
+        }
+        files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
+        files |= error_programs() | {"inside/lending.py": LENDING.read_bytes()}
+        files |= {"task.json": json.dumps(task).encode(), "tree.tar": self.tree.archive(changed)}
+        ours, theirs = socket.socketpair()
+        with closing(ours), closing(theirs):
+            argv = ["-I", "-B", "/src/inside/script_process.py", str(theirs.fileno())]
+            job = Job(argv, files, self.limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
+            with self.sandbox.launch(job) as running:
+                theirs.close()
+                told = _read(ours, time.monotonic() + self.limits.wall_seconds + _GRACE_SECONDS, self.cancelled)
+                ended = running.wait()
+        run = _as_run(ended, told, {**self.tree.files, **changed})
+        count = len(invocation.asked)
+        return replace(run, answers=(*run.answers, *[None] * count)[:count])

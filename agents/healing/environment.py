@@ -23,8 +23,7 @@ def environment_fault(
 ) -> str | None:
     """The sentence with the way out for the first of `errors` that come of what its surroundings lack; None where
     there is none, and the code is at fault."""
-    faults = (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)
-    return next((fault for fault in faults if fault is not None), None)
+    return next(filter(None, (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)), None)
 
 
 def _fault(error: RaisedError, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:

@@ -13,11 +13,11 @@ from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
-from ..syntax.source import parse, parse_expression
+from ..syntax.source import parse_expression, statements
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import RAISES, answered_by, rounded
-from .held_out import VERIFYING, voices_needed
+from .voices import VERIFYING, voices_needed
 
 TRIED_CALLS = 24
 _SLOWER = 10
@@ -92,22 +92,22 @@ class Evidence:
         return tuple(said)
 
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
-        """The trials that do as `leader` does, itself included."""
-        return [trial for trial in trials if self._alike(leader, trial)]
+        """The trials that do as `leader` does in their case and in each call that both answer, itself included."""
 
-    def _alike(self, *trials: Trial) -> bool:
-        """Return True if trials do the same in their case, and in each call that all answer."""
-        values = ({comparable(self._text(trial, call)) for trial in trials} for call in self.calls)
-        alike = all(None in found or len(found) == 1 for found in values)
-        return alike and len({trial.observation.behavior for trial in trials}) == 1
+        def alike(trial: Trial) -> bool:
+            values = ({comparable(self._text(each, call)) for each in (leader, trial)} for call in self.calls)
+            same = trial.observation.behavior == leader.observation.behavior
+            return same and all(None in found or len(found) == 1 for found in values)
+
+        return list(filter(alike, trials))
 
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""
-        answered = [
-            call
-            for call in self.calls
-            if all(self._text(each, call) not in (None, "None") and not self._fails(each, call) for each in trials)
-        ]
+
+        def answers(trial: Trial, call: Call) -> bool:
+            return self._text(trial, call) not in (None, "None") and not self._fails(trial, call)
+
+        answered = [call for call in self.calls if all(answers(each, call) for each in trials)]
         shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
         return len(answered) if shown else 0
 
@@ -142,9 +142,8 @@ class Evidence:
             if before.value is not None:
                 slow, fast = slow + after.seconds, fast + before.seconds
             if after.arguments and after.value is not None and not before.arguments:
-                found.setdefault(
-                    "changes arguments", f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
-                )
+                left = f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
+                found.setdefault("changes arguments", left)
             if after.output and not before.output:
                 found.setdefault("prints", f"{shown(call)} prints {_cut(after.output)!r}")
         if slow > max(_SLOWER * fast, _SLOW_SECONDS):
@@ -162,11 +161,14 @@ class Evidence:
             other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
             if one is not None and other != one and not (rival and other is None):
                 found.append((call, one, other))
-        plain = [each for each in found if all(text is None or _is_short(text) for text in each[1:])]
+
+        def is_plain(text: str | None) -> bool:
+            return text is None or (len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text)))
+
+        plain = [each for each in found if all(map(is_plain, each[1:]))]
         if not plain:
-            return next(
-                (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found), None
-            )
+            asked = (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found)
+            return next(asked, None)
         call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
@@ -191,13 +193,11 @@ def calls_near(
 ) -> list[Call]:
     """Calls near those of the functions that patches change, also with literals of these functions for arguments;
     where there are none, other runs of the whole, or calls near all of `calls`."""
-    mended = {
-        (path, name)
-        for patch in patches
-        for path, text in patch.files.items()
-        for name in _changed_functions(files[path], text)
-    }
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
+    mended: set[tuple[str, str]] = set()
+    for path, text in texts:
+        was, now = ({name: ast.dump(node) for name, node in _functions(each)} for each in (files[path], text))
+        mended |= {(path, name) for name in now if was.get(name) != now[name]}
     values = _boundaries([*texts, *files.items()], mended)
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
     return found or list(other_runs) or _near(calls)
@@ -237,27 +237,15 @@ def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
         yield found, rest
 
 
-def _changed_functions(old: str, new: str) -> set[str]:
-    before, after = _functions(old), _functions(new)
-    return {name for name, text in after.items() if before.get(name) != text}
-
-
-def _functions(text: str) -> dict[str, str]:
-    """The functions of a module by their qualified names, as text without layout; none where it is no Python."""
-    return {name: ast.dump(node) for name, node in _definitions(text)}
-
-
-def _definitions(text: str) -> list[tuple[str, ast.AST]]:
-    try:
-        found = list(qualified(parse(text)))
-    except ValueError:
-        return []
+def _functions(text: str) -> list[tuple[str, ast.AST]]:
+    """The functions of a module behind their qualified names; none where it is no Python."""
+    found = qualified(ast.Module(statements(text), []))
     return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
 
 
 def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
     """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
-    nodes = (node for path, text in texts for name, node in _definitions(text) if (path, name) in functions)
+    nodes = (node for path, text in texts for name, node in _functions(text) if (path, name) in functions)
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
@@ -281,10 +269,6 @@ def _words(source: str) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
-
-
-def _is_short(text: str) -> bool:
-    return len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text))
 
 
 def _is_raised(text: str | None) -> bool:

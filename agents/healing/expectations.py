@@ -17,7 +17,7 @@ from ..errors import UsageError
 from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
 from ..syntax.literals import is_literal
-from ..syntax.source import names_bound, names_used, parse, parse_expression, unparse
+from ..syntax.source import names_bound, names_used, parse_expression, statements, unparse
 
 EXPECT_CALL = "--expect-call"
 RAISES = "raises "
@@ -156,8 +156,7 @@ def rounded(text: str) -> str:
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:
     """The items of the calls that don't return what is expected."""
-    found = (each.failing(answer) for each, answer in zip(expected, answers, strict=True))
-    return tuple(item for item in found if item is not None)
+    return tuple(filter(None, map(ExpectedCall.failing, expected, answers)))
 
 
 def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[ExpectedCall, ...]:
@@ -176,18 +175,11 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
             ast.unparse(value)
         ):
             for path, code in files.items():
-                if names_used(call) & _bound(code):
+                if any(names_used(call) & names_bound(each) for each in statements(code)):
                     expected = raising[2] if raising else ast.unparse(value)
                     return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
     raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
-
-
-def _bound(code: str) -> set[str]:
-    try:
-        return {name for node in parse(code).body for name in names_bound(node)}
-    except ValueError:
-        return set()
 
 
 def read_expectations(request: HealRequest) -> Expectations:

@@ -7,32 +7,24 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
 from ..events import EventHandler, Note, ignore_event
-from ..records.heal import (
-    HealResult,
-    HealRuling,
-    Observation,
-    Patch,
-    Place,
-    Symptom,
-    Trial,
-)
+from ..records.heal import HealResult, HealRuling, Observation, Patch, Place, Symptom, Trial
 from ..roles.healer import Earlier, Healer
 from ..settings import RequiredGrade, reaches
+from ..syntax.changes import unified
 from ..syntax.source import program
-from ..syntax.unified import unified
-from ..syntax.units import text_of
+from ..syntax.units import text_of, unit_at, unit_named, whole_file
+from ..worktree.tree import never_changes
 from .case import Case
 from .evidence import Evidence
-from .held_out import AGREEING, held_out, shown_in_prompt
-from .locate import elsewhere, places
 from .ruling import rule
 from .suspicions import suspicions
-from .voices import voices
+from .voices import AGREEING, held_out, shown_in_prompt, voices
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
 MOST_ROUNDS_AGREEING = 2
 """Rounds in which patches that agree are asked for."""
+MOST_PLACES = 3
 
 
 @dataclass(slots=True)
@@ -105,7 +97,7 @@ def heal_case(
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     shown, held = shown_in_prompt(seen.symptom).items, held_out(seen.symptom, holds_out=case.holds_out)
     evidence = Evidence(shown=shown, held=held, seeds=seen.calls, left_out=seen.left_out)
-    there = places(case.files, seen.symptom, seen.reached, healer.longest, case.target)
+    there = places(case, seen.symptom, seen.reached, healer.longest)
     search = _Search(case, seen.symptom, there, evidence, found, name)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
@@ -131,9 +123,8 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     ways = [_way(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
         shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
-        return HealResult(
-            outcome="flaky", why=f"It does not fail the same way each time: {shown}.", symptom=first.symptom
-        ), first
+        why = f"It does not fail the same way each time: {shown}."
+        return HealResult(outcome="flaky", why=why, symptom=first.symptom), first
     if first.symptom is None:
         return HealResult(outcome="healthy", exit_code=0, why="It does not fail."), first
     return None, first
@@ -155,9 +146,8 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         place = search.places[turn % len(search.places)]
         earlier = _earlier(search, place) if number > 1 else ()
         try:
-            patch = healer.patch(
-                case.files, case.task, place, shown, earlier, search.asked, repeats=search.repeats
-            )
+            asked = (case.files, case.task, place, shown, earlier, search.asked)
+            patch = healer.patch(*asked, repeats=search.repeats)
         except ReplyError as reason:
             emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
             continue
@@ -167,11 +157,16 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
             if not known.plausible:
                 continue
-        trial = replace(known, patch=patch) if known is not None else _tried(search, patch)
+        if known is not None:
+            trial = replace(known, patch=patch)
+        else:
+            doubts = suspicions(case.files, patch.files, search.symptom.items)
+            trial = Trial(patch, case.observe(patch.files), doubts)
         search.trials.append(trial)
         search.tell(confirmed=False)
         if known is None:
-            emit(Note(f"Patch {search.asked}, of {_named(place)}: {_outcome(trial)}."))
+            named = f"::{place.name}" if place.name else f":{place.first_line}-{place.last_line}"
+            emit(Note(f"Patch {search.asked}, of {place.path}{named}: {_outcome(trial)}."))
         if len(search.good) >= AGREEING:
             search.evidence.gather(case, search.trials)
             if search.enough or (known is not None and patches > 1):
@@ -180,17 +175,12 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
 
 def _known(search: _Search, patch: Patch) -> Trial | None:
     """The trial of an earlier patch that makes the same program."""
-    made = _programs(patch)
-    return next((trial for trial in search.trials if _programs(trial.patch) == made), None)
 
+    def programs(patch: Patch) -> dict[str, str]:
+        return {path: program(text) for path, text in patch.files.items()}
 
-def _programs(patch: Patch) -> dict[str, str]:
-    return {path: program(text) for path, text in patch.files.items()}
-
-
-def _tried(search: _Search, patch: Patch) -> Trial:
-    files = search.case.files
-    return Trial(patch, search.case.observe(patch.files), suspicions(files, patch.files, search.symptom.items))
+    made = programs(patch)
+    return next((trial for trial in search.trials if programs(trial.patch) == made), None)
 
 
 def _confirm(search: _Search) -> None:
@@ -242,10 +232,6 @@ def _told(trial: Trial, names: set[str]) -> str:
     return _outcome(trial)
 
 
-def _named(place: Place) -> str:
-    return f"{place.path}::{place.name}" if place.name else f"{place.path}:{place.first_line}-{place.last_line}"
-
-
 def _result(search: _Search, require: RequiredGrade) -> HealResult:
     ruling = search.ruling
     leader = next((trial for trial in search.trials if trial.patch.id == ruling.leader), None)
@@ -268,3 +254,41 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
         files=files,
         notes=search.evidence.notes(leader) if leader else (),
     )
+
+
+def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: int) -> tuple[Place, ...]:
+    """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
+    run reached, by their suspicion. `longest` is the room of a reply, in characters.
+
+    Of a case with a `target` that is the place. Without a traceback one short file is a place as a whole,
+    unless tests fail, which tell the functions apart.
+    """
+    files = case.files
+    if case.target is not None:
+        path, name = case.target
+        lines = [frame.line for frame in symptom.frames if frame.path == path]
+        return (unit_named(path, files[path], name, lines, longest),)
+    told_apart = symptom.kind == "tests" and bool(reached)
+    if not symptom.frames and not told_apart and len(files) == 1:
+        path, text = next(iter(files.items()))
+        if len(text) <= longest // 2:
+            return (whole_file(path, text),)
+    found: list[Place] = []
+    functions = (name.rpartition("::") for name in sorted(reached, key=lambda name: -reached[name]))
+    seen = [(frame.path, frame.line) for frame in symptom.frames]
+    for path, line in [*seen, *((path, int(line)) for path, _, line in functions)]:
+        if path in files and (place := unit_at(path, files[path], line, longest)) not in found:
+            found.append(place)
+    if not found and len(files) == 1:
+        path, text = next(iter(files.items()))
+        found.append(unit_at(path, text, len(text.splitlines()), longest))
+    return tuple(found[:MOST_PLACES])
+
+
+def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str | None:
+    """The function in which a case fails, `path::name`, where its file may not change; None where it
+    may, and where that file holds tests."""
+    deepest = next(iter(symptom.frames), None)
+    if deepest is None or deepest.path in files or never_changes(deepest.path):
+        return None
+    return f"{deepest.path}::{deepest.function}"

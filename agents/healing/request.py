@@ -18,8 +18,8 @@ from ..syntax.units import unit_named
 from ..verifier import inside_bytecode
 from ..worktree.tree import Tree, files_below, never_changes, read_tree
 from .call_process import STAND_INS
+from .case import Invocation
 from .expectations import read_calls, read_expectations
-from .script_run import Invocation
 from .scripts import ScriptCase
 from .tests_case import TestsCase
 

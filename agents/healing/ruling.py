@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
 from .evidence import Evidence
-from .held_out import AGREEING, VERIFYING
-from .voices import voices
+from .voices import AGREEING, VERIFYING, voices
 
 LEAST_TRIED = 3
 """Calls that these have to answer alike."""
@@ -17,7 +16,8 @@ MOST_FAILING = 0.25
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
     """Decide on the patches tried so far. `trusted` says that an expectation of the user's failed before."""
-    plausible = sorted((trial for trial in trials if trial.plausible), key=_size)
+    plausible = [trial for trial in trials if trial.plausible]
+    plausible.sort(key=lambda trial: (trial.patch.changed_nodes, trial.patch.changed_lines))
     if not plausible:
         return HealRuling("failed", None, _why_failed(trials))
     unsuspected = [trial for trial in plausible if not trial.suspicions]
@@ -64,10 +64,6 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
         "--expect, --expect-output or --expect-file.",
     )  # fmt: skip
-
-
-def _size(trial: Trial) -> tuple[int, int]:
-    return (trial.patch.changed_nodes, trial.patch.changed_lines)
 
 
 def _why_failed(trials: Sequence[Trial]) -> str:

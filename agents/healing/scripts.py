@@ -12,12 +12,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from ..judge.probes import near_calls
-from ..records.heal import Answer, Call, Frame, Item, Observation, RaisedError, Symptom, SymptomKind
+from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom, SymptomKind
 from ..syntax.source import parse_expression
-from .case import TreeCase
+from .case import Invocation, ScriptRun, TreeCase
 from .environment import environment_fault
 from .expectations import Expectations, failing_calls
-from .script_run import Invocation, ScriptRun
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4
@@ -189,14 +188,18 @@ class ScriptCase(TreeCase):
         if not run.whole:
             return Symptom("limit", "the script ended the process that watched it", self._tail(run.stderr))
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
-        items = self.expectations.failing(run.exit_code, run.stdout, run.contents) + failing_calls(
-            self.expected_calls, run.answers
-        )
-        items = tuple(replace(item, detail=self._masked(item.detail)) for item in items)
+        failed = self.expectations.failing(run.exit_code, run.stdout, run.contents)
+        failed += failing_calls(self.expected_calls, run.answers)
+        items = tuple(replace(item, detail=self._masked(item.detail)) for item in failed)
         expected = self.expectations.exit_code or 0
         if main is not None and main.kind != "SystemExit" and run.exit_code != expected:
             kind: SymptomKind = "syntax" if "SyntaxError" in main.bases and len(main.frames) == 1 else "exception"
-            return Symptom(kind, self._summary(main), self._traceback(main), self._frames(run), items)
+            line = self._masked(main.message).split("\n")[0][:_MOST_SUMMARY]
+            summary = _VARYING.sub("…", f"{main.kind}: {line}" if line else main.kind)
+            text = self._masked(main.text)
+            if len(text) > _MOST_TRACEBACK:
+                text = "\n".join([text.partition("\n")[0], "…", text[-_MOST_TRACEBACK:]])
+            return Symptom(kind, summary, text, self._frames(run), items)
         if run.exit_code < 0:
             return Symptom("limit", f"it was ended by signal {-run.exit_code}", self._tail(run.stderr))
         if items:
@@ -207,17 +210,6 @@ class ScriptCase(TreeCase):
             text = self._tail(run.stderr or run.stdout)
             return Symptom("output", f"it ended with exit code {run.exit_code}", text, self._frames(run))
         return None
-
-    def _summary(self, error: RaisedError) -> str:
-        line = self._masked(error.message).split("\n")[0][:_MOST_SUMMARY]
-        return _VARYING.sub("…", f"{error.kind}: {line}" if line else error.kind)
-
-    def _traceback(self, error: RaisedError) -> str:
-        text = self._masked(error.text)
-        if len(text) > _MOST_TRACEBACK:
-            head, _, _ = text.partition("\n")
-            text = f"{head}\n…\n{text[-_MOST_TRACEBACK:]}"
-        return text
 
     def _tail(self, text: str) -> str:
         return self._masked(text)[-_MOST_TRACEBACK:]

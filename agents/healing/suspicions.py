@@ -6,6 +6,7 @@ Each compares the old and the new text of the changed files, by their syntax alo
 from __future__ import annotations
 
 import ast
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -16,6 +17,7 @@ from ..syntax.units import qualified
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
+_OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _EXITS = frozenset(
     ["sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"]
 )
@@ -58,12 +60,13 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     quiet = _more(*(map(unparse, filter(_is_quiet, ast.walk(tree))) for tree in (after, before)))
     for handler in quiet:
         yield Suspicion("swallows", f"a new handler does nothing about the error ({handler.splitlines()[0]})")
-    suppressed = _more(_named_calls(after), _named_calls(before))
+    calls = ((node for node in ast.walk(tree) if isinstance(node, ast.Call)) for tree in (after, before))
+    suppressed = _more(*((_dotted(node.func) for node in of_one) for of_one in calls))
     if any(name.rpartition(".")[2] == "suppress" for name in suppressed):
         yield Suspicion("swallows", "errors are suppressed")
+    kinds, left = (Counter(type(node) for node in ast.walk(tree)) for tree in (before, after))
     for kind in (ast.Raise, ast.Assert):
-        lost = _count(before, kind) - _count(after, kind)
-        if lost > 0:
+        if (lost := kinds[kind] - left[kind]) > 0:
             yield Suspicion("swallows", f"{lost} `{kind.__name__.lower()}` is gone")
 
 
@@ -137,20 +140,12 @@ def _constants(tree: ast.Module) -> Iterator[object]:
 
 def _folded(node: ast.AST) -> object:
     """The value of an expression of constants. Raises ValueError where it is none."""
-    match node:
-        case ast.BinOp(left=left, op=op, right=right):
-            one, other = _folded(left), _folded(right)
-            if isinstance(one, int | float) and isinstance(other, int | float):
-                match op:
-                    case ast.Add():
-                        return one + other
-                    case ast.Sub():
-                        return one - other
-                    case ast.Mult():
-                        return one * other
-            raise ValueError
-        case _:
-            return ast.literal_eval(node)
+    if not isinstance(node, ast.BinOp):
+        return ast.literal_eval(node)
+    one, other, compute = _folded(node.left), _folded(node.right), _OPERATORS.get(type(node.op))
+    if compute is None or not isinstance(one, int | float) or not isinstance(other, int | float):
+        raise ValueError
+    return compute(one, other)
 
 
 def _value(text: str) -> object:
@@ -167,7 +162,7 @@ def _is_same(found: object, wanted: object) -> bool:
 
 
 def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    lost = set(_definitions(before)) - set(_definitions(after))
+    lost = {name for name, _ in qualified(before)} - {name for name, _ in qualified(after)}
     if lost:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
     fewer = _effects(before) - _effects(after)
@@ -235,10 +230,6 @@ def _has_effect(node: ast.AST) -> bool:
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 
 
-def _definitions(tree: ast.Module) -> list[str]:
-    return [name for name, _ in qualified(tree)]
-
-
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     exits = _more(*(filter(_EXITS.__contains__, _used(tree)) for tree in (after, before)))
     if exits:
@@ -284,15 +275,12 @@ def _dotted(node: ast.expr) -> str:
 
 def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     checks = _more(*(map(unparse, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
-    compared = _more(*(filter(_COMPARES.__contains__, map(_last, _definitions(tree))) for tree in (after, before)))
+    defined = ([node.name for _, node in qualified(tree)] for tree in (after, before))
+    compared = _more(*(filter(_COMPARES.__contains__, names) for names in defined))
     if compared:
         yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
     if checks:
         yield Suspicion("weakens types", f"what has another type is passed over ({checks[0].splitlines()[0]})")
-
-
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
 
 
 def _is_type_guard(node: ast.AST) -> bool:
@@ -301,14 +289,6 @@ def _is_type_guard(node: ast.AST) -> bool:
         and any(isinstance(each, ast.Name) and each.id in ("isinstance", "type") for each in ast.walk(node.test))
         and all(map(_does_nothing, node.body))
     )
-
-
-def _named_calls(tree: ast.Module) -> Iterator[str]:
-    return (_dotted(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call))
-
-
-def _count(tree: ast.Module, kind: type[ast.AST]) -> int:
-    return sum(isinstance(node, kind) for node in ast.walk(tree))
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:

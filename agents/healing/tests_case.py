@@ -15,12 +15,11 @@ from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
 from ..syntax.encoding import decoded, encoded
-from ..syntax.source import parse, source_of
+from ..syntax.source import parse, source_of, statements
 from ..syntax.units import changed_bodies, named
-from .case import TreeCase
+from .case import Invocation, ScriptRun, TreeCase
 from .environment import environment_fault
 from .expectations import EXPECT_CALL, failing_calls
-from .script_run import Invocation, ScriptRun
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
@@ -223,14 +222,6 @@ _MISSING = TestRun("missing", "It was not run any more.")
 
 def literals_in(source: str) -> list[str]:
     """Return the literals of a test: what it hands to the code, and what it expects."""
-    try:
-        tree = parse(source)
-    except ValueError:
-        return []
-    return list(
-        dict.fromkeys(
-            repr(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | int | float | complex)
-        )
-    )
+    nodes = (node for each in statements(source) for node in ast.walk(each) if isinstance(node, ast.Constant))
+    values = (node.value for node in nodes)
+    return list(dict.fromkeys(repr(each) for each in values if each is not None and each is not ...))

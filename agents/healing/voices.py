@@ -1,15 +1,61 @@
-"""The number of different programs that patches make: what differs in words alone is one."""
+"""Voices for a patch: failing items that no prompt has, and the number of different programs that do the same;
+what differs in words alone is one."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 
-from ..records.heal import Trial
-from ..syntax.source import parse
+from ..records.heal import Item, Symptom, Trial
+from ..repository.inside.calls import MOST_CALLS
+from ..syntax.source import parse, with_values
+from .case import Case
+from .expectations import EXPECT_CALL
+
+SHOWN_ITEMS = 3
+"""Failing items in a prompt at the most; of several the others are held out, at least one."""
+AGREEING = 2
+"""Independent patches that have to do the same where nothing says what is right."""
+VERIFYING = 3
+"""Independent patches that have to do the same for `verified`, where no failing item was held out."""
+
+
+def shown_in_prompt(symptom: Symptom) -> Symptom:
+    """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
+    calls where anything else fails, so that an answer to a question changes no prompt."""
+    others = [item for item in symptom.items if item.name != EXPECT_CALL]
+    items = others or symptom.items
+    return replace(symptom, items=tuple(items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]))
+
+
+def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
+    """The failing items that no prompt has, nor an item there that says the same."""
+    shown = shown_in_prompt(symptom).items
+    same = {_meaning(item) for item in shown}
+    held = [item for item in symptom.items if item not in shown and _meaning(item) not in same]
+    return tuple(item for item in held if holds_out or item.name == EXPECT_CALL)
+
+
+def _meaning(item: Item) -> str:
+    return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
+
+
+def voices_needed(case: Case, shown: Sequence[Item], held: Sequence[Item], changed: Mapping[str, str]) -> int:
+    """Return how many patches that do the same `held` verifies, by its calls on `changed` files: one where it
+    makes a call that neither `shown` nor the case itself makes, two where that can't be told."""
+    if not held:
+        return VERIFYING
+    known = {*case.made_by((), changed)[0], *case.made_by(shown, changed)[0]}
+    made, left_out = case.made_by(held, changed)
+    of_one = Counter((each.path, each.function) for each in known)
+    new = [each for each in made if each not in known]
+    if any(of_one[each.path, each.function] < MOST_CALLS for each in new):
+        return 1
+    return AGREEING if new or left_out or not made else VERIFYING
+
 
 _NAMING: Mapping[type[ast.AST], str] = {
     ast.Name: "id",
@@ -101,7 +147,7 @@ class _Simplified(ast.NodeTransformer):
                     if once or (
                         self._is_steady(value) and sum(_variables(each)[1][name] for each in later) == read[name]
                     ):
-                        statements[number:] = [_Written(name, value).visit(each) for each in later]
+                        statements[number:] = [with_values(each, {name: value}) for each in later]
 
     def _is_steady(self, value: ast.expr) -> bool:
         """Return True for arithmetic on variables that are stored once: it comes to the same later on."""
@@ -118,19 +164,16 @@ class _Simplified(ast.NodeTransformer):
         return self.generic_visit(node) if any(isinstance(each, _EFFECTS) for each in ast.walk(node)) else None
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
-        """Leave the annotation out."""
         return None if node.value is None else self.visit(ast.Assign([node.target], node.value))
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+    def visit_Assign(self, node: ast.Assign | ast.AugAssign) -> ast.AST | None:
         """Leave it out where nothing reads it."""
-        return None if all(map(self._is_unread, node.targets)) else self.generic_visit(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        read = self._read
+        unread = read is not None and all(isinstance(each, ast.Name) and not read[each.id] for each in targets)
+        return None if unread else self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | None:
-        """Leave it out where nothing reads it."""
-        return None if self._is_unread(node.target) else self.generic_visit(node)
-
-    def _is_unread(self, target: ast.expr) -> bool:
-        return isinstance(target, ast.Name) and self._read is not None and not self._read[target.id]
+    visit_AugAssign = visit_Assign  # noqa: N815 - ast.NodeVisitor names them
 
 
 def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
@@ -148,30 +191,16 @@ def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
     return stored, read
 
 
-class _Written(ast.NodeTransformer):
-    """Writes a value in the place of a variable."""
-
-    def __init__(self, name: str, value: ast.expr) -> None:
-        self._name = name
-        self._value = value
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """Replace the variable."""
-        return deepcopy(self._value) if node.id == self._name else node
-
-
 class _Ordered(ast.NodeTransformer):
     """Puts the operands of what commutes in one order."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """Order the factors of a product."""
         self.generic_visit(node)
         if isinstance(node.op, ast.Mult):
             node.left, node.right = sorted((node.left, node.right), key=ast.dump)
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """Order what is compared for equality."""
         self.generic_visit(node)
         if len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             node.left, node.comparators[0] = sorted((node.left, node.comparators[0]), key=ast.dump)

@@ -17,15 +17,17 @@ from .probes import ODD
 
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 """In the text of an object that says nothing of itself: another in each process."""
-_EXCEPTION = re.compile(r"[\w.]*")
-RUNNABLE = ("passed", "failed", "stopped")
-"""Verdicts whose outcomes can be relied on."""
+NO_PROBES = Board((), (), ())
+
+
+def runnable(board: Board) -> list[Candidate]:
+    """Return the candidates of a board whose outcomes can be relied on."""
+    return [each for each in board.candidates if board.verdict(each.id).kind in ("passed", "failed", "stopped")]
 
 
 def exception_of(outcome: Outcome) -> str:
     """Return the name of the exception that ended a test with an error; empty where it says none."""
-    found = _EXCEPTION.match(outcome.detail)
-    return found[0] if found else ""
+    return re.split(r"[^\w.]", outcome.detail, maxsplit=1)[0]
 
 
 def comparable(returned: str | None) -> str | None:
@@ -44,14 +46,14 @@ class Agreement:
     """Behaviour of candidates on a board, and on a board of probes (calls of unknown answer) if there is one."""
 
     board: Board
-    probes: Board | None = None
+    probes: Board = NO_PROBES
     named: frozenset[str] = frozenset()
     """The exceptions that the spec names: where it names any, others are faults of the code."""
 
     @cached_property
     def voters(self) -> tuple[Candidate, ...]:
         """The independent candidates that could be run and do best on the tests that the spec speaks for."""
-        able = [c for c in self.board.candidates if self.board.verdict(c.id).kind in RUNNABLE]
+        able = runnable(self.board)
         most = max((self.by_the_spec(candidate) for candidate in able), default=(0, 0))
         return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
 
@@ -59,16 +61,13 @@ class Agreement:
         """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name, on
         tests and probes."""
         passed = sum(self.passes(candidate, test) for test in self._compared if test.trusted)
-        probes = self.probes.tests if self.probes is not None else ()
-        unnamed = sum(bool(self.unnamed_on(candidate, probe)) for probe in probes)
+        unnamed = sum(bool(self.unnamed_on(candidate, probe)) for probe in self.probes.tests)
         return passed, -unnamed - sum(self.raises_unnamed(candidate, test) for test in self.board.tests)
 
     def raises_unnamed(self, candidate: Candidate, test: Test) -> bool:
         """Return True if `candidate` ends `test` by an exception other than those that the spec names."""
-        if not self.named:
-            return False
         outcome = self._outcome(candidate, test)
-        return outcome.status == "error" and exception_of(outcome) not in self.named
+        return bool(self.named) and outcome.status == "error" and exception_of(outcome) not in self.named
 
     @property
     def _compared(self) -> list[Test]:
@@ -91,19 +90,15 @@ class Agreement:
     def unnamed_on(self, candidate: Candidate, probe: Test) -> str:
         """Return the exception by which `candidate` ends `probe`, where the spec names others and not this one;
         an empty text without one."""
-        if self.probes is None or not self.named:
-            return ""
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         raised = exception_of(outcome) if outcome.status == "error" else ""
-        return "" if raised in self.named else raised
+        return "" if not self.named or raised in self.named else raised
 
     def alike(self, one: Candidate, other: Candidate) -> bool:
         """Return True if two candidates do the same on every test, and on every probe where both return a value:
         where one raises, the input may well lie outside the spec. Returning an argument or a copy is the same."""
         if self.behaviour(one) != self.behaviour(other):
             return False
-        if self.probes is None:
-            return True
         compared = [probe for probe in self.probes.tests if not probe.id.startswith(ITSELF)]
         pairs = [(self.returned(one, probe), self.returned(other, probe)) for probe in compared]
         return all(left is None or right is None or left == right for left, right in pairs)
@@ -117,7 +112,7 @@ class Agreement:
         """The value that `candidate` returns for a probe; None where it raises or there are no probes.
 
         On a text of nearly the right form an exception that the spec names is an answer like others."""
-        if self.probes is None:
+        if not self.probes.tests:
             return None
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         if probe.id.startswith(ODD) and exception_of(outcome) in self.named:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Test
 from ..syntax.source import indented
-from .claims import ValueClaim, claim_of, source_of_claim
+from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, literal_calls
 
 _GIVEN = (
@@ -45,22 +45,17 @@ ITSELF = "test_argument_itself_"
 def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
     """Return tests for what `clauses` say of arguments, on lists, dicts and sets that `tests` pass on, and on
     shorter and empty ones: the first branch of many functions returns its argument there."""
+    if any(_IN_PLACE.search(clause.text) for clause in clauses):
+        return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
-    calls = list(dict.fromkeys(_calls(tests)))
-    in_place = any(_IN_PLACE.search(clause.text) for clause in clauses)
-    return tuple(
-        _test(
-            f"{SAID}{word}_{number}",
-            f"result = {call}",
-            condition.format(argument=argument),
-            preamble,
-            said[0].text,
-            before=f"given = {argument}\n",
-        )
-        for word, pattern, condition in kinds
-        if (said := [clause for clause in clauses if pattern.search(clause.text)]) and not in_place
-        for number, (call, argument, preamble) in enumerate(calls, 1)
-    )
+    made = []
+    for word, pattern, condition in kinds:
+        said = next((clause.text for clause in clauses if pattern.search(clause.text)), None)
+        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):
+            name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
+            holds = condition.format(argument=argument)
+            made.append(_test(name, f"result = {call}", holds, preamble, said or "", before=before))
+    return tuple(made)
 
 
 def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
@@ -100,17 +95,17 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     for number, (call, argument, preamble) in enumerate(calls, 1):
         for prefix, step, asked in ((CHANGED, call, "given"), (ITSELF, f"result = {call}", "(result is given)")):
             claim = ValueClaim(asked, UNKNOWN, (f"given = {argument}", step))
-            name = f"{prefix}{number}"
-            found.append(Test(name, source_of_claim(name, claim), "generated", preamble))
+            found.append(as_test(claim, f"{prefix}{number}", "generated", preamble))
     return tuple(found)
 
 
 def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
     """Yield calls with `given` in place of their first argument that can change, that argument, and preambles."""
+    kinds = ast.List | ast.Dict | ast.Set
     changeable = [
         (call, preamble, index)
         for call, preamble in literal_calls(tests)
-        if (index := _changeable(call)) is not None
+        for index in [index for index, node in enumerate(call.args) if isinstance(node, kinds)][:1]
     ]
     for call, preamble, index in changeable[:_MOST_CALLS]:
         value = ast.literal_eval(call.args[index])
@@ -120,11 +115,6 @@ def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
         source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
         for argument in (value, value[:1] if isinstance(value, list) else value, type(value)()):
             yield source, repr(argument), preamble
-
-
-def _changeable(call: ast.Call) -> int | None:
-    kinds = ast.List | ast.Dict | ast.Set
-    return next((index for index, node in enumerate(call.args) if isinstance(node, kinds)), None)
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from ..records import Test
+from ..records import Test, TestOrigin
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.literals import is_literal
-from ..syntax.source import indented, names_used, parse
+from ..syntax.source import indented, is_constant, names_used, statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,55 +34,36 @@ def claim_of(test: Test) -> ValueClaim | None:
     A test with decorators, or with other parameters than a few fixtures, claims nothing: its names stand for many
     values.
     """
-    try:
-        body = parse(test.source).body
-    except ValueError:
+    match statements(test.source):
+        case [ast.FunctionDef(decorator_list=[]) as function]:
+            fixtures = tuple(argument.arg for argument in function.args.args)
+        case _:
+            return None
+    if ast.unparse(function.args) != ", ".join(fixtures) or not FIXTURES.issuperset(fixtures):
         return None
-    if len(body) != 1 or not isinstance(body[0], ast.FunctionDef):
+    *before, last = [each for each in function.body if not is_constant(each)] or function.body
+    if not isinstance(last, ast.Assert) or any(_checks(inner) for each in before for inner in ast.walk(each)):
         return None
-    fixtures = tuple(argument.arg for argument in body[0].args.args)
-    if ast.unparse(body[0].args) != ", ".join(fixtures) or not FIXTURES.issuperset(fixtures):
-        return None
-    statements = [statement for statement in body[0].body if not _is_docstring(statement)]
-    *before, last = statements or body
-    if body[0].decorator_list or not isinstance(last, ast.Assert):
-        return None
-    if any(_checks(inner) for statement in before for inner in ast.walk(statement)):
-        return None
-    claim = _claim_of_condition(last.test, computed=bool(before))
-    return claim and replace(claim, setup=tuple(map(ast.unparse, before)), fixtures=fixtures)
+    match last.test:
+        case ast.Compare(left=call, ops=[ast.Eq() | ast.Is()], comparators=[value]):
+            called = isinstance(call, ast.Call) or (before and names_used(call))
+            expected = ast.unparse(value)
+            if not called or not is_literal(expected):
+                return None
+        case ast.Call() as call:
+            expected = "True"
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call() as call):
+            expected = "False"
+        case _:
+            return None
+    return ValueClaim(ast.unparse(call), expected, tuple(map(ast.unparse, before)), fixtures)
 
 
 def _checks(node: ast.AST) -> bool:
     return isinstance(node, ast.Assert) or (isinstance(node, ast.Call) and last_name(node) in ("raises", "fail"))
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _claim_of_condition(condition: ast.expr, *, computed: bool) -> ValueClaim | None:
-    match condition:
-        case ast.Compare(left=call, ops=[ast.Eq() | ast.Is()], comparators=[expected]) if isinstance(
-            call, ast.Call
-        ) or (computed and names_used(call)):
-            text = ast.unparse(expected)
-            return ValueClaim(ast.unparse(call), text) if is_literal(text) else None
-        case ast.Call() as call:
-            return ValueClaim(ast.unparse(call), "True")
-        case ast.UnaryOp(op=ast.Not(), operand=ast.Call() as call):
-            return ValueClaim(ast.unparse(call), "False")
-    return None
-
-
-def settled_test(test: Test, claim: ValueClaim, value: str) -> Test:
-    """The test that takes the place of `test`: the same call, with the value that the votes decided on."""
-    name = f"{test.id}_settled"
-    return Test(name, source_of_claim(name, replace(claim, expected=value)), "settled", test.preamble)
-
-
-def source_of_claim(name: str, claim: ValueClaim) -> str:
-    """The source of a test that makes `claim`."""
-    lines = [*claim.setup, f"assert {claim.call} == {claim.expected}"]
-    body = indented("\n".join(lines))
-    return f"def {name}({', '.join(claim.fixtures)}):\n{body}\n"
+def as_test(claim: ValueClaim, name: str, origin: TestOrigin, preamble: str) -> Test:
+    """Return the test that makes `claim`."""
+    body = indented("\n".join([*claim.setup, f"assert {claim.call} == {claim.expected}"]))
+    return Test(name, f"def {name}({', '.join(claim.fixtures)}):\n{body}\n", origin, preamble)

@@ -12,8 +12,8 @@ from itertools import islice
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
-from ..syntax.source import parse
-from .probes import EDGE, ODD, argument_nodes, literal_call, literal_calls, probes_of, with_arguments
+from ..syntax.source import statements
+from .probes import EDGE, ODD, argument_nodes, argument_values, literal_calls, probes_of, with_argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,7 @@ class Used:
 @lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
     """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
-    try:
-        tree = parse(f"{test.preamble}\n{test.source}")
-    except ValueError:
-        return Used(frozenset(), frozenset(), (), (), ())
-    nodes = list(ast.walk(tree))
+    nodes = [node for each in statements(f"{test.preamble}\n{test.source}") for node in ast.walk(each)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     raising = [call for call in calls if last_name(call) == "raises"]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -65,25 +61,12 @@ def used_by(test: Test) -> Used:
     given = [node for call in calls if call not in raising for node in argument_nodes(call)]
     given += [node.value for node in nodes if isinstance(node, ast.Assign)]
     given += [node.iter for node in nodes if isinstance(node, ast.For)]
-    return Used(
-        frozenset(names),
-        frozenset(
-            last_name(each)
-            for call in raising
-            for node in call.args[:1]
-            for each in (node.elts if isinstance(node, ast.Tuple) else [node])
-        ),
-        tuple(value for node in given for value in _values(node)),
-        tuple(
-            value
-            for node in nodes
-            if isinstance(node, ast.Compare)
-            for each in node.comparators
-            for value in _values(each)
-        ),
-        tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)),
-        test.about,
-    )
+    compared = [each for node in nodes if isinstance(node, ast.Compare) for each in node.comparators]
+    raised = [node for call in raising for node in call.args[:1]]
+    kinds = [each for node in raised for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
+    values, expected = (tuple(value for node in part for value in _values(node)) for part in (given, compared))
+    texts = tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return Used(frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, test.about)
 
 
 def _values(node: ast.expr) -> Iterator[object]:
@@ -100,12 +83,8 @@ def _values(node: ast.expr) -> Iterator[object]:
 
 
 def _within(value: object) -> Iterator[object]:
-    items: Sequence[object] = ()
-    if isinstance(value, dict):
-        items = (*value, *value.values())
-    elif isinstance(value, list | tuple | set | frozenset):
-        items = tuple(value)
-    for item in items:
+    items = (*value, *value.values()) if isinstance(value, dict) else value
+    for item in items if isinstance(items, list | tuple | set | frozenset) else ():
         yield item
         yield from _within(item)
 
@@ -123,11 +102,9 @@ def clause_checks(
     found = []
     shared = _without_a_raise_of_their_own(clauses, counts)
     for clause in clauses:
-        missing = tuple(
-            need
-            for need in clause.needs
-            if not any(used.meets(need) for used in counts) or (need.kind == "exception" and clause in shared)
-        )
+        unmet = {need for need in clause.needs if not any(used.meets(need) for used in counts)}
+        unmet |= {need for need in clause.needs if need.kind == "exception" and clause in shared}
+        missing = tuple(need for need in clause.needs if need in unmet)
         about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
         line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
@@ -169,21 +146,13 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 
 def _made(need: Need, test: Test) -> str | None:
-    """Return the call of `test` with an argument of the kind that is needed; None where none can be made."""
-    literal = literal_call(test)
-    if need.kind not in ("input", "value") or literal is None:
-        return None
-    return call_of_kind(literal[0], need.value)
-
-
-def call_of_kind(call: ast.Call, kind: str) -> str | None:
-    """Return `call`, of literal arguments, with its first argument that can be so of `kind`; None without one."""
-    values = [ast.literal_eval(node) for node in argument_nodes(call)]
-    wanted = BY_NAME[kind]
-    for index, value in enumerate(values):
-        made = wanted.make(value)
-        if wanted.has(made) and (made != value or type(made) is not type(value)):
-            return with_arguments(call, [*values[:index], made, *values[index + 1 :]])
+    """Return the call of `test` with its first argument that can be of the kind needed; None without one."""
+    for call, _ in literal_calls([test]) if need.kind in ("input", "value") else ():
+        wanted = BY_NAME[need.value]
+        for index, value in enumerate(argument_values(call)):
+            made = wanted.make(value)
+            if wanted.has(made) and (made != value or type(made) is not type(value)):
+                return with_argument(call, index, made)
     return None
 
 
@@ -208,16 +177,11 @@ def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> 
     made = {
         source: preamble
         for call, preamble in literal
-        for values in _odd_arguments([ast.literal_eval(node) for node in argument_nodes(call)])
-        if (source := with_arguments(call, values)) is not None and source not in known
+        for index, value in enumerate(argument_values(call))
+        for text in (_odd_texts(value) if isinstance(value, str) and value else ())
+        if (source := with_argument(call, index, text)) is not None and source not in known
     }
     return probes_of(dict(islice(made.items(), count)), ODD)
-
-
-def _odd_arguments(values: Sequence[object]) -> Iterator[list[object]]:
-    for index, value in enumerate(values):
-        for text in _odd_texts(value) if isinstance(value, str) and value else ():
-            yield [*values[:index], text, *values[index + 1 :]]
 
 
 def _odd_texts(text: str) -> Iterator[str]:
@@ -232,11 +196,10 @@ def _odd_texts(text: str) -> Iterator[str]:
 
 def _of_one_kind(call: ast.Call) -> Iterator[str]:
     """Yield `call` with a list of items of several types cut to the first item of each."""
-    values = [ast.literal_eval(node) for node in argument_nodes(call)]
-    for index, value in enumerate(values):
+    for index, value in enumerate(argument_values(call)):
         firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
         for item in firsts.values() if len(firsts) > 1 else ():
-            if source := with_arguments(call, [*values[:index], [item], *values[index + 1 :]]):
+            if source := with_argument(call, index, [item]):
                 yield source
 
 
@@ -244,17 +207,9 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
     """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, and on lists of one
     kind of item alone where `tests` mix them."""
     used = [used_by(test) for test in tests]
-    missing = [
-        need
-        for clause in clauses
-        for need in clause.needs
-        if need.kind in ("input", "value") and not any(each.meets(need) for each in used)
-    ]
-    made = [
-        (call, test.preamble)
-        for need in dict.fromkeys(missing)
-        for test in tests
-        if (call := _made(need, test)) is not None
-    ]
+    needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
+    missing = [need for need in needs if not any(each.meets(need) for each in used)]
+    made = [(_made(need, test), test.preamble) for need in missing for test in tests]
     made += [(call, preamble) for found, preamble in literal_calls(tests) for call in _of_one_kind(found)]
-    return probes_of(dict(islice(dict(made).items(), count)), EDGE)
+    calls = {call: preamble for call, preamble in made if call is not None}
+    return probes_of(dict(islice(calls.items(), count)), EDGE)

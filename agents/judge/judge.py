@@ -10,26 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..records import (
-    Board,
-    Candidate,
-    Clause,
-    ClauseCheck,
-    Grade,
-    NextStep,
-    Outcome,
-    Ruling,
-    Test,
-    Verdict,
-)
-from .agreement import RUNNABLE, Agreement, exception_of
+from ..records import Board, Candidate, Clause, Grade, NextStep, Outcome, Ruling, Test, Verdict
+from .agreement import NO_PROBES, Agreement, exception_of, runnable
 from .argument_tests import SAID
 from .clause_checks import clause_checks, used_by
 from .leader_view import LeaderView
-from .ledger import ledger
-from .lone_examples import lone_example
 from .thresholds import MEASURED, Thresholds
-from .votes import settlements, tally
+from .votes import ledger, lone_example, settlements, tally
 
 CRASHES = ("error", "stopped", "missing")
 
@@ -84,7 +71,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
     named = frozenset(need.value for need in needs if need.kind == "exception")
     if named:
         named = named.union(*(used_by(test).raises for test in board.tests if test.trusted))
-    agreement = Agreement(board, situation.probes, named)
+    agreement = Agreement(board, situation.probes or NO_PROBES, named)
     tallies = {test.id: tally(agreement, test, thresholds) for test in board.tests}
     settled = settlements(board.tests, tallies, thresholds)
     leader = _leader(agreement)
@@ -128,23 +115,12 @@ def _leader(agreement: Agreement) -> Candidate | None:
     like-minded independent drafts; then the earliest, since the first draft, at temperature 0, is right more often
     than another, and a repair must be better to lead."""
 
-    def rank(item: tuple[int, Candidate]) -> tuple[tuple[int, int], int, bool, int, int]:
-        index, candidate = item
-        alike = len(agreement.following(candidate))
-        return (
-            agreement.by_the_spec(candidate),
-            agreement.heeds_words(candidate),
-            not _crashes(agreement, candidate),
-            alike,
-            -index,
-        )
+    def rank(candidate: Candidate) -> tuple[tuple[int, int], int, bool, int]:
+        heeded, crashes = agreement.heeds_words(candidate), _crashes(agreement, candidate)
+        return agreement.by_the_spec(candidate), heeded, not crashes, len(agreement.following(candidate))
 
-    runnable = [
-        (index, candidate)
-        for index, candidate in enumerate(agreement.board.candidates)
-        if agreement.board.verdict(candidate.id).kind in RUNNABLE
-    ]
-    return max(runnable, key=rank)[1] if runnable else None
+    # Of several that rank highest `max` takes the first.
+    return max(runnable(agreement.board), key=rank, default=None)
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
@@ -185,38 +161,33 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
     if view.unnamed:
         return "contested", f"{view.unnamed} {_why(view, enough=True)}"
     if view.unchecked:
-        return "contested", f"Nothing checks {_unchecked(view.unchecked)}. {_why(view, enough=True)}"
+        missing = dict.fromkeys(str(need) for check in view.unchecked for need in check.missing)
+        what = f"{', '.join(missing)}, which the spec asks for"
+        return "contested", f"Nothing checks {what}. {_why(view, enough=True)}"
     if not view.own:
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
     examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
     return "verified" if examples else "consensus", _why(view, enough=True)
 
 
-def _unchecked(checks: Sequence[ClauseCheck]) -> str:
-    missing = dict.fromkeys(str(need) for check in checks for need in check.missing)
-    return f"{', '.join(missing)}, which the spec asks for"
-
-
 def _why(view: LeaderView, *, enough: bool) -> str:
     """The facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
     given = [entry for entry in view.trusted if not entry.test.id.startswith(SAID)]
-    facts = [
-        *(
-            ["the trusted test passes" if len(given) == 1 else f"all {len(given)} trusted tests pass"]
-            if given
-            else []
-        ),
-        *(["what the spec says of arguments holds"] if len(given) < len(view.trusted) else []),
-        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike",
-        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written",
-        *([f"{len(view.failed)} tests that count fail"] if view.failed else []),
-        *([f"{len(view.unsettled)} that it fails are open questions"] if view.unsettled else []),
-    ]
-    said = f"{', '.join(facts[:-1])}, and {facts[-1]}."
+    facts = {
+        "the trusted test passes": len(given) == 1,
+        f"all {len(given)} trusted tests pass": len(given) > 1,
+        "what the spec says of arguments holds": len(given) < len(view.trusted),
+        f"{view.agreeing} of {len(view.agreement.voters)} independent drafts{does_best} behave alike": True,
+        f"{len(view.stood)} of {len(view.own)} generated tests stand as they were written": True,
+        f"{len(view.failed)} tests that count fail": view.failed,
+        f"{len(view.unsettled)} that it fails are open questions": view.unsettled,
+    }
+    *first, last = (fact for fact, holds in facts.items() if holds)
+    said = f"{', '.join(first)}, and {last}."
     if arguments := view.arguments:
         said += f" {arguments}"
-    if view.agreement.probes is None:
+    if not view.agreement.probes.tests:
         said += " No input beyond those of the tests could be tried."
     if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):
         said += " Tests ran in one process with the code, a lower assurance."

@@ -136,19 +136,15 @@ class LeaderView:
     def unnamed(self) -> str:
         """Return a sentence on a probe that the leader ends by an exception, where the spec names others; empty
         without one."""
-        for probe in self._probes:
+        for probe in self.agreement.probes.tests:
             if raised := self.agreement.unnamed_on(self.leader, probe):
                 return f"It raises {raised} for {probed_call(probe)}, an exception that the spec does not name."
         return ""
 
     @property
-    def _probes(self) -> Sequence[Test]:
-        return self.agreement.probes.tests if self.agreement.probes is not None else ()
-
-    @property
     def arguments(self) -> str:
         """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
-        for probe in (each for each in self._probes if each.id.startswith((CHANGED, ITSELF))):
+        for probe in (each for each in self.agreement.probes.tests if each.id.startswith((CHANGED, ITSELF))):
             claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
             if claim is None or found is None:
                 continue
@@ -165,9 +161,8 @@ class LeaderView:
         and one on which only other drafts differ; then the other contested tests."""
         named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
         others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
-        found = (*named, *(() if grade in SUCCESSES else self._questions()), *others)
         once: dict[str, Dispute] = {}
-        for dispute in found:
+        for dispute in (*named, *(() if grade in SUCCESSES else self._questions()), *others):
             once.setdefault(dispute.question, dispute)
         return tuple(once.values())
 
@@ -178,7 +173,7 @@ class LeaderView:
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        for probe in self._probes:
+        for probe in self.agreement.probes.tests:
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
                 continue
@@ -208,29 +203,23 @@ class LeaderView:
             voted = [vote for c in self.agreement.voters if (vote := ballot(self.agreement, c, entry.test, claim))]
             if len(set(voted)) > 1:
                 which.append((-_bits(voted), len(claim.question), self._dispute(entry)))
-        overruled = [
-            self._dispute(entry)
-            for entry in self.ledger
-            if entry.standing == "ruled out" and entry.test.origin == "generated"
-            if (counted := self.tallies[entry.test.id]) is not None and not counted.trusted
-        ]
         missing = [need for check in self.unchecked for need in check.missing]
-        for asked in (each for each in overruled if "\n" not in each.question):
-            uses = used_by(self._test(asked.test_id))
-            (edges if any(map(uses.meets, missing)) else right).append((-0.5, len(asked.question), asked))
+        for entry in self.ledger:
+            counted, asked = self.tallies[entry.test.id], self._dispute(entry)
+            by_votes = entry.standing == "ruled out" and counted is not None and not counted.trusted
+            if by_votes and entry.test.origin == "generated" and "\n" not in asked.question:
+                met = any(map(used_by(entry.test).meets, missing))
+                (edges if met else right).append((-0.5, len(asked.question), asked))
         ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
         best = [[asked for _, _, asked in found] for found in ranked]
         most = SHOWN_DIFFERENCES
         return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
 
-    def _test(self, test_id: str) -> Test:
-        return next(entry.test for entry in self.ledger if entry.test.id == test_id)
-
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""
         value = self.agreement.returned(candidate, probe)
-        if value is not None or self.agreement.probes is None:
-            return value or ""
+        if value is not None:
+            return value
         outcome = self.agreement.probes.verdict(candidate.id).outcome(probe.id)
         return f"raises {exception_of(outcome) or 'an exception'}"
 

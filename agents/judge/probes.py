@@ -10,13 +10,14 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
-from ..syntax.source import parse, parse_expression
-from .claims import ValueClaim, claim_of, source_of_claim
+from ..syntax.source import parse, parse_expression, swapped
+from .claims import ValueClaim, as_test, claim_of
 
 T = TypeVar("T")
 LONGEST_INPUT = 1500
@@ -86,11 +87,11 @@ def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
     known = {ast.unparse(call) for call, _ in calls}
     made: dict[str, T] = {}
     for call, label in calls:
-        values = [ast.literal_eval(node) for node in argument_nodes(call)]
+        values = argument_values(call)
         for index, value in enumerate(values):
             others = [each for each in values if type(each) is type(value)]
             for other in (*_edges(value), *others):
-                source = with_arguments(call, [*values[:index], other, *values[index + 1 :]])
+                source = with_argument(call, index, other)
                 if source is not None and source not in known and len(made) < count:
                     made.setdefault(source, label)
     return made
@@ -122,8 +123,7 @@ def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
         claim, preamble = chance.choice(claims)
         other = _changed_session(claim, chance)
         if other is not None and all(other.question != known.question for known, _ in claims):
-            name = f"test_probe_{len(made) + 1}"
-            made.setdefault(other.question, Test(name, source_of_claim(name, other), "generated", preamble))
+            made.setdefault(other.question, as_test(other, f"test_probe_{len(made) + 1}", "generated", preamble))
     return tuple(made.values())
 
 
@@ -137,8 +137,8 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
     other = mutated(value, chance)
     if other == value and type(other) is type(value):
         return None
-    _Replaced(chosen, parse_expression(repr(other))).visit(tree)
-    *setup, call = map(ast.unparse, tree.body)
+    new = parse_expression(repr(other))
+    *setup, call = map(ast.unparse, swapped(tree, lambda node: new if node is chosen else None).body)
     changed = replace(claim, setup=tuple(setup), call=call, expected=UNKNOWN)
     return changed if len(changed.question) <= LONGEST_INPUT else None
 
@@ -152,21 +152,9 @@ def _given(call: ast.Call) -> list[ast.expr]:
     return [node for node in nodes if is_literal(ast.unparse(node))]
 
 
-class _Replaced(ast.NodeTransformer):
-    def __init__(self, node: ast.expr, other: ast.expr) -> None:
-        self._node = node
-        self._other = other
-
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Every node but the one to be replaced."""
-        visited: ast.AST = self._other if node is self._node else super().visit(node)
-        return visited
-
-
 def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:
     """Return the probe that makes `call`."""
-    name = f"{prefix}{number}"
-    return Test(name, f"def {name}():\n    assert {call} == {UNKNOWN}\n", "generated", preamble)
+    return as_test(ValueClaim(call, UNKNOWN), f"{prefix}{number}", "generated", preamble)
 
 
 def probed_call(probe: Test) -> str:
@@ -175,25 +163,19 @@ def probed_call(probe: Test) -> str:
     return claim.question if claim else probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
 
 
-def literal_call(test: Test) -> tuple[ast.Call, str] | None:
-    """The call of a plain-data test whose arguments are all literals, and the test's preamble."""
-    claim = claim_of(test)
-    if claim is None or claim.setup or claim.fixtures:
-        return None
-    node = parse_expression(claim.call)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not (node.args or node.keywords):
-        return None
-    try:
-        for value in argument_nodes(node):
-            ast.literal_eval(value)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return None
-    return (node, test.preamble) if len(claim.call) <= LONGEST_INPUT else None
-
-
 def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
-    """Return the `literal_call` of each of `tests` that has one."""
-    return [found for test in tests if (found := literal_call(test)) is not None]
+    """Return the calls of plain-data tests whose arguments are all literals, each with its test's preamble."""
+    found = []
+    for test in tests:
+        claim = claim_of(test)
+        if claim is None or claim.setup or claim.fixtures or len(claim.call) > LONGEST_INPUT:
+            continue
+        match parse_expression(claim.call):
+            case ast.Call(func=ast.Name()) as call if call.args or call.keywords:
+                with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+                    argument_values(call)
+                    found.append((call, test.preamble))
+    return found
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
@@ -203,18 +185,22 @@ def argument_nodes(call: ast.Call) -> list[ast.expr]:
 
 def _mutated_call(call: ast.Call, chance: random.Random, reshape: bool) -> str | None:
     """`call` with one argument changed; None when its values can't be."""
-    values = [ast.literal_eval(node) for node in argument_nodes(call)]
+    values = argument_values(call)
     index = chance.randrange(len(values))
     changed = mutated(values[index], chance, reshape=reshape)
-    if changed == values[index] and type(changed) is type(values[index]):
-        return None
-    values[index] = changed
-    return with_arguments(call, values)
+    same = changed == values[index] and type(changed) is type(values[index])
+    return None if same else with_argument(call, index, changed)
 
 
-def with_arguments(call: ast.Call, values: Sequence[object]) -> str | None:
-    """The source of `call` with other values for its arguments; None where it is too long."""
-    texts = [repr(value) for value in values]
+def argument_values(call: ast.Call) -> list[object]:
+    """The arguments of a call of literals. Raises what `ast.literal_eval` does for others."""
+    return [ast.literal_eval(node) for node in argument_nodes(call)]
+
+
+def with_argument(call: ast.Call, index: int, value: object) -> str | None:
+    """The source of `call`, of literals, with another value for one argument; None where it is too long."""
+    texts = [repr(each) for each in argument_values(call)]
+    texts[index] = repr(value)
     named = [f"{kw.arg}={text}" for kw, text in zip(call.keywords, texts[len(call.args) :], strict=True)]
     source = f"{ast.unparse(call.func)}({', '.join([*texts[: len(call.args)], *named])})"
     return source if len(source) <= LONGEST_INPUT else None
@@ -268,21 +254,16 @@ def _mutated_items(items: list[object], chance: random.Random, reshape: bool) ->
     at, other = chance.randrange(len(items)), chance.randrange(len(items))
     if _is_grid(items):
         if reshape and chance.random() < 0.5:
-            return chance.choice(list(_shapes(items, at))[1:])  # a grid has rows
+            return chance.choice(_shapes(items, at)[1:])  # a grid has rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
     swapped = list(items)
     swapped[at], swapped[other] = swapped[other], swapped[at]
     changed = [mutated(item, chance, reshape=reshape) if index == at else item for index, item in enumerate(items)]
-    kinds = list(_shapes(items, at))
-    return chance.choice([swapped, changed, changed, *kinds])
+    return chance.choice([swapped, changed, changed, *_shapes(items, at)])
 
 
-def _shapes(items: list[object], at: int) -> Iterator[list[object]]:
-    yield []
-    yield items[at : at + 1]
-    yield items[::-1]
-    yield [*items, items[at]]
-    yield items[:at] + items[at + 1 :]
+def _shapes(items: list[object], at: int) -> list[list[object]]:
+    return [[], items[at : at + 1], items[::-1], [*items, items[at]], items[:at] + items[at + 1 :]]
 
 
 def _is_grid(items: list[object]) -> bool:

@@ -13,7 +13,10 @@ def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
     """
     verdict = board.verdict(leader.id)
     refused = {refusal.test_id: refusal.reason for refusal in verdict.refused}
-    ledger = tuple(_entry(test, refused.get(test.id)) for test in board.tests)
+    ledger = tuple(
+        LedgerEntry(test, "refused" if test.id in refused else "counts", reason=refused.get(test.id, ""))
+        for test in board.tests
+    )
     passed = sum(passes(verdict, entry.test) for entry in ledger if entry.standing == "counts")
     failed = sum(entry.standing == "counts" for entry in ledger) - passed
     grade, why = _grade(ledger, verdict, failed)
@@ -30,10 +33,6 @@ def passes_own_tests(board: Board, ruling: Ruling) -> bool:
 def passes(verdict: Verdict, test: Test) -> bool:
     """Return True if the candidate of `verdict` passes `test`."""
     return verdict.outcome(test.id).status == "passed"
-
-
-def _entry(test: Test, refusal: str | None) -> LedgerEntry:
-    return LedgerEntry(test, "counts") if refusal is None else LedgerEntry(test, "refused", reason=refusal)
 
 
 def _grade(ledger: tuple[LedgerEntry, ...], verdict: Verdict, failed: int) -> tuple[Grade, str]:

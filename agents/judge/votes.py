@@ -1,21 +1,25 @@
-"""Votes on the value that a generated test expects: its author's, and those of the drafts.
+"""Votes on the value that a test expects: its author's, and those of the drafts.
 
 Drafts vote, each with what it does, since on the benchmark's recorded replies a value that most drafts return was
 right in 45 of 46 disputes with the test's author, and the author's in none (docs/benchmark.md). What raises has a
 vote like any other: a test whose input nobody takes is no evidence against anybody.
+
+An example of the spec that another one contradicts, or that stands alone against the drafts, is a fault of the
+spec more likely than of the code: no result may be called verified.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
-from ..records import Candidate, Outcome, Test
-from ..syntax.checks import Check, checks_in
+from ..records import Candidate, Clause, LedgerEntry, Test
+from ..syntax.checks import checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
-from .agreement import Agreement, exception_of
-from .claims import ValueClaim, claim_of, settled_test
+from .agreement import Agreement, exception_of, independent, runnable
+from .claims import ValueClaim, as_test, claim_of
 from .thresholds import MEASURED, Thresholds
 
 ANOTHER_VALUE = "another value"
@@ -45,8 +49,9 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     """
     if test.trusted:
         return None
-    trusted = [check for each in agreement.board.tests if each.trusted for check in _checks(each)]
-    mine = _checks(test)
+    given = [each for each in agreement.board.tests if each.trusted]
+    trusted = [check for each in given for check in checks_in(each.source, each.preamble)]
+    mine = checks_in(test.source, test.preamble)
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)
@@ -83,7 +88,8 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
         return outcome.actual
     if outcome.status == "failed":
         return ANOTHER_VALUE
-    return _raised(outcome) if outcome.status == "error" else None
+    kind = exception_of(outcome) or "an exception"
+    return f"{_RAISES}{kind}" if outcome.status == "error" and kind not in _SLIPS else None
 
 
 def raises(vote: str) -> bool:
@@ -93,15 +99,6 @@ def raises(vote: str) -> bool:
 
 def _is_named(vote: str, named: frozenset[str]) -> bool:
     return not named or vote.removeprefix(_RAISES) in named
-
-
-def _raised(outcome: Outcome) -> str | None:
-    kind = exception_of(outcome) or "an exception"
-    return None if kind in _SLIPS else f"{_RAISES}{kind}"
-
-
-def _checks(test: Test) -> tuple[Check, ...]:
-    return checks_in(test.source, test.preamble)
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
@@ -135,7 +132,81 @@ def settlements(
             continue
         if not is_writable(counted.value) or len(counted.value) > LONGEST_WHOLE:
             continue
-        replacement = settled_test(test, claim, counted.value)
-        if replacement.id not in present:
-            settled.append(replacement)
+        if (name := f"{test.id}_settled") not in present:
+            settled.append(as_test(replace(claim, expected=counted.value), name, "settled", test.preamble))
     return tuple(settled)
+
+
+def lone_example(
+    agreement: Agreement, thresholds: Thresholds = MEASURED, clauses: Sequence[Clause] = ()
+) -> str | None:
+    """Return the sentence on the first example that another one contradicts, or that stands alone and that none of
+    `clauses` confirms by quoting its value; None without one."""
+    claims = [(test, claim) for test in agreement.board.tests if test.trusted and (claim := claim_of(test))]
+    quoted = [need.value for clause in clauses for need in clause.needs if need.kind == "text"]
+    for (_, claim), (_, other) in product(claims, claims):
+        if claim.question == other.question and not same_value(claim.expected, other.expected):
+            stated = " and ".join(f"`{each.question} == {each.expected}`" for each in (claim, other))
+            return f"The examples {stated} contradict each other."
+    alone = (pair for pair in claims if not any(same_value(pair[1].expected, value) for value in quoted))
+    return next(filter(None, (_alone(agreement, *pair, thresholds) for pair in alone)), None)
+
+
+def _alone(agreement: Agreement, test: Test, claim: ValueClaim, thresholds: Thresholds) -> str | None:
+    """The sentence on `test` where most of the drafts that pass all other trusted tests agree on another value."""
+    others = [each for each in agreement.board.tests if each.trusted and each is not test]
+    peers = [
+        candidate
+        for candidate in independent(runnable(agreement.board))
+        if all(agreement.passes(candidate, each) for each in others)
+    ]
+    ballots = [ballot(agreement, peer, test, claim) for peer in peers]
+    counted = count(each for each in ballots if each is not None)
+    if not counted or same_value(counted[0][0], claim.expected):
+        return None
+    if not others and any(agreement.passes(peer, test) for peer in peers):
+        return None  # nothing else speaks for the drafts that fail it
+    value, votes = counted[0]
+    if votes < thresholds.settling_drafts or 2 * votes <= len(peers):
+        return None
+    does = value.replace("raises", "raise", 1) if raises(value) else f"return {value}"
+    stated = f"`{claim.question} == {claim.expected}`"
+    return f"The example {stated} stands alone: {votes} of {len(peers)} drafts {does} there."
+
+
+def ledger(
+    agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None], *, crashes: bool
+) -> tuple[LedgerEntry, ...]:
+    """An entry for each test of the board, as seen from its leader.
+
+    A generated test that the leader does not pass is an open question, and none that counts: what is delivered
+    passes its suite. Only where the leader `crashes` on every test do they count, against it.
+    """
+    refused = {each.test_id: each.reason for each in agreement.board.verdict(leader.id).refused}
+
+    def entry(test: Test) -> LedgerEntry:
+        if test.id in refused:
+            return LedgerEntry(test, "refused", reason=refused[test.id])
+        counted = tallies[test.id]
+        voted = _voted(test, counted) if counted is not None else LedgerEntry(test, "counts")
+        if test.trusted or voted.standing != "counts" or crashes or agreement.passes(leader, test):
+            return voted
+        failing = sum(not agreement.passes(voter, test) for voter in agreement.voters)
+        reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
+        return LedgerEntry(test, "contested", 1, failing, reason)
+
+    return tuple(map(entry, agreement.board.tests))
+
+
+def _voted(test: Test, counted: Tally) -> LedgerEntry:
+    votes = f"{counted.votes_for} to {counted.votes_against}"
+    if counted.decision == "upheld":
+        return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
+    if counted.decision == "ruled out" or test.origin == "settled":
+        # What votes have settled is a test no longer once they don't uphold it.
+        reason = f"the votes went against it, {votes}, for {counted.value}"
+        if counted.trusted:
+            reason = f"a trusted test expects {counted.value} there"
+        return LedgerEntry(test, "ruled out", counted.votes_for, counted.votes_against, reason)
+    reason = f"the votes are split, {votes}"
+    return LedgerEntry(test, "contested", counted.votes_for, counted.votes_against, reason)

@@ -10,8 +10,8 @@ from ..records import Candidate, Outcome, Ruling, Test, fingerprint
 from ..records.approvals import Decision, Point, Proposal
 from ..roles.critic import describe
 from ..suite import render, split
+from ..syntax.changes import unified
 from ..syntax.source import parse
-from ..syntax.unified import unified
 
 _FILE = "user_code.py"
 _TESTS = "test_user_code.py"
@@ -44,14 +44,9 @@ class LoopApprovals:
         self, proposed: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]
     ) -> Candidate | None:
         """The replacement to use; None where it is refused, with a `note` where it is to be asked for again."""
-        if not self.asks("replacement"):
-            return proposed
         facts = tuple(describe(test, outcome) for test, outcome in failing)
         title = f"Replacement for {leader.id}, round {proposed.round}"
-        decision, code = self._decided("replacement", title, leader.code, proposed.code, facts)
-        if decision.answer == "note":
-            self.note = decision.text
-        return self._candidate(decision, code, proposed)
+        return self._approved("replacement", title, leader.code, proposed, facts)
 
     def next_step(self, ruling: Ruling, number: int, leader: Candidate | None) -> tuple[bool, Candidate | None]:
         """Return True to take the next step of a ruling, and a candidate of the user's own."""
@@ -61,23 +56,14 @@ class LoopApprovals:
         facts = (f"{ruling.grade}: {ruling.why}", f"Next: {step}.")
         code = leader.code if leader is not None else ""
         decision, edited = self._decided("round", f"Round {number}", code, code, facts)
-        if decision.answer == "note":
-            self.note = decision.text
         if decision.answer == "edit":
             return True, _of_user(edited, number + 1, leader.id if leader else None)
         return decision.answer != "no", None
 
     def drafts(self, drafts: Sequence[Candidate]) -> list[Candidate]:
         """The drafts to use, one asked about after the other."""
-        used = []
-        for draft in drafts:
-            if self.asks("draft"):
-                decision, code = self._decided("draft", f"Draft {draft.id}", "", draft.code, ())
-                kept = self._candidate(decision, code, draft)
-                used += [kept] if kept is not None else []
-            else:
-                used.append(draft)
-        return used
+        approved = (self._approved("draft", f"Draft {draft.id}", "", draft, ()) for draft in drafts)
+        return [draft for draft in approved if draft is not None]
 
     def tests(self, tests: Sequence[Test]) -> Sequence[Test]:
         """The generated tests to use; what the user changed counts as theirs, and is trusted."""
@@ -107,10 +93,17 @@ class LoopApprovals:
             except ValueError as error:
                 problem = f"The edited text is not Python ({error})."
         self._emit(Note(f"{title}: {_SAID[decision.answer]}."))
+        if decision.answer == "note":
+            self.note = decision.text
         return decision, new
 
-    @staticmethod
-    def _candidate(decision: Decision, code: str, proposed: Candidate) -> Candidate | None:
+    def _approved(
+        self, point: Point, title: str, old: str, proposed: Candidate, facts: tuple[str, ...]
+    ) -> Candidate | None:
+        """Return what is proposed, or what the user makes of it; None where it is refused."""
+        if not self.asks(point):
+            return proposed
+        decision, code = self._decided(point, title, old, proposed.code, facts)
         if decision.answer in ("no", "note"):
             return None
         return _of_user(code, proposed.round, proposed.parent) if decision.answer == "edit" else proposed

@@ -1,20 +1,25 @@
-"""The loop: drafts and blind tests, a board, a ruling, the next step, until the ruling is done."""
+"""The loop: drafts and blind tests, a board, a ruling, the next step, until the ruling is done; then more tests
+where the suite is too weak for its code, aimed at its surviving mutants, by the drafts' votes."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from ..debugger.debugger import trace_of_failure
-from ..errors import BudgetSpent, ReplyError
+from ..errors import BudgetSpent, ReplyError, SandboxBroken
 from ..events import Note
+from ..judge.agreement import Agreement
+from ..judge.claims import as_test
 from ..judge.judge import Decision, judge
 from ..judge.leader_view import SUCCESSES
-from ..records import Board, RoundRecord, Ruling
+from ..judge.thresholds import MEASURED, Thresholds
+from ..records import Board, Candidate, RoundRecord, Ruling, Test, fingerprint
+from ..strength import killing_calls, measure
 from .repairs import known_failure, repair, repair_side_by_side
 from .state import LoopState, surviving
-from .strengthen import killing_tests
 
 
 def orchestrate(state: LoopState) -> Ruling:
@@ -116,3 +121,25 @@ def _strengthened(state: LoopState, ruling: Ruling) -> bool:
     found = partial(killing_tests, state, state.leader(ruling), surviving(ruling))
     state.within_budget(partial(state.add_tests, found))
     return len(state.suite) > before
+
+
+def killing_tests(
+    state: LoopState, leader: Candidate, suite: Sequence[Test], thresholds: Thresholds = MEASURED
+) -> list[Test]:
+    """Tests on which surviving mutants of `leader` fail, as many as the plan allows.
+
+    Only where enough independent drafts return what the leader returns is there a test: its own word is none.
+    """
+    runner = state.roles.verifier
+    try:
+        survivors = measure(leader.code, suite, runner).survivors
+        calls = killing_calls(leader.code, survivors, suite, runner, most=state.plan.killing_calls)
+        named = {f"test_{fingerprint(call.claim.call)[:8]}": call for call in calls}
+        made = [as_test(call.claim, name, "settled", call.preamble) for name, call in named.items()]
+        agreement = Agreement(runner.board(state.pool, [*(each for each in suite if each.trusted), *made]))
+    except (SandboxBroken, ValueError) as reason:
+        state.emit(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))
+        return []
+    voters = agreement.voters
+    needed = max(thresholds.settling_drafts, thresholds.decisive * len(voters))
+    return [test for test in made if sum(agreement.passes(voter, test) for voter in voters) >= needed]

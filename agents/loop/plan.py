@@ -38,19 +38,12 @@ class Plan:
 
 _LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16, max_rounds=5)
 _MEDIUM = Plan(drafts=4, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
-_HIGH = Plan(
-    drafts=5,
-    more_drafts=3,
-    doubtful_drafts=8,
-    most_drafts=16,
-    tests=12,
-    probes=48,
-    max_rounds=6,
-    properties=3,
-    killing_calls=4,
-    several_repairs=True,
-)
-_BY_EFFORT: dict[Effort, Plan] = {"low": _LOW, "medium": _MEDIUM, "high": _HIGH}
+_HIGH = Plan(drafts=5, more_drafts=3, doubtful_drafts=8, most_drafts=16, tests=12, probes=48, max_rounds=6)
+_BY_EFFORT: dict[Effort, Plan] = {
+    "low": _LOW,
+    "medium": _MEDIUM,
+    "high": replace(_HIGH, properties=3, killing_calls=4, several_repairs=True),
+}
 
 
 def plan(settings: Settings, limits: SpecLimits) -> Plan:

@@ -29,22 +29,27 @@ def repair_side_by_side(state: LoopState, ruling: Ruling, board: Board) -> None:
 
 
 def repair(
-    state: LoopState,
-    known: Failing,
-    traces: Sequence[str] = ("",),
-    attempts: Sequence[str] = (),
-    drafts: int = 0,
+    state: LoopState, known: Failing, traces: Sequence[str] = ("",), attempts: Sequence[str] = (), drafts: int = 0
 ) -> bool:
     """Ask the Critic at once for a replacement of the leader for each of `traces` of its failing call, told what
     other `attempts` failed with, and for more `drafts`. Return True if there is a new replacement."""
     state.repaired.add(known.leader.id)
-    earlier = state.programs()
+    earlier, note = state.programs(), ""
+    made: dict[str, Candidate] = {}
+
+    def ask(trace: str) -> None:
+        told = (known.spec, known.leader, known.failing, state.round + 1, earlier, note, trace, attempts)
+        try:
+            made[trace] = state.roles.critic.replace(*told)
+        except ReplyError as reason:
+            state.emit(Note(f"The Critic's replacement can't be used: {reason}."))
+
     while True:
         note, state.approvals.note = state.approvals.note, ""
-        made: dict[str, Candidate] = {}
-        asks = [partial(_ask, state, known, earlier, note, attempts, made, trace) for trace in traces]
+        made.clear()
         try:
-            ask_all([*asks, *[partial(state.draft, 1)] * drafts], state.roles.at_once)
+            asks = [*(partial(ask, trace) for trace in traces), *[partial(state.draft, 1)] * drafts]
+            ask_all(asks, state.roles.at_once)
         finally:
             # In the order of `traces`, whichever came first: a resumed run finds the same candidates.
             new = {program(made[trace].code): made[trace] for trace in traces if trace in made}
@@ -54,21 +59,3 @@ def repair(
             return bool(new)
         earlier |= new.keys()
         drafts = 0
-
-
-def _ask(
-    state: LoopState,
-    known: Failing,
-    earlier: frozenset[str],
-    note: str,
-    attempts: Sequence[str],
-    made: dict[str, Candidate],
-    trace: str,
-) -> None:
-    """Put the replacement that was told `trace` into `made`; one that can't be used becomes a note."""
-    try:
-        made[trace] = state.roles.critic.replace(
-            known.spec, known.leader, known.failing, state.round + 1, earlier, note, trace, attempts
-        )
-    except ReplyError as reason:
-        state.emit(Note(f"The Critic's replacement can't be used: {reason}."))

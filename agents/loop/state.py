@@ -15,18 +15,7 @@ from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
-from ..records import (
-    Board,
-    Candidate,
-    ClauseCheck,
-    Example,
-    LedgerEntry,
-    Outcome,
-    RoundRecord,
-    Ruling,
-    Spec,
-    Test,
-)
+from ..records import Board, Candidate, ClauseCheck, Example, LedgerEntry, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses

@@ -15,7 +15,7 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ..errors import UsageError
-from ..healing.captured_call import CapturedCall, capture, is_method
+from ..healing.call_process import CapturedCall, capture, is_method
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
@@ -122,12 +122,13 @@ class _Calls:
         self._function = function
         self._options = options
         self._sandbox = sandbox
-        self._of_class = isinstance(function, FunctionType) and is_method(function)
+        of_class = isinstance(function, FunctionType) and is_method(function)
+        checks = options.verify is not None or options.has_tests
+        self._used = (function, options.exceptions, of_class, id(self), checks)
 
     def called(self) -> Callable[..., Any]:
         """The function for a `def`."""
-        function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
-        checks = self._options.verify is not None or self._options.has_tests
+        function, exceptions, of_class, name, checks = self._used
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -154,8 +155,7 @@ class _Calls:
 
     def awaited(self) -> Callable[..., Any]:
         """The function for an `async def`."""
-        function, exceptions, of_class, name = self._function, self._options.exceptions, self._of_class, id(self)
-        checks = self._options.verify is not None or self._options.has_tests
+        function, exceptions, of_class, name, checks = self._used
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -266,19 +266,17 @@ def _at_once(steps: Coroutine[Any, Any, T]) -> T:
 
 def _packing(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Packing:
     """Return what packs a call; arguments that it could change are packed before it."""
-    packing = partial(_packed, of_class, args, kwargs)
+
+    def packing() -> CapturedCall | str:
+        try:
+            return capture(of_class, args, kwargs)
+        except (Unshareable, RecursionError) as reason:
+            return str(reason)
+
     if _SCALARS.issuperset(map(type, args)) and _SCALARS.issuperset(map(type, kwargs.values())):
         return packing
     packed = packing()
     return lambda: packed
-
-
-def _packed(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> CapturedCall | str:
-    """The call, or why it can't be done again."""
-    try:
-        return capture(of_class, args, kwargs)
-    except (Unshareable, RecursionError) as reason:
-        return str(reason)
 
 
 def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:

@@ -1,28 +1,43 @@
-"""Heals failing calls of one function: one heal at a time for each failure, and a memory of verified patches."""
+"""Heals failing calls of one function: one heal at a time for each failure, and a memory of verified patches.
+
+A kept patch is a text that anybody may have written: it is proposed like a model's, and decided on as that is.
+"""
 
 from __future__ import annotations
 
+import ast
 import atexit
 import hashlib
+import json
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 from ..errors import GreenloopError, SandboxBroken, UsageError
-from ..healing.call_process import CallStopped
+from ..files import contained, read_regular
+from ..healing.call_process import (
+    Callee,
+    CallStopped,
+    CapturedCall,
+    NotRepeatable,
+    located,
+    project_files,
+    unhealable,
+)
 from ..healing.calls import CallCase
-from ..healing.captured_call import CapturedCall, NotRepeatable, located, project_files, unhealable
 from ..healing.request import call_tests
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
+from ..storage.atomic import PRIVATE, write_atomically
 from ..syntax.encoding import decoded
-from ..syntax.source import program
-from .install import install
+from ..syntax.source import compiled, parse, program, unparse
+from ..syntax.units import named
 from .options import RepairEvent, RepairOptions, RepairResult, Runs, Stop
-from .patch_store import keep_patches, read_kept
 from .search import find_patch
 
 _HOUR = 3600.0
@@ -32,6 +47,8 @@ _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, Sy
 Files = Mapping[str, str]
 Found = tuple[Files | None, RepairResult]
 """A patch, and what there is to be told of it."""
+_FENCE = "`" * 40
+_MOST_KEPT = 3
 
 
 class SharedSandbox:
@@ -168,7 +185,8 @@ class Repairs:
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> Found:
         """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
-        key = self._key(case, failure)
+        parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
+        key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
             if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
                 self._pid = os.getpid()
@@ -180,24 +198,21 @@ class Repairs:
             if key in self._given_up:
                 return None, RepairResult(False, "the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
-                return self._lead(key, case, stop)
+                files = None
+                try:
+                    files, result = self._found(key, case, stop)
+                finally:
+                    if files is not None:
+                        self._patches[key] = files
+                    elif not stop():
+                        self._given_up.add(key)
+                return files, result
         finally:
             own.release()
         if not case.observe(known).healed:
             return None, RepairResult(False, "the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
         return known, RepairResult(False)
-
-    def _lead(self, key: str, case: CallCase, stop: Stop) -> Found:
-        files = None
-        try:
-            files, result = self._found(key, case, stop)
-        finally:
-            if files is not None:
-                self._patches[key] = files
-            elif not stop():
-                self._given_up.add(key)
-        return files, result
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
         cache = self.options.cache
@@ -230,10 +245,6 @@ class Repairs:
                 self._notes = (f"the patch was not kept: {error}",)
         return heal.files, RepairResult(False, heal.why, heal=heal)
 
-    def _key(self, case: CallCase, failure: Failure) -> str:
-        parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
-        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
-
     def _install(self, case: CallCase, files: Files) -> None:
         path = case.callee.path
         try:
@@ -251,3 +262,59 @@ class Repairs:
             if not self._observer_failed:
                 self._observer_failed = True
                 self._notes = (f"on_event raised {type(error).__name__}: {error}",)
+
+
+def install(function: FunctionType, old: str, new: str) -> None:
+    """Give `function` the code that it has in `new`, the text of its module, which was `old`.
+
+    What else `new` adds at the top of the module is run first. Raises what that raises, and ValueError where the
+    function is not found there.
+    """
+    kept = {ast.dump(node) for node in parse(old).body}
+    top = function.__qualname__.partition(".")[0]
+    added = [node for node in parse(new).body if ast.dump(node) not in kept and getattr(node, "name", "") != top]
+    scope = function.__globals__
+    _run(added, scope)
+    made: dict[str, Any] = {}
+    holding = named(parse(new), function.__qualname__.replace("<locals>.", ""))
+    if not holding:
+        raise ValueError(f"the patch has no {function.__qualname__}")
+    holding[-1].decorator_list = []
+    _run([holding[-1]], scope, made)
+    found = made[function.__name__]
+    function.__code__ = found.__code__
+    function.__defaults__ = found.__defaults__
+    function.__kwdefaults__ = found.__kwdefaults__
+
+
+def _run(nodes: Sequence[ast.stmt], scope: dict[str, Any], local: dict[str, Any] | None = None) -> None:
+    code = compiled(unparse(ast.Module([*nodes], [])))
+    exec(code, scope, local)  # noqa: S102 - asked for by the code and by the environment
+
+
+@dataclass(slots=True)
+class KeptPatches:
+    """A proposer that knows some answers: new texts of the module, of patches that did the same."""
+
+    texts: list[str]
+
+    def propose(self, system: str, user: str) -> str:
+        """Return the next text as a reply, and at last the same one again."""
+        text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
+        return f"{_FENCE}python\n{text}\n{_FENCE}\n"
+
+
+def read_kept(directory: Path, key: str) -> KeptPatches | None:
+    """Return the patches of a key; None where there are none that can be read."""
+    try:
+        data = read_regular(directory / f"{key}.json", contained(directory))
+        texts = [str(text) for text in json.loads(data)["texts"]]
+    except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return KeptPatches(texts[:_MOST_KEPT]) if texts else None
+
+
+def keep_patches(directory: Path, key: str, callee: Callee, texts: Sequence[str]) -> None:
+    """Keep patches that do the same. Raises UsageError for a link out of the directory, and OSError."""
+    text = json.dumps({"callee": asdict(callee), "texts": list(texts)}, indent=1)
+    write_atomically(directory / f"{key}.json", text, contained(directory), PRIVATE)

@@ -1,6 +1,5 @@
 """A model's reply -> a module that parses, or tests; or a ReplyError, worded so that the model can mend it."""
 
-from .properties import read_properties
-from .reading import Module, read_code, read_tests
+from .reading import Module, read_code, read_properties, read_tests
 
 __all__ = ["Module", "read_code", "read_properties", "read_tests"]

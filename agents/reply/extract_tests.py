@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import sys
 from collections.abc import Sequence
@@ -10,12 +11,14 @@ from dataclasses import dataclass, field
 
 from ..errors import ReplyError
 from ..records import PROGRAM_FILE, Spec, Test
+from ..spec.plain_calls import without_await
 from ..suite import split
 from ..syntax.collection import is_fixture, is_main_guard, is_property, is_test, is_test_case, last_name
 from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, Import, add_missing_imports, render_imports, split_imports
 from ..syntax.source import (
     compile_error,
+    is_constant,
     names_bound,
     names_unbound,
     names_used,
@@ -26,7 +29,6 @@ from ..syntax.source import (
     unused_name,
     with_name,
 )
-from .async_tests import made_plain
 from .split_cases import asserts, single_cases
 
 _TOOLS = frozenset({"pytest", "unittest", "hypothesis", "numpy", "pandas"}) | sys.stdlib_module_names
@@ -34,6 +36,7 @@ _OF_HYPOTHESIS = {
     **{name: f"from hypothesis import {name}" for name in ("assume", "given", "settings")},
     "st": "from hypothesis import strategies as st",
 }
+_Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
 
 @dataclass
@@ -57,7 +60,10 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     """
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
-    constants = _assigned(parse("\n".join(module.shared)))
+    constants: dict[str, ast.expr] = {}
+    for node in parse("\n".join(module.shared)).body:
+        if isinstance(node, ast.Assign):
+            constants |= {target.id: node.value for target in node.targets if isinstance(target, ast.Name)}
     cases = [case for test in module.tests for case in _cases(*test, constants, module)]
     chosen = _chosen(cases, module)
     imports, strange = _from_user_code(module.imports, entry, spec)
@@ -127,16 +133,6 @@ def _is_idle(node: ast.stmt) -> bool:
     return not asserts(node) or last_name(node.value) in {"print", "main"}
 
 
-def _assigned(tree: ast.Module) -> dict[str, ast.expr]:
-    return {
-        target.id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-
-
 def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], module: _Module) -> list[str]:
     """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
@@ -172,8 +168,7 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
 def _meaning(node: ast.stmt) -> str:
     """Return the key under which two tests are the same: everything but the name and the docstring."""
     body: list[ast.stmt] = getattr(node, "body", [])
-    if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
+    body = body[1:] if body and is_constant(body[0]) else body
     arguments = getattr(node, "args", None)
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return "\n".join(ast.dump(part) for part in [*decorators, *([arguments] if arguments else []), *body])
@@ -216,3 +211,32 @@ def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> boo
         module.count(f"dropped a test that does not use {spec.signature.name if spec.signature else 'the code'}")
         return False
     return True
+
+
+def made_plain(node: ast.stmt) -> ast.stmt:
+    """Return the test `node`, or the class of tests, without `async def`; itself where it has none."""
+    if isinstance(node, ast.ClassDef):
+        made = [made_plain(item) for item in node.body]
+        if made == node.body:
+            return node
+        other = copy.copy(node)
+        other.body = made
+        return other
+    if not isinstance(node, ast.AsyncFunctionDef) or not is_test(node):
+        return node
+    marks = [mark for mark in node.decorator_list if last_name(mark) not in ("asyncio", "anyio")]
+    (plain,) = parse(f"def {node.name}(): pass").body
+    assert isinstance(plain, ast.FunctionDef)
+    plain.args, plain.body, plain.decorator_list = node.args, _body(node.body), marks
+    return ast.fix_missing_locations(ast.copy_location(plain, node))
+
+
+def _body(body: list[ast.stmt]) -> list[ast.stmt]:
+    nodes = [inner for statement in body for inner in ast.walk(statement)]
+    loops = any(isinstance(inner, _Loops) and getattr(inner, "is_async", True) for inner in nodes)
+    if not loops and sum(isinstance(inner, ast.Await) for inner in nodes) <= 1:
+        return [without_await(copy.deepcopy(statement)) for statement in body]
+    check, run = parse("async def check(): pass\nasyncio.run(check())").body
+    assert isinstance(check, ast.AsyncFunctionDef)
+    check.body = body
+    return [check, run]

@@ -1,4 +1,5 @@
-"""Text that is nearly Python, mended until it parses: indentation, quotes, prose, and a cut-off end."""
+"""Code blocks of a model's reply, fenced or bare, without the thinking around them; and text that is nearly
+Python, mended until it parses: indentation, quotes, prose, and a cut-off end."""
 
 from __future__ import annotations
 
@@ -11,6 +12,18 @@ from dataclasses import dataclass, replace
 from ..syntax.definitions import Function, first_line
 from ..syntax.source import parse, parses
 
+_FENCE = re.compile(r"^[ \t]*(?P<mark>`{3,}|~{3,})[ \t]*(?P<language>[\w+#.-]*)")
+_THOUGHT = "(?:think|thinking|thought|reasoning|scratchpad)>"
+_THOUGHT_BEGINS = re.compile(rf"\s*<{_THOUGHT}", re.IGNORECASE)
+_THOUGHT_ENDS = re.compile(f"</{_THOUGHT}", re.IGNORECASE)
+_TAG = re.compile(f"</?{_THOUGHT}", re.IGNORECASE)
+_NOT_PYTHON = re.compile(
+    "bash|sh|shell|zsh|console|terminal|text|txt|plaintext|output|ya?ml|toml|html|css|javascript|js|java|c|cpp|rust|go"
+    "|sql|ini|json|markdown|md"
+)
+_MOST_CLOSINGS = 8
+"""Lines that are tried as the end of a block: each costs a parse."""
+_DEFINES = re.compile(r"^[ \t]*(?:async[ \t]+def|def|class|import|from|assert|@)\b", re.MULTILINE)
 _CODE_LINE = re.compile(
     r"(?:import|from|def|class|async|if|for|while|try|with|assert|print)\b|[@\"'#(\[]"
     r"|[A-Za-z_][\w.]*(?:\[[^\]]*\])?\s*(?::[^=]*)?[-+*/%|&]?=(?!=)|[A-Za-z_][\w.]*\("
@@ -38,6 +51,77 @@ _STRING = re.compile(
 )
 _TRIES = 40
 """Repairs and cuts that are tried: each costs a parse."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Text that may be code; `closed` is False where the reply ended before the block did."""
+
+    text: str
+    language: str = ""
+    closed: bool = True
+
+
+def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
+    """Return the blocks of a reply that may hold Python, in order: the whole reply where nothing is fenced."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").replace("\u200b", "")
+    answer = _without_thoughts(text)
+    fenced = [] if _DEFINES.search(answer) and parses(answer) else _fenced(answer)
+    if not fenced and not _DEFINES.search(answer) and answer != text:
+        # Nothing follows the thinking: what code there is, is in it.
+        answer = _TAG.sub("\n", text)
+        fenced = _fenced(answer)
+    if fenced:
+        python = [block for block in fenced if not _NOT_PYTHON.fullmatch(block.language)]
+        return tuple(python or fenced)
+    return (Block(answer, closed=not truncated),)
+
+
+def _without_thoughts(text: str) -> str:
+    """Return what follows the last thought of a reply, whose opening tag may be in the prompt; nothing where the
+    thought never ends."""
+    if parses(text):
+        return text
+    answer = _THOUGHT_ENDS.split(text)[-1]
+    return "" if _THOUGHT_BEGINS.match(answer) else answer
+
+
+def _fenced(text: str) -> list[Block]:
+    lines = text.split("\n")
+    found: list[Block] = []
+    index = 0
+    first = next((number for number, line in enumerate(lines) if _FENCE.match(line)), None)
+    if first is not None and lines[first].strip() in {"```", "~~~"}:
+        before = "\n".join(lines[:first])
+        if _DEFINES.search(before) and parses(before):
+            # The prompt opened the fence; the reply only closes it.
+            found.append(Block(before))
+            index = first + 1
+    while index < len(lines):
+        opening = _FENCE.match(lines[index])
+        index += 1
+        if opening:
+            block, index = _block(lines, index, opening)
+            found.append(block)
+    return [block for block in found if block.text.strip()]
+
+
+def _block(lines: list[str], start: int, opening: re.Match[str]) -> tuple[Block, int]:
+    """Return the block that `opening` begins, and the index of the line after it."""
+    mark, language = opening["mark"], opening["language"].lower()
+    closings: list[tuple[str, int]] = []
+    for index in range(start, len(lines)):
+        line = lines[index].rstrip()
+        if line.strip().startswith(mark) and not line.strip().strip(mark[0]):
+            closings.append(("\n".join([*lines[start:index], ""]), index + 1))
+        if len(closings) == _MOST_CLOSINGS:
+            break
+    if not closings:
+        return Block("\n".join(lines[start:]), language, closed=False), len(lines)
+    # A docstring may hold a fence of its own.
+    whole = (closing for closing in closings if closing[0].strip() and parses(closing[0]))
+    text, following = next(whole, closings[0])
+    return Block(text, language), following
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +222,12 @@ def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
     if parses(text):
         return text, ()
     lines = text.split("\n")
-    starts = [number for number, line in enumerate(lines) if _starts_statement(lines, number, line)]
+    starts = [
+        number
+        for number, line in enumerate(lines)
+        if line.strip() and line[0] not in " \t#" and not _CONTINUES.match(line)
+        if not (number and lines[number - 1].startswith("@"))
+    ]
     bounds = [*starts, len(lines)]
     kept: list[str] = []
     lost: list[str] = []
@@ -155,12 +244,6 @@ def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
             lost.extend(_DEFINITION.findall("\n".join(lines[first : bounds[index + 1]])))
             index += 1
     return "\n".join(kept).strip("\n") + "\n", tuple(lost)
-
-
-def _starts_statement(lines: list[str], number: int, line: str) -> bool:
-    if not line.strip() or line[0] in " \t#" or _CONTINUES.match(line):
-        return False
-    return not (number and lines[number - 1].startswith("@"))
 
 
 def _is_code(chunk: str) -> bool:
@@ -199,18 +282,15 @@ def _with_plain_characters(text: str) -> str:
     lines = text.split("\n")
     for _ in range(_TRIES):
         number = _line(_complaint("\n".join(lines)))
-        if not 0 < number <= len(lines) or _plain_line(lines[number - 1]) == lines[number - 1]:
+        line = lines[number - 1] if 0 < number <= len(lines) else ""
+        if (plain := _STRING.sub(_made_plain, line)) == line:
             break
-        lines[number - 1] = _plain_line(lines[number - 1])
+        lines[number - 1] = plain
     return "\n".join(lines)
 
 
-def _plain_line(line: str) -> str:
-    """Return `line` with typographic characters made plain, save inside of strings."""
-    return _STRING.sub(_made_plain, line)
-
-
 def _made_plain(found: re.Match[str]) -> str:
+    """Make typographic characters plain, save inside of strings."""
     if found["plain"]:
         return found["plain"]
     quote = found[0][0].translate(_TYPOGRAPHY)

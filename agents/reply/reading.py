@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..errors import ReplyError
 from ..records import Spec, Test
-from ..syntax.collection import is_test
+from ..syntax.collection import is_property, is_test, last_name
 from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN, add_missing_imports
-from ..syntax.source import compile_error, names_bound, names_unbound, parse
-from .class_faults import class_fault
-from .elisions import left_out
-from .entry import with_entry
+from ..syntax.source import compile_error, names_bound, names_unbound, parse, parse_expression, unparse
 from .extract_tests import extract_tests
-from .fences import blocks
-from .parseable import Mended, make_parseable
+from .faults import class_fault, left_out, with_entry
+from .parseable import Mended, blocks, make_parseable
 from .split_cases import asserts
 from .strip_demos import cut, without_demos
 
 MAX_CHARACTERS = 200_000
 """Longer replies are refused: no role is given room to write so much."""
+_MOST_TESTS = 40
+_SETTINGS = "settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))"
+_IMPORT = "from hypothesis import HealthCheck, settings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +162,24 @@ def _completed(code: str, others: Sequence[str], elsewhere: Container[str]) -> t
     if not any(missing & _definitions(other) for other in defining):
         return code, ()
     return _joined([*defining, code]), (f"joined {len(defining) + 1} code blocks",)
+
+
+def read_properties(text: str, spec: Spec, *, truncated: bool, limit: int) -> tuple[Test, ...]:
+    """Return at most `limit` generated property tests of a reply, one assertion each; other tests are left out.
+
+    Each carries its own settings: plain pytest tries the same number of examples as the judge, and the same ones
+    every time. Raises ReplyError where there is no property of the spec's entry point.
+    """
+    tests, _notes = read_tests(text, spec, truncated=truncated, limit=_MOST_TESTS)
+    properties = [_bounded(test) for test in tests if is_property(parse(test.source).body[0])]
+    if not properties:
+        raise ReplyError("it holds no test function with @given and an assertion on what the code returns")
+    return tuple(properties[:limit])
+
+
+def _bounded(test: Test) -> Test:
+    node = parse(test.source).body[0]
+    assert isinstance(node, ast.FunctionDef)
+    kept = [mark for mark in node.decorator_list if last_name(mark) != "settings"]
+    node.decorator_list = [parse_expression(_SETTINGS), *kept]
+    return replace(test, source=unparse(node) + "\n", preamble=f"{_IMPORT}\n{test.preamble}")

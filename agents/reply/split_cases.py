@@ -6,10 +6,11 @@ import ast
 import copy
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
-from ..syntax.source import names_bound, names_used
+from ..syntax.source import is_constant, names_bound, names_used, with_values
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
@@ -31,7 +32,7 @@ def _functions_of(node: ast.ClassDef) -> list[Function]:
     """Return the methods of a class as functions; none where the class shares anything among them."""
     functions: list[Function] = []
     for item in copy.deepcopy(node.body):
-        if isinstance(item, ast.Expr) and isinstance(item.value, ast.Constant):
+        if is_constant(item):
             continue
         if not isinstance(item, Function) or not item.name.startswith("test") or not item.args.args:
             return []
@@ -105,56 +106,32 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, Function | ast.Lambda) for node in body for inner in ast.walk(node))
-    once = {
-        name: value for name, value in values.items() if reads[name] <= 1 and name not in stored and not nested
-    }
+    values = {name: copy.deepcopy(value) for name, value in values.items()}
+    once = {name: each for name, each in values.items() if reads[name] <= 1 and name not in stored and not nested}
     start: list[ast.stmt] = [
-        ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=copy.deepcopy(value))
+        ast.Assign([ast.Name(name, ast.Store())], value)
         for name, value in values.items()
         if name not in once and reads[name]
     ]
-    filled = [_Filler(once).visit(copy.deepcopy(node)) for node in body]
+    filled = [with_values(copy.deepcopy(node), once) for node in body]
     return [ast.fix_missing_locations(ast.copy_location(node, body[0])) for node in [*start, *filled]]
-
-
-class _Filler(ast.NodeTransformer):
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
 
 
 def _split(function: Function, constants: Constants) -> list[Function]:
     """Return `function` as one function a check, where no check needs what another one left behind."""
-    body = function.body
-    if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        body = body[1:]
+    body = function.body[1:] if is_constant(function.body[0]) else function.body
     said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
-    groups = _groups([node for node in body if node not in said])
+    body = [node for node in body if node not in said]
+    ends = [number for number, node in enumerate(body, 1) if asserts(node)][:-1]
+    groups = [body[start:end] for start, end in pairwise([0, *ends, len(body)])]
     if function.args.args or len(groups) < 2 or _share_state(groups, constants) or not _independent(groups):
         return [function]
     made = []
-    bare = copy.copy(function)
-    bare.body = []  # copied for each check, without the others
     for group in groups:
-        case = copy.deepcopy(bare)
-        case.body = list(group)
-        made.append(case)
+        case = copy.copy(function)
+        case.body = group
+        made.append(copy.deepcopy(case))
     return made
-
-
-def _groups(body: Sequence[ast.stmt]) -> list[list[ast.stmt]]:
-    """Runs of statements that each end in a check; what follows the last check belongs to it."""
-    groups: list[list[ast.stmt]] = [[]]
-    for node in body:
-        groups[-1].append(node)
-        if asserts(node):
-            groups.append([])
-    tail = groups.pop()
-    if tail and groups:
-        groups[-1].extend(tail)
-    return groups
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
@@ -178,11 +155,10 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
     for group in groups:
         own: set[str] = set()
         for node in group:
+            acts = isinstance(node, ast.Expr) and not _read(node) & own
+            if acts or isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
+                return False
             if (_read(node) & every) - own:
-                return False
-            if isinstance(node, ast.Expr) and not _read(node) & own:
-                return False
-            if isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Return):
                 return False
             own |= names_bound(node)
     return True
@@ -190,13 +166,10 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
 
 def _read(node: ast.stmt) -> set[str]:
     """Names that a statement reads, the targets of `+=` among them; those it binds itself first are left out."""
-    read = {
-        inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)
-    }
+    read: set[str] = set()
     for inner in ast.walk(node):
-        if isinstance(inner, ast.AugAssign) and isinstance(inner.target, ast.Name):
-            read.add(inner.target.id)
+        match inner:
+            case ast.Name(id=name, ctx=ast.Load()) | ast.AugAssign(target=ast.Name(id=name)):
+                read.add(name)
     # A loop, a `with` or a comprehension binds the names that its own body reads.
-    compound = isinstance(node, ast.For | ast.With | ast.Try)
-    inside = names_bound(node) if compound else frozenset()
-    return read - inside
+    return read - names_bound(node) if isinstance(node, ast.For | ast.With | ast.Try) else read

@@ -31,12 +31,15 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     demos = _demos(rest, entry)
     notes = []
     if tests:
-        notes.append(f"dropped {_counted(len(tests), 'test')} from the module")
+        notes.append(f"dropped {len(tests)} test{'s' * (len(tests) > 1)} from the module")
     if demos:
-        notes.append(f"dropped {_counted(len(demos), 'top-level statement')} that only demonstrate")
+        statements = f"{len(demos)} top-level statement{'s' * (len(demos) > 1)}"
+        notes.append(f"dropped {statements} that only demonstrate")
     kept = [node for node in rest if node not in demos]
-    dead = [*tests, *demos, *_dead_guards(kept, tests), *_idle_imports(tree, kept, bool(tests))]
-    return cut(code, dead), tuple(notes)
+    # An `if __name__` block that runs tests, or nothing that is left.
+    gone = {"unittest", "pytest"}.union(*map(names_bound, tests))
+    guards = [node for node in kept if is_main_guard(node) and names_used(node) & gone]
+    return cut(code, [*tests, *demos, *guards, *_idle_imports(tree, kept, bool(tests))]), tuple(notes)
 
 
 def cut(code: str, dead: Sequence[ast.stmt]) -> str:
@@ -56,10 +59,6 @@ def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
         lines.pop()
     return "\n".join([*lines, ""])
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is_check(node: ast.stmt) -> bool:
@@ -148,21 +147,14 @@ def _touched(node: ast.AST) -> frozenset[str]:
     return frozenset(touched)
 
 
-def _dead_guards(kept: list[ast.stmt], tests: list[ast.stmt]) -> list[ast.stmt]:
-    """`if __name__` blocks that run tests, or nothing that is left."""
-    gone = {name for node in tests for name in names_bound(node)}
-    runners = {"unittest", "pytest"}
-    guards = [node for node in kept if is_main_guard(node)]
-    return [node for node in guards if names_used(node) & (gone | runners)]
-
-
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
     """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     used = names_used([node for node in kept if not is_main_guard(node)])
-    idle: list[ast.stmt] = []
-    for node in tree.body:
+
+    def is_idle(node: ast.stmt) -> bool:
         modules = {entry.module.split(".")[0] for entry in split_imports(node)}
-        if modules and (modules == {USER_MODULE} or (modules <= frameworks and not names_bound(node) & used)):
-            idle.append(node)
-    return idle
+        unused = bool(modules) and modules <= frameworks and not names_bound(node) & used
+        return modules == {USER_MODULE} or unused
+
+    return list(filter(is_idle, tree.body))

@@ -10,11 +10,10 @@ from typing import Any
 from ..errors import ReplyError
 from ..records import Message, Reply, Request
 from ..records.heal import Item, Patch, Place, Symptom
-from ..reply.fences import blocks
-from ..reply.parseable import make_parseable
+from ..reply.parseable import blocks, make_parseable
 from ..syntax.changes import changed_lines, changed_nodes
 from ..syntax.encoding import encoded
-from ..syntax.source import parse, program
+from ..syntax.source import program, statements
 from ..syntax.units import replaced, text_of
 from .ask import CORRECTION_TEMPERATURE, Ask, ReplyLengths
 from .outline import beside
@@ -66,79 +65,6 @@ class Healer:
         """Characters of the longest unit that a reply has room for."""
         return self.lengths.code * CHARACTERS_PER_TOKEN
 
-    def request(
-        self,
-        files: Mapping[str, str],
-        task: str,
-        place: Place,
-        symptom: Symptom,
-        earlier: Sequence[Earlier],
-        number: int,
-        repeats: int = 0,
-    ) -> Request:
-        """The request for patch `number` (from 1); `repeats` is how many replies repeated an earlier patch."""
-        code = text_of(files[place.path], place).rstrip("\n")
-        tests = [item for item in symptom.items[:SHOWN_ITEMS] if "\n" in item.source.strip()]
-        if self.anew and number % 2 == 0 and tests and (head := head_of(code)):
-            return self._request_anew(files, task, place, head, tests, number, repeats)
-        items = [_shown_item(item.name, item.source, item.detail) for item in symptom.items[:SHOWN_ITEMS]]
-        outline = beside(place.path, place.name, code, files, _MOST_OUTLINE) if place.unit != "file" else ""
-        parts: dict[str, Any] = {
-            "earlier": earlier[-_MOST_EARLIER:],
-            "outline": outline,
-            "values": self._shown_values(symptom),
-            "items": items,
-        }
-        fixed = {
-            "task": task,
-            "symptom": _shown_symptom(symptom),
-            "path": place.path,
-            "unit": place.unit,
-            "unit_name": place.name,
-            "first_line": place.first_line,
-            "last_line": place.last_line,
-            "code": code,
-            "extra": self.prompt_extra,
-        }
-        user = render("heal", **parts, **fixed)
-        for name in ("earlier", "earlier", "outline", "values", "items", "items"):
-            if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # the first of several, and at last the whole
-                parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
-                user = render("heal", **parts, **fixed)
-        return self._asked(user, number, repeats, first=number == 1)
-
-    def _request_anew(
-        self,
-        files: Mapping[str, str],
-        task: str,
-        place: Place,
-        head: str,
-        tests: Sequence[Item],
-        number: int,
-        repeats: int,
-    ) -> Request:
-        user = render(
-            "heal_anew",
-            task=task,
-            path=place.path,
-            unit_name=place.name,
-            code=head,
-            outline=beside(place.path, place.name, text_of(files[place.path], place), files, _MOST_OUTLINE),
-            items=[_shown_item(test.name, test.source, "") for test in tests],
-            extra=self.prompt_extra,
-        )
-        return self._asked(user, number, repeats, first=number == 2)
-
-    def _asked(self, user: str, number: int, repeats: int, *, first: bool) -> Request:
-        return Request(
-            role="healer",
-            messages=(Message("system", render("heal_system", python=self.python)), Message("user", user)),
-            max_tokens=self.lengths.code,
-            temperature=0.0 if first else min(_HOTTEST, round(TEMPERATURE + _HOTTER * repeats, 1)),
-            seed=self.seed + number,
-            purpose=f"patch {number}",
-        )
-
     def patch(
         self,
         files: Mapping[str, str],
@@ -150,9 +76,43 @@ class Healer:
         *,
         repeats: int = 0,
     ) -> Patch:
-        """Patch `number` for a place of `files`. Raises ReplyError where none can be read out of two replies, and
-        what `ask` raises."""
-        request = self.request(files, task, place, symptom, earlier, number, repeats)
+        """Patch `number` (from 1) for a place of `files`; `repeats` is how many replies repeated an earlier patch.
+
+        Raises ReplyError where none can be read out of two replies, and what `ask` raises.
+        """
+        code = text_of(files[place.path], place).rstrip("\n")
+        items = symptom.items[:SHOWN_ITEMS]
+        tests = [item for item in items if "\n" in item.source.strip()]
+        head = head_of(code) if self.anew and number % 2 == 0 and tests else ""
+        parts: dict[str, Any] = {
+            "earlier": earlier[-_MOST_EARLIER:],
+            "outline": beside(place.path, place.name, code, files, _MOST_OUTLINE)
+            if head or place.unit != "file"
+            else "",
+            "values": self._shown_values(symptom),
+            "items": [_shown_item(each, "") for each in tests] if head else [_shown_item(each) for each in items],
+        }
+        fixed = {
+            "task": task,
+            "symptom": _shown_symptom(symptom),
+            "place": place,
+            "code": head or code,
+            "extra": self.prompt_extra,
+        }
+        user = render("heal_anew" if head else "heal", **parts, **fixed)
+        for name in ("earlier", "earlier", "outline", "values", "items", "items") if not head else ():
+            if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # the first of several, and at last the whole
+                parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
+                user = render("heal", **parts, **fixed)
+        first = number == (2 if head else 1)
+        request = Request(
+            role="healer",
+            messages=(Message("system", render("heal_system", python=self.python)), Message("user", user)),
+            max_tokens=self.lengths.code,
+            temperature=0.0 if first else min(_HOTTEST, round(TEMPERATURE + _HOTTER * repeats, 1)),
+            seed=self.seed + number,
+            purpose=f"patch {number}",
+        )
         reply = self.ask(request)
         try:
             return read_patch(reply, files, place, f"patch{number}")
@@ -161,11 +121,9 @@ class Healer:
             return read_patch(again, files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
-        if not self.values:
-            return []
         lines = []
         room = _MOST_VALUES
-        for frame in symptom.frames[:2]:
+        for frame in symptom.frames[:2] if self.values else ():
             for name, value in frame.values.items():
                 line = f"{frame.function}: {name} = {value}"
                 if len(line) < room:
@@ -202,39 +160,28 @@ def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: s
 
 def head_of(code: str) -> str:
     """The head of a function at the top of its module, with its docstring and `...`; empty of anything else."""
-    try:
-        (node,) = parse(code).body
-    except ValueError:
-        return ""
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return ""
-    first = node.body[0]
-    documented = ast.get_docstring(node, clean=False) is not None
-    last = first.end_lineno if documented else first.lineno - 1
-    if last is None or last < node.lineno:
-        return ""
-    return "\n".join([*code.split("\n")[:last], " " * (first.col_offset or 4) + "..."])
+    match statements(code):
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
+            first = node.body[0]
+            last = first.lineno - 1 if ast.get_docstring(node, clean=False) is None else first.end_lineno or 0
+            if last >= node.lineno:
+                return "\n".join([*code.split("\n")[:last], " " * (first.col_offset or 4) + "..."])
+    return ""
 
 
 def _again(request: Request, reason: str, place: Place) -> Request:
     """The request once more, with why its reply can't be used; without that reply, for which the context of a
     small model has no room."""
     system, user = request.messages
-    complaint = (
-        f"A reply to this could not be used: {reason}. Answer with {_wanted(place)} in one Python code block."
-    )
+    wanted = {"file": "the whole corrected file", "statements": "the corrected lines"}
+    whole = wanted.get(place.unit, f"the whole {place.unit} `{place.name}`")
+    complaint = f"A reply to this could not be used: {reason}. Answer with {whole} in one Python code block."
     return replace(
         request,
         messages=(system, Message("user", f"{user.content}\n\n{complaint}")),
         temperature=request.temperature or CORRECTION_TEMPERATURE,
         seed=request.seed + 1,
     )
-
-
-def _wanted(place: Place) -> str:
-    if place.unit == "file":
-        return "the whole corrected file"
-    return "the corrected lines" if place.unit == "statements" else f"the whole {place.unit} `{place.name}`"
 
 
 def _shown_symptom(symptom: Symptom) -> str:
@@ -244,7 +191,7 @@ def _shown_symptom(symptom: Symptom) -> str:
     return f"```\n{text}\n```"
 
 
-def _shown_item(name: str, source: str, detail: str) -> str:
-    source = source[:_MOST_ITEM]
-    shown = f"```python\n{source.strip()}\n```\n" if "\n" in source.strip() else ""
-    return f"{name}: {shown}{detail[:_MOST_ITEM]}"
+def _shown_item(item: Item, detail: str | None = None) -> str:
+    source = item.source[:_MOST_ITEM].strip()
+    shown = f"```python\n{source}\n```\n" if "\n" in source else ""
+    return f"{item.name}: {shown}{(item.detail if detail is None else detail)[:_MOST_ITEM]}"

@@ -88,10 +88,9 @@ def _about(name: str, checks: Sequence[ClauseCheck]) -> str:
 
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:
-    names = _names(spec)
-    example = f"{names}(...) == ..." if spec.signature else "function(...) == ..."
-    call = example.removesuffix(" == ...")
-    return {"names": names, "example": example, "example_call": call, "count": count, "kind": kind_of(spec)}
+    names, call = _names(spec), f"{spec.signature.name if spec.signature else 'function'}(...)"
+    asked = {"names": names, "example": f"{call} == ...", "example_call": call}
+    return {**asked, "count": count, "kind": kind_of(spec)}
 
 
 def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:

@@ -21,7 +21,7 @@ from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
-from .source_file import read_text
+from .place import read_text
 
 LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""
@@ -163,9 +163,8 @@ def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Ans
     if match is None:
         return _Answer("example", code, statement)
     if tests and not any(same_check(code, each.source, each.preamble) for each in tests if not each.trusted):
-        raise UsageError(
-            f"{where}: no generated test of the run states `{said}`; name the test: `wrong: test_...`."
-        )
+        remedy = "name the test: `wrong: test_...`"
+        raise UsageError(f"{where}: no generated test of the run states `{said}`; {remedy}.")
     return _Answer("wrong", code, statement)
 
 
@@ -175,9 +174,8 @@ def _named(name: str, tests: Sequence[Test], where: str) -> str:
     if name in generated:
         return generated[name]
     if not tests:
-        raise UsageError(
-            f"{where}: `{name}` is the name of no test here: a test is named with --resume RUN alone."
-        )
+        remedy = "a test is named with --resume RUN alone"
+        raise UsageError(f"{where}: `{name}` is the name of no test here: {remedy}.")
     near = difflib.get_close_matches(name, generated, 3) or list(generated)[:3]
     known = f"; take one of: {', '.join(near)}" if near else ""
     raise UsageError(f"{where}: the run has no generated test `{name}`{known}.")
@@ -206,10 +204,8 @@ def _about(code: str, statement: str, spec: Spec, where: str) -> str:
         raise UsageError(f"{where}: the spec does not define `{strange[0]}`; {_remedy(strange[0], spec)}.")
     asked = defined or (spec.program and Example(code, "").runs_program)
     if not asked or not any(isinstance(node, ast.Call) for node in ast.walk(parse(code))):
-        raise UsageError(
-            f"{where}: `{statement}` calls nothing that the spec defines; "
-            f"write it as `{_called(spec.signature)} == value`."
-        )
+        remedy = f"write it as `{_called(spec.signature)} == value`"
+        raise UsageError(f"{where}: `{statement}` calls nothing that the spec defines; {remedy}.")
     return code
 
 
@@ -219,18 +215,16 @@ def _called(signature: Signature | None) -> str:
 
 def _defines(spec: Spec, name: str) -> bool:
     """Return True if `name` is the spec's entry point or written like a definition, a call or code in its text."""
-    if spec.signature is not None and name == spec.signature.name:
-        return True
     word = re.escape(name)
     if spec.signature is None:
         return re.search(rf"\b{word}\b", spec.text) is not None
-    return re.search(rf"(?<![\w.]){word}\s*\(|\b(?:class|def)\s+{word}\b|`{word}`", spec.text) is not None
+    introduced = rf"(?<![\w.]){word}\s*\(|\b(?:class|def)\s+{word}\b|`{word}`"
+    return name == spec.signature.name or re.search(introduced, spec.text) is not None
 
 
 def _remedy(name: str, spec: Spec) -> str:
-    entry = spec.signature.name if spec.signature else None
-    if entry is None:
+    if spec.signature is None:
         return "answer with a call of a function that it names"
-    if difflib.get_close_matches(name, [entry], 1):
-        return f"write `{entry}` if that is meant"
-    return f"answer with a call of `{entry}`"
+    entry = spec.signature.name
+    meant = difflib.get_close_matches(name, [entry], 1)
+    return f"write `{entry}` if that is meant" if meant else f"answer with a call of `{entry}`"

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition
-from ..syntax.source import parse
+from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .signature import closing
@@ -84,16 +84,13 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = _without_header(text, spec)
         if not _is_example(said, spec):
             needs = tuple(dict.fromkeys(_needs(text, said, spec)))
-            own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not _untestable(said)
+            untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
+            own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not untestable
             if own and all(need.kind == "name" for need in needs):
                 giving = _GIVING.search(said)
                 needs = (*needs, Need("test", text.strip(" ,"), giving=giving[1] if giving else ""))
             found.append(Clause(text.strip(" ,"), needs))
     return tuple(found)
-
-
-def _untestable(said: str) -> bool:
-    return any((_OF_THE_CODE.search(said), _NO_RAISE.search(said), _ASSUMED.match(said)))
 
 
 def _is_example(said: str, spec: Spec) -> bool:
@@ -109,13 +106,9 @@ def _is_example(said: str, spec: Spec) -> bool:
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
-    try:
-        tree = parse(text)
-    except ValueError:
-        pass
-    else:
-        texts = [ast.get_docstring(node) for node in ast.walk(tree) if isinstance(node, Definition | ast.Module)]
-        text = "\n\n".join(filter(None, texts)) or text
+    nodes = ast.walk(ast.Module(statements(text), []))
+    texts = [ast.get_docstring(node) for node in nodes if isinstance(node, Definition | ast.Module)]
+    text = "\n\n".join(filter(None, texts)) or text
     lines = text.split("\n")
     dropped = {
         number
@@ -154,18 +147,13 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
     place = seen = depth = 0
     for end in _END.finditer(masked):
-        depth += _depth(masked, seen, end.start())
-        seen = end.start()
+        part, seen = masked[seen : end.start()], end.start()
+        depth += sum(map(part.count, "([")) - sum(map(part.count, ")]"))
         short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
         if depth <= 0 and not short:
             yield from _raising_apart(text[place : seen + 1])
             place, depth = end.end(), 0
     yield from _raising_apart(text[place:])
-
-
-def _depth(text: str, start: int, end: int) -> int:
-    """Return how many more brackets open than close in a part of `text`."""
-    return sum(text.count(mark, start, end) * sign for mark, sign in (("(", 1), ("[", 1), (")", -1), ("]", -1)))
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -240,7 +228,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     if spec.signature is not None and not own:
         plain = []  # in a function's spec these are its parameters, keys, and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
-    defined = _helpers(spec.text)
+    defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
     for name in dict.fromkeys([*called, *attributes, *plain]):
         if name not in defined and name != entry and not name.startswith("_"):
             yield name
@@ -249,13 +237,9 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
 @lru_cache(maxsize=64)
 def _parameters(text: str) -> frozenset[str]:
     """Return the names of parameters in the headers and calls of a spec's text."""
-    return frozenset(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(_headers(text))))
-
-
-@lru_cache(maxsize=64)
-def _helpers(text: str) -> frozenset[str]:
-    """Return the names of the functions that a stub defines."""
-    return frozenset(re.findall(r"^(?:async )?def (\w+)", text, re.MULTILINE))
+    starts = (match.end() - 1 for match in re.finditer(r"\b[A-Za-z_]\w*\(", text))
+    headers = (text[start:end] for start in starts if (end := closing(text, start)) is not None)
+    return frozenset(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(headers)))
 
 
 def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
@@ -264,13 +248,6 @@ def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str])
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
         if each.strip("`'\"") not in parameters and not explained:
             yield each
-
-
-def _headers(text: str) -> Iterator[str]:
-    for match in re.finditer(r"\b[A-Za-z_]\w*\(", text):
-        end = closing(text, match.end() - 1)
-        if end is not None:
-            yield text[match.end() - 1 : end]
 
 
 def _stated_text(quoted: str) -> str | None:

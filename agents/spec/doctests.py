@@ -1,4 +1,5 @@
-"""Doctests in a spec: prompts, the lines before them that set things up, and the results that follow."""
+"""Doctests in a spec: prompts, the lines before them that set things up, and the results that follow; and a file
+of tests that is written as doctests, as one of pytest's."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..syntax.collection import last_name
+from ..syntax.collection import is_test, last_name
+from ..syntax.definitions import Function, is_definition
 from ..syntax.literals import expression, value
 from ..syntax.source import indented, names_bound, names_used, parse, source_of
 
@@ -111,8 +113,9 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
         return _printed(code, result) if result and any(last_name(call) == "print" for call in calls) else None
     if result and isinstance(node.value, ast.Call) and (prints or last_name(node.value) == "print"):
         return _printed(code, result)
-    if _is_comparison(node.value) and result in {"", "True"}:
-        return f"assert {code}"
+    match node.value:
+        case ast.Compare(ops=[ast.Eq() | ast.Is()]) if result in {"", "True"}:
+            return f"assert {code}"
     if not result:
         return f"assert {code} is None" if optional and isinstance(node.value, ast.Call) else None
     stated = value(result)
@@ -127,10 +130,6 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
 def _printed(code: str, result: str) -> str | None:
     printed = result.replace("<BLANKLINE>", "")
     return f"{code}\nassert capsys.readouterr().out.strip() == {printed!r}" if "..." not in result else None
-
-
-def _is_comparison(node: ast.expr) -> bool:
-    return isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.Is)
 
 
 class Before:
@@ -169,3 +168,47 @@ class Before:
                 open_names += self._used[number] & self._own
             seen.add(name)
         return [self._nodes[number] for number in sorted(chosen)]
+
+
+def with_doctests(source: str) -> str:
+    """Return a file of tests with the doctests that stand in it as tests: those of test functions that are no more
+    than a docstring, in their place, and where no other test is in the file, those of all its docstrings.
+
+    Raises ValueError for text that isn't Python, and for a doctest that makes no check.
+    """
+    if ">>>" not in source:
+        return source
+    tree = parse(source)
+    lines = source.split("\n")
+    empty = [node for node in tree.body if isinstance(node, Function) and is_test(node) and _is_docstring(node)]
+    found = {node.name: _checks(node) for node in empty}
+    for node in empty:
+        if found[node.name]:
+            lines[node.lineno - 1 : node.end_lineno] = [""] * ((node.end_lineno or 0) - node.lineno + 1)
+    if not any(is_test(node) and node not in empty for node in tree.body):
+        definitions = [node for node in tree.body if is_definition(node) and node not in empty]
+        found["test_doctest"] = _checks(tree)
+        found |= {f"test_doctest_of_{node.name}": _checks(node) for node in definitions}
+    for name, body in found.items():
+        if body:
+            lines += ["", f"def {name}({'capsys' if 'capsys' in body else ''}):", indented(body)]
+    return "\n".join(lines) if any(found.values()) else source
+
+
+def _is_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    rest = [each for each in node.body[1:] if not isinstance(each, ast.Pass)]
+    return ast.get_docstring(node) is not None and not rest and not node.decorator_list
+
+
+def _checks(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
+    """The checks of the doctests in a docstring, in order; each repeats the statements that it needs."""
+    found: list[str] = []
+    for session in shown((ast.get_docstring(node) or "").split("\n")):
+        stated = checks(session, optional=False, prints=False)
+        read = {line for _, _, line in stated}
+        for item in session:
+            if item.result and item.line not in read:
+                raise ValueError(f"the doctest `{item.code}` says nothing certain: write it as an assertion")
+        found += [code for code, _, _ in stated]
+    imports = ["import pytest"] if any("pytest." in code for code in found) else []
+    return "\n".join([*imports, *found])

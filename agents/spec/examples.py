@@ -18,8 +18,7 @@ from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
-from .in_line import in_line, states
-from .pairs import stated_pairs
+from .in_line import in_line, stated_pairs, states
 from .plain_calls import compares_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names
@@ -196,15 +195,10 @@ def _effects(node: ast.stmt) -> list[ast.stmt]:
 # --- what is certain ----------------------------------------------------------------------------------------
 
 
-def _checks(code: str) -> bool:
-    if not parses(code) or not (body := parse(code).body) or compile_error(code):
-        return False
-    return isinstance(body[-1], ast.Assert | ast.With)
-
-
 def _is_certain(code: str, signature: Signature | None, text: str, importable: Container[str]) -> bool:
     """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
-    if not _checks(code):
+    body = statements(code)
+    if not body or compile_error(code) or not isinstance(body[-1], ast.Assert | ast.With):
         return False
     if PROGRAM_FILE in code:
         return True
@@ -212,8 +206,7 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False
     unbound = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     outside = {name for name in unbound if name not in importable}
-    tree = parse(code)
-    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node.func for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
     if outside and outside == wanted and outside <= called:

@@ -46,15 +46,9 @@ class FrontMatter:
         """Return these settings, with those of `other` where this has none."""
         own = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
         limits = {key: value for key, value in asdict(self.limits).items() if value}
-        return replace(
-            other,
-            **own
-            | {
-                "limits": replace(other.limits, **limits),
-                "places": {**other.places, **self.places},
-                "source": self.source + other.source,
-            },
-        )
+        own["limits"] = replace(other.limits, **limits)
+        own |= {"places": {**other.places, **self.places}, "source": self.source + other.source}
+        return replace(other, **own)
 
 
 def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
@@ -77,10 +71,10 @@ def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place:
     Raises UsageError that names the line.
     """
     found = _front_matter(data, lines, place, "")
-    texts = {"id": found.id, "signature": found.signature, "examples": found.examples}
-    fields = Fields(data, lines, place)
-    paths = {"tests": fields.texts("tests"), "packages": found.packages, "with": fields.texts("with")}
-    values = {key: value for key, value in {**texts, **paths, **asdict(found.limits)}.items() if value}
+    tests = Fields(data, lines, place).texts("tests")
+    texts = {"id": found.id, "signature": found.signature, "examples": found.examples, "tests": tests}
+    every = {**texts, "packages": found.packages, "with": found.named, **asdict(found.limits)}
+    values = {key: value for key, value in every.items() if value}
     return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
 
 

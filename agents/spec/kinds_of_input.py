@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 _SIZED = (str, list, tuple, dict, set, frozenset, bytes)
 
@@ -19,29 +20,6 @@ class KindOfInput:
     words: re.Pattern[str]
     has: Callable[[object], bool]
     make: Callable[[object], object]
-
-
-def _text(holds: Callable[[str], bool]) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, str) and holds(value)
-
-
-def _number(holds: Callable[[float], bool], written: str) -> Callable[[object], bool]:
-    """Return what is True of numbers for which `holds`, and of texts that hold one, `written` so."""
-
-    def has(value: object) -> bool:
-        if isinstance(value, str):
-            return re.search(written, value) is not None
-        return isinstance(value, int | float) and not isinstance(value, bool) and holds(value)
-
-    return has
-
-
-def _if_text(change: Callable[[str], str]) -> Callable[[object], object]:
-    return lambda value: change(value) if isinstance(value, str) else value
-
-
-def _if_number(change: Callable[[float], object]) -> Callable[[object], object]:
-    return lambda value: change(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 def _repeats(value: object) -> bool:
@@ -60,16 +38,8 @@ def _with_repeat(value: object) -> object:
     return value
 
 
-def _one_item(value: object) -> object:
-    return value[:1] if isinstance(value, str | list | tuple) else value
-
-
-def _emptied(value: object) -> object:
-    return type(value)() if isinstance(value, _SIZED) else value
-
-
-def _holding(mark: str) -> Callable[[object], object]:
-    return _if_text(lambda text: f"{text[:1]}{mark}{text[1:]}")
+def _holding(mark: str) -> Callable[[str], str]:
+    return lambda text: f"{text[:1]}{mark}{text[1:]}"
 
 
 def _is_nested(value: object) -> bool:
@@ -84,13 +54,32 @@ def _kind(
     return KindOfInput(name, re.compile(words, re.IGNORECASE), has, make)
 
 
+def _of_text(name: str, words: str, holds: Callable[[str], bool], change: Callable[[str], str]) -> KindOfInput:
+    def has(value: object) -> bool:
+        return isinstance(value, str) and holds(value)
+
+    return _kind(name, words, has, lambda value: change(value) if isinstance(value, str) else value)
+
+
+def _of_number(
+    name: str, words: str, holds: Callable[[float], bool], written: str, change: Callable[[float], object]
+) -> KindOfInput:
+    """The kind of numbers for which `holds`, and of texts that hold one, `written` so."""
+
+    def is_number(value: object) -> TypeGuard[float]:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
+    def has(value: object) -> bool:
+        if isinstance(value, str):
+            return re.search(written, value) is not None
+        return is_number(value) and holds(value)
+
+    return _kind(name, words, has, lambda value: change(value) if is_number(value) else value)
+
+
 def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
     """The kind of texts that hold one of `marks`."""
-    return _kind(name, words, _text(lambda text: any(mark in text for mark in marks)), _holding(marks[0]))
-
-
-def _not(form: Callable[[str], str]) -> Callable[[str], bool]:
-    return lambda text: text != form(text)
+    return _of_text(name, words, lambda text: any(mark in text for mark in marks), _holding(marks[0]))
 
 
 _ANY_CASE = (
@@ -103,33 +92,29 @@ KINDS: tuple[KindOfInput, ...] = (
         r"(?<!non-)(?<!non)(?<!not )\bempty\b"
         r"|\bno (?:items?|elements?|words?|characters?|values?|numbers?|entries|letters)\b",
         lambda value: isinstance(value, _SIZED) and not value,
-        _emptied,
+        lambda value: type(value)() if isinstance(value, _SIZED) else value,
     ),
-    _kind(
+    _of_text(
         "lower case",
         rf"\blower[- ]?cased?\b|\blower or upper\b|{_ANY_CASE}",
-        _text(_not(str.upper)),
-        _if_text(str.lower),
+        lambda text: text != text.upper(),
+        str.lower,
     ),
-    _kind(
+    _of_text(
         "upper case",
         rf"\bupper[- ]?cased?\b|\bcapitals?\b|{_ANY_CASE}",
-        _text(_not(str.lower)),
-        _if_text(str.upper),
+        lambda text: text != text.lower(),
+        str.upper,
     ),
-    _kind(
+    _of_number(
         "a negative number",
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
         r"|\bbelow zero\b|\bless than (?:0|zero)\b|(?<![<>=])< ?0\b",
-        _number(lambda number: number < 0, r"-\d"),
-        _if_number(lambda number: -abs(number) or -1),
+        lambda number: number < 0,
+        r"-\d",
+        lambda number: -abs(number) or -1,
     ),
-    _kind(
-        "zero",
-        r"\bzero\b(?! or more)",
-        _number(lambda number: number == 0, r"\b0\b"),
-        _if_number(lambda number: 0),
-    ),
+    _of_number("zero", r"\bzero\b(?! or more)", lambda number: number == 0, r"\b0\b", lambda number: 0),
     _kind(
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
@@ -140,42 +125,41 @@ KINDS: tuple[KindOfInput, ...] = (
         "one item",
         r"\b(?:single|only one|exactly one|just one) (?:item|element|value|character|number|word|entry)\b",
         lambda value: isinstance(value, _SIZED) and len(value) == 1,
-        _one_item,
+        lambda value: value[:1] if isinstance(value, str | list | tuple) else value,
     ),
-    _kind(
+    _of_text(
         "a space at an end",
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
         r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
         r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
-        _text(lambda text: text != text.strip()),
-        _if_text(lambda text: f" {text} "),
+        lambda text: text != text.strip(),
+        lambda text: f" {text} ",
     ),
-    _kind(
+    _of_text(
         "white space",
         r"\bwhite ?space\b|\bspaces\b|\ba space\b|\bblanks\b",
-        _text(lambda text: any(mark.isspace() for mark in text)),
+        lambda text: any(map(str.isspace, text)),
         _holding(" "),
     ),
     _kind("None", r"(?-i:\bNone\b)", lambda value: value is None),
-    _kind(
+    _of_number(
         "a float",
         r"\bfloats?\b|\bfloating\b|\bfractional\b|\bdecimal (?:places?|numbers?|points?|digits?)\b",
-        lambda value: (
-            isinstance(value, float) or (isinstance(value, str) and re.search(r"\d\.\d", value) is not None)
-        ),
-        _if_number(lambda number: number + 0.5),
+        lambda number: isinstance(number, float),
+        r"\d\.\d",
+        lambda number: number + 0.5,
     ),
-    _kind(
+    _of_text(
         "a letter beyond ASCII",
         r"\baccent(?:s|ed)?\b|\bunicode\b|\bnon-ascii\b|\bdiacritics?\b|\bumlauts?\b",
-        _text(lambda text: not text.isascii()),
+        lambda text: not text.isascii(),
         _holding("é"),
     ),
     _kind(
         "a digit",
         r"\bdigits?\b",
         lambda value: isinstance(value, int | float) or (isinstance(value, str) and any(map(str.isdigit, value))),
-        _holding("7"),
+        lambda value: _holding("7")(value) if isinstance(value, str) else value,
     ),
     _of_mark("punctuation", r"\bpunctuation\b|\bspecial characters?\b", "!.,;:?-_#%&()'\"@$*+/=<>[]{}~"),
     _of_mark("a hyphen", r"\bhyphens?\b|\bdash(?:es)?\b", "-"),
@@ -185,9 +169,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a colon", r"\bcolons?\b", ":"),
     _of_mark("a tab", r"\btabs?\b", "\t"),
     _of_mark(
-        "a line break",
-        r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b",
-        "\n",
+        "a line break", r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b", "\n"
     ),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),

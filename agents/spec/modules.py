@@ -12,7 +12,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import contained
 from ..records import UserModule
-from .source_file import read_text
+from .place import read_text
 
 MOST_FILES = 200
 MOST_BYTES = 1_000_000

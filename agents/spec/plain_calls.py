@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 from ..records import Signature
 from ..syntax.definitions import Definition
-from ..syntax.source import parse, unparse
+from ..syntax.source import parse, swapped, unparse
 
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
 
@@ -28,10 +29,9 @@ def stated_plainly(code: str, signature: Signature | None) -> str:
     if check and isinstance(check.comparators[0], ast.List) and "Async" not in returns:
         check.left = ast.Call(ast.Name("list", ast.Load()), [check.left], [])
         return unparse(tree)
-    entry = signature.name if signature and awaits else None
-    plain = _Plain(entry)
-    changed = plain.visit(tree)
-    return unparse(changed) if plain.changes else code
+    before = unparse(tree)
+    plain = unparse(without_await(tree, signature.name if signature and awaits else None))
+    return code if plain == before else plain
 
 
 def compares_generator(code: str, signature: Signature | None) -> bool:
@@ -48,31 +48,20 @@ def _compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Co
     return None
 
 
-class _Plain(ast.NodeTransformer):
-    def __init__(self, entry: str | None) -> None:
-        self._entry = entry
-        self.changes = 0
+def without_await(tree: ast.AST, entry: str | None = None) -> Any:
+    """Return `tree`, in place, with `asyncio.run` for `await`, and around calls of `entry` that nothing awaits;
+    functions in it are left alone, which may await themselves."""
 
-    def visit(self, node: ast.AST) -> ast.AST:
-        """Leave functions of the example alone, which may await themselves."""
-        if isinstance(node, Definition | ast.Lambda):
-            return node
-        made: ast.AST = super().visit(node)
-        return made
-
-    def visit_Await(self, node: ast.Await) -> ast.AST:
-        """`await f(1)`."""
-        return self._run(node.value)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        """A call of the entry point that nothing awaits."""
-        if ast.unparse(node.func) == "asyncio.run":
-            return node
-        if isinstance(node.func, ast.Name) and node.func.id == self._entry:
-            return self._run(node)
-        return self.generic_visit(node)
-
-    def _run(self, awaited: ast.expr) -> ast.AST:
-        self.changes += 1
+    def plain(node: ast.AST) -> ast.AST | None:
+        match node:
+            case ast.Await(value=awaited):
+                pass
+            case ast.Call(func=ast.Name(id=name)) if name == entry:
+                awaited = node
+            case _:
+                running = isinstance(node, ast.Call) and ast.unparse(node.func) == "asyncio.run"
+                return node if running or isinstance(node, Definition | ast.Lambda) else None
         run = ast.Attribute(ast.Name("asyncio", ast.Load()), "run", ast.Load())
         return ast.copy_location(ast.Call(run, [awaited], []), awaited)
+
+    return swapped(tree, plain)

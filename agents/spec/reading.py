@@ -13,9 +13,8 @@ from ..syntax.source import compiled
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .modules import read_modules, requirements
-from .place import Place, place_of
+from .place import Place, place_of, read_text
 from .signature import asks_for_a_program, found, stated
-from .source_file import read_text
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000
@@ -77,7 +76,9 @@ def make_spec(
         signature=signature,
         examples=shown,
         user_tests=_trusted(sources),
-        program=_is_program(front, body, signature, shown),
+        program=front.signature == PROGRAM
+        or any(example.runs_program for example in shown)
+        or (signature is None and asks_for_a_program(body)),
         packages=packages,
         modules=modules,
         limits=front.limits,
@@ -116,13 +117,6 @@ def _signature(front: FrontMatter, body: str) -> Signature | None:
         return stated(front.signature)
     except ValueError as error:
         raise UsageError(f"{front.places['signature']}: {error}.") from error
-
-
-def _is_program(front: FrontMatter, body: str, signature: Signature | None, shown: Sequence[Example]) -> bool:
-    """Return True if the front matter says so, an example runs it, or the text asks for one and no function."""
-    if front.signature == PROGRAM or any(example.runs_program for example in shown):
-        return True
-    return signature is None and asks_for_a_program(body)
 
 
 def _examples(

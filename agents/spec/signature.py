@@ -8,8 +8,7 @@ from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.definitions import Function
-from ..syntax.headers import is_stub
-from ..syntax.source import parse, statements, unparse
+from ..syntax.source import names_used, statements, unparse
 
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(
@@ -41,15 +40,12 @@ def stated(text: str) -> Signature:
     """The signature that `text` is. Raises ValueError where it is neither a function's header nor a class's."""
     text = text.strip().rstrip(":").strip()
     header = text if re.match(r"(?:async\s+)?(?:def|class)\b", text) else f"def {text}"
-    try:
-        body = parse(f"{header}: ...").body
-    except ValueError as error:
-        raise ValueError(
-            f"`{text}` is not a signature such as `slugify(text: str) -> str` or `class Stack`"
-        ) from error
-    if len(body) != 1 or not isinstance(body[0], Function | ast.ClassDef):
-        raise ValueError(f"`{text}` is not one signature such as `slugify(text: str) -> str` or `class Stack`")
-    return _of(body[0])
+    match statements(f"{header}: ..."):
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as node]:
+            return _of(node)
+        case body:
+            example = "such as `slugify(text: str) -> str` or `class Stack`"
+            raise ValueError(f"`{text}` is not {'one' if body else 'a'} signature {example}")
 
 
 def found(text: str) -> Signature | None:
@@ -91,17 +87,17 @@ def _stub(text: str) -> Signature | None:
     for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
         body = statements(code)
         stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
-        classes = [node for node in body if isinstance(node, ast.ClassDef) and _is_class_stub(node)]
+        methods = {
+            node: [item for item in node.body if isinstance(item, Function)]
+            for node in body
+            if isinstance(node, ast.ClassDef)
+        }
+        classes = [node for node, inside in methods.items() if inside and all(map(is_stub, inside))]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
             return _of(classes[0])
         if stubs:
             return _of(stubs[-1])
     return None
-
-
-def _is_class_stub(node: ast.ClassDef) -> bool:
-    methods = [item for item in node.body if isinstance(item, Function)]
-    return bool(methods) and all(is_stub(method) for method in methods)
 
 
 def _header(text: str) -> Signature | None:
@@ -205,3 +201,25 @@ def _annotation(rest: str, start: int) -> str:
             return rest[arrow.end() : place].rstrip(".")
         place = union.end()
     return ""
+
+
+def parameters(signature: Signature) -> ast.arguments | None:
+    """Return the parameters that a function's signature names; None where its text is not a Python header."""
+    if signature.kind == "class":
+        return None
+    match statements(f"{signature.text}: ..."):
+        case [ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments)]:
+            return arguments
+    return None
+
+
+def is_stub(node: Function) -> bool:
+    """Return True if a body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
+    return all(says_nothing(statement) for statement in node.body)
+
+
+def says_nothing(node: ast.stmt) -> bool:
+    """Return True for a statement without effect: a constant, `pass`, or `raise NotImplementedError`."""
+    if isinstance(node, ast.Raise) and node.exc is not None:
+        return "NotImplementedError" in names_used(node.exc)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))

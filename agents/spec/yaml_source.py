@@ -28,8 +28,7 @@ def composed(source: str) -> yaml.Node | None:
         _check_depth(source, loader)
         node = yaml.compose(source, Loader=loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise YamlFault(getattr(error, "problem", None) or "it can't be read", mark.line if mark else 0) from error
+        raise _fault(error, 0) from error
     except YamlFault:
         raise
     except (RecursionError, ValueError, OverflowError) as error:
@@ -44,18 +43,17 @@ def _check_depth(source: str, loader: type[yaml.SafeLoader]) -> None:
 
     depth = 0
     for event in yaml.parse(source, Loader=loader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        elif isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
-            raise YamlFault("merge keys, `<<`, are not read", _line(event))
+        line = event.start_mark.line if event.start_mark else 0
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
+            raise YamlFault("merge keys, `<<`, are not read", line)
         if depth > DEEPEST:
-            raise YamlFault("it nests too deeply", _line(event))
+            raise YamlFault("it nests too deeply", line)
 
 
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line if event.start_mark else 0
+def _fault(error: yaml.YAMLError, line: int) -> YamlFault:
+    mark = getattr(error, "problem_mark", None)
+    return YamlFault(getattr(error, "problem", None) or "it can't be read", mark.line if mark else line)
 
 
 def built(node: yaml.Node) -> object:
@@ -65,9 +63,7 @@ def built(node: yaml.Node) -> object:
     try:
         value: object = yaml.constructor.SafeConstructor().construct_document(node)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or "it can't be read"
-        raise YamlFault(problem, mark.line if mark else node.start_mark.line) from error
+        raise _fault(error, node.start_mark.line) from error
     # A tag that its value does not fit (`!!bool x`, `!!int ""`, `!!timestamp x`) fails as each of these.
     except (RecursionError, ValueError, OverflowError, LookupError, AttributeError, TypeError) as error:
         raise YamlFault(f"a value is not what its tag says: {error}") from error

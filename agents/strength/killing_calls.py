@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..judge.claims import ValueClaim, claim_of
-from ..judge.probes import argument_nodes, literal_call, probe, probed_call, probes, with_arguments
+from ..judge.probes import argument_values, literal_calls, probe, probed_call, probes, with_argument
 from ..records import Board, Outcome, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
 from ..syntax.source import parse
@@ -116,14 +116,13 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
 
 def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[str, str]:
     """Return calls of the tests with a constant put into them, and the preamble of each."""
-    found = [literal for test in tests if (literal := literal_call(test)) is not None]
+    found = literal_calls(tests)
     known = {ast.unparse(call) for call, _ in found}
     made: dict[str, str] = {}
     for call, preamble in found:
-        values = [ast.literal_eval(node) for node in argument_nodes(call)]
-        for index, value in enumerate(values):
+        for index, value in enumerate(argument_values(call)):
             for other in _variants(value, constants):
-                source = with_arguments(call, [*values[:index], other, *values[index + 1 :]])
+                source = with_argument(call, index, other)
                 if source is not None and source not in known:
                     made.setdefault(source, preamble)
     return made

@@ -56,12 +56,9 @@ def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]
 
 
 def _pieces(test: Test) -> tuple[Piece, ...]:
-    pieces: list[Piece] = []
-    for source in (test.preamble, test.source):
-        text = source.strip("\n")
-        lines = text.split("\n")
-        pieces += [piece for node in parse(text).body for piece in pieces_of(node, lines)]
-    return tuple(pieces)
+    texts = [source.strip("\n") for source in (test.preamble, test.source)]
+    nodes = ((node, text.split("\n")) for text in texts for node in parse(text).body)
+    return tuple(piece for node, lines in nodes for piece in pieces_of(node, lines))
 
 
 def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
@@ -78,22 +75,19 @@ def _import_piece(entry: Import) -> Piece:
 
 def _meaning(name: str, pieces: Sequence[Piece]) -> _Meaning:
     """Return the statements that `name` is made of, and those that act on them."""
-    found: dict[str, Piece] = {}
+    found: set[str] = set()
     pending = [name]
     seen: set[str] = set()
+    imported = {each for piece in pieces if piece.entry for each in piece.binds}
     while pending:
         wanted = pending.pop()
         seen.add(wanted)
         for piece in pieces:
-            acts = not piece.binds and wanted in piece.uses and not _imported(wanted, pieces)
+            acts = not piece.binds and wanted in piece.uses and wanted not in imported
             if piece.key not in found and (wanted in piece.binds or acts):
-                found[piece.key] = piece
+                found.add(piece.key)
                 pending.extend(piece.uses - seen)
     return frozenset(found)
-
-
-def _imported(name: str, pieces: Sequence[Piece]) -> bool:
-    return any(piece.entry and name in piece.binds for piece in pieces)
 
 
 def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:

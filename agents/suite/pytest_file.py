@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..records import Example, Spec, Test, TestOrigin
+from ..records import Example, Spec, Test, TestOrigin, UserModule
 from ..syntax.collection import FIXTURES, is_fixture, is_main_guard, is_test
 from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, render_imports, split_imports
 from ..syntax.source import (
     indented,
+    is_constant,
     names_bound,
     names_unbound,
     names_used,
     parse,
     source_of,
+    statements,
     texts_in,
     unused_name,
     with_name,
 )
-from .named_imports import named_imports
 from .preamble import Piece, merged, pieces_of
 
 _XUNIT = frozenset(
@@ -81,20 +83,19 @@ def example_tests(spec: Spec) -> tuple[Test, ...]:
 def _example_test(number: int, example: Example, spec: Spec) -> Test:
     name = f"test_spec_example_{number}"
     entry = spec.signature.name if spec.signature else None
-    lines = []
-    missing_names = names_unbound(example.code, entry)
-    importable = KNOWN | named_imports(spec.packages, spec.modules)
-    for missing in sorted(missing_names - FIXTURES):
-        known = importable.get(missing) if missing != entry else None
-        lines.append(known or f"from {USER_MODULE} import {missing}")
-    imports = [entry for line in lines for node in parse(line).body for entry in split_imports(node)]
-    asked = ", ".join(sorted(missing_names & FIXTURES))
+    missing = names_unbound(example.code, entry)
+    own = {each: f"from {USER_MODULE} import {each}" for each in missing}
+    known = KNOWN | named_imports(spec.packages, spec.modules)
+    importable = {each: line if each == entry else known.get(each, line) for each, line in own.items()}
+    lines = "\n".join(importable[each] for each in sorted(missing - FIXTURES))
+    imports = [each for node in parse(lines).body for each in split_imports(node)]
+    asked = ", ".join(sorted(missing & FIXTURES))
     return Test(name, f"def {name}({asked}):\n{indented(example.code)}", "spec", render_imports(imports))
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[Piece]:
     """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
-    if is_main_guard(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+    if is_main_guard(node) or is_constant(node):
         return []
     pieces = pieces_of(node, lines)
     if split_imports(node):
@@ -123,9 +124,7 @@ def _acts(node: ast.stmt) -> bool:
         return not plain or any(isinstance(inner, ast.Call) for part in header for inner in ast.walk(part))
     if any(name.startswith(("test", "Test")) for name in names_bound(node)):
         return True
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-        return False
-    return any(not isinstance(inner, _INERT) for inner in ast.walk(node))
+    return not is_constant(node) and any(not isinstance(inner, _INERT) for inner in ast.walk(node))
 
 
 def _needed(statements: Sequence[Piece], names: frozenset[str]) -> str:
@@ -142,3 +141,21 @@ def _needed(statements: Sequence[Piece], names: frozenset[str]) -> str:
     kept = [statements[number] for number in sorted(chosen)]
     imports = render_imports(one.entry for one in kept if one.entry)
     return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))
+
+
+def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
+    """Return those names, each with the statement that imports it: of packages (requirements) their own names and
+    aliases that everyone uses, of modules their names and what they define."""
+    found: dict[str, str] = {}
+    for requirement in packages:
+        name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0].lower()
+        aliases = {alias: line for alias, line in KNOWN.items() if line == f"import {name} as {alias}"}
+        found |= aliases | ({name: f"import {name}"} if name.isidentifier() else {})
+    for module in modules:
+        source = module.files.get(f"{module.name}.py") or module.files.get(f"{module.name}/__init__.py") or ""
+        for node in statements(source):  # none where it is of a newer Python, perhaps
+            if is_definition(node) or (isinstance(node, ast.ImportFrom) and node.level > 0):
+                public = (name for name in names_bound(node) if not name.startswith("_"))
+                found |= {name: f"from {module.name} import {name}" for name in public}
+        found[module.name] = f"import {module.name}"
+    return found

@@ -1,12 +1,17 @@
-"""How much two texts of a module differ."""
+"""How two texts differ: how much, and as a unified diff."""
 
 from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import takewhile
 
 from .source import parse
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def changed_nodes(old: str, new: str) -> int:
@@ -24,13 +29,9 @@ def changed_lines(old: str, new: str) -> int:
 
 
 def _differing(before: list[str], after: list[str]) -> int:
-    head = 0
-    while head < min(len(before), len(after)) and before[head] == after[head]:
-        head += 1
-    tail = 0
-    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
-        tail += 1
-    before, after = before[head : len(before) - tail], after[head : len(after) - tail]
+    for _ in range(2):  # what both begin with, and then what both end with
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+        before, after = before[same:][::-1], after[same:][::-1]
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
     same = sum(block.size for block in matcher.get_matching_blocks())
     return len(before) + len(after) - 2 * same
@@ -46,3 +47,10 @@ def _labels(tree: ast.AST) -> Iterator[str]:
     yield " ".join([type(tree).__name__, *own])
     for child in ast.iter_child_nodes(tree):
         yield from _labels(child)
+
+
+def unified(old: str, new: str, name: str) -> str:
+    """The diff of a file as git writes and applies it: lines keep their carriage returns, and a last line that
+    nothing ends is marked."""
+    lines = unified_diff(_LINE.findall(old), _LINE.findall(new), f"a/{name}", f"b/{name}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +17,7 @@ from typing import Literal
 
 from .collection import last_name
 from .literals import expression, is_value
-from .source import names_bound, names_used, parse, unparse
+from .source import names_bound, names_used, parse, unparse, with_values
 
 Sign = Literal["==", "!=", "true", "false", "raises"]
 _CLOSE = 1e-6
@@ -102,9 +102,12 @@ def statements_of(code: str, preamble: str = "") -> list[ast.stmt]:
     """Return the statements of a test function or of an example, without docstring and imports; a value that was
     given a name stands where the name is used once. There are none in what is not Python."""
     try:
-        return _inlined(_said(parse(code).body, parse(preamble).body))
+        made = _inlined(_said(parse(code).body, parse(preamble).body))
     except (ValueError, RecursionError):
         return []
+    for node in (inner for each in made for inner in ast.walk(each) if isinstance(inner, ast.Call)):
+        node.keywords.sort(key=lambda each: each.arg or "")
+    return made
 
 
 def _said(body: list[ast.stmt], before: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -132,15 +135,11 @@ def _said(body: list[ast.stmt], before: Sequence[ast.stmt]) -> list[ast.stmt]:
 def normalised(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
     """Return the source of each statement, with their variables renamed in order; nothing for what nests too
     deeply."""
-    bound = [
-        node.id
-        for each in statements
-        for node in ast.walk(each)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    ]
-    names = {name: ast.Name(f"v{number}") for number, name in enumerate(dict.fromkeys(bound), 1)}
+    nodes = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
+    bound = dict.fromkeys(node.id for node in nodes if isinstance(node.ctx, ast.Store))
+    names = {name: ast.Name(f"v{number}") for number, name in enumerate(bound, 1)}
     try:
-        return tuple(unparse(_Replaced(names).visit(deepcopy(each))) for each in statements)
+        return tuple(unparse(with_values(deepcopy(each), names)) for each in statements)
     except (ValueError, RecursionError):
         return ()
 
@@ -176,7 +175,7 @@ def _inlined(body: Sequence[ast.stmt]) -> list[ast.stmt]:
     values: dict[str, ast.expr] = {}
     kept: list[ast.stmt] = []
     for node, after in zip(body, [*body[1:], None], strict=True):
-        plain = _Replaced(values).visit(node)
+        plain = with_values(node, values)
         match plain:
             case (
                 ast.Assign(targets=[ast.Name(id=name)], value=value)
@@ -199,21 +198,6 @@ def _compares(node: ast.stmt | None, name: str) -> bool:
     test = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
     sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else [test]
     return any(isinstance(side, ast.Name) and side.id == name for side in sides)
-
-
-class _Replaced(ast.NodeTransformer):
-    """Puts expressions in the place of names, and keyword arguments in order."""
-
-    def __init__(self, values: Mapping[str, ast.expr]) -> None:
-        self._values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._values.get(node.id, node)
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        node.keywords.sort(key=lambda each: each.arg or "")
-        return node
 
 
 # --- values --------------------------------------------------------------------------------------------------
@@ -260,8 +244,7 @@ def _number(text: str) -> tuple[float, float] | None:
 
 def _related(one: str, other: str) -> bool:
     """Return True if one exception may be the other: by name, by inheritance, or where one is not a built-in."""
-    kinds = [getattr(builtins, name, None) for name in (one, other)]
-    left, right = kinds
+    left, right = (getattr(builtins, name, None) for name in (one, other))
     if one == other or not (isinstance(left, type) and isinstance(right, type)):
         return True
     return issubclass(left, right) or issubclass(right, left)

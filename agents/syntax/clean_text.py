@@ -35,16 +35,15 @@ def clean(text: bytes | str) -> str:
         text = text.decode("utf-8", "backslashreplace")
     if text.isascii() and text.isprintable():
         return text
-    text = _ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    hidden = {ord(character): _escape(character) for character in set(text) if _is_hidden(character)}
-    return text.translate(hidden)
+    return visible(_ANSI.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 def visible(text: str) -> str:
     """Return `text` with every character that hides, reorders or controls as an escape, and nothing taken out:
     what a person approves is what will run."""
-    hidden = {ord(each): _escape(each) for each in set(text) if _is_hidden(each) or each == "\r"}
-    return text.translate(hidden)
+    hidden = {each for each in set(text) - {"\n", "\t"} if unicodedata.category(each) in _HIDDEN_CATEGORIES}
+    hidden.update(each for each in set(text) if ord(each) in _IGNORABLE)
+    return text.translate({ord(each): _escape(each) for each in hidden})
 
 
 def one_line(text: str) -> str:
@@ -65,12 +64,6 @@ def for_xml(text: str) -> str:
 def for_markdown(line: str) -> str:
     """Escape a cleaned line so that Markdown shows it as it is."""
     return _MARKS.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\&", "&amp;")
-
-
-def _is_hidden(character: str) -> bool:
-    if character in "\n\t":
-        return False
-    return unicodedata.category(character) in _HIDDEN_CATEGORIES or ord(character) in _IGNORABLE
 
 
 def _escape(character: str) -> str:

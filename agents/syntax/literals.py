@@ -52,28 +52,24 @@ def value(text: str) -> str | None:
 
 def is_value(node: ast.expr) -> bool:
     """Return True if `node` stands for the same value wherever it is evaluated."""
-    if isinstance(node, ast.Constant):
-        return node.value is not ...
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return all(is_value(item) for item in node.elts)
-    if isinstance(node, ast.Dict):
-        return all(key is not None and is_value(key) for key in node.keys) and all(map(is_value, node.values))
-    if isinstance(node, ast.UnaryOp):
-        return is_value(node.operand)
-    if isinstance(node, ast.BinOp):
-        return is_value(node.left) and is_value(node.right)
-    if isinstance(node, ast.Attribute):
-        return (
-            isinstance(node.value, ast.Name) and node.value.id == "math" and node.attr in {"pi", "e", "inf", "tau"}
-        )
-    if isinstance(node, ast.Call):
-        made = isinstance(node.func, ast.Name) and node.func.id in _CALLED
-        return made and not _is_nan(node) and not node.keywords and all(is_value(item) for item in node.args)
+    match node:
+        case ast.Constant(value=stated):
+            return stated is not ...
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            return all(map(is_value, items))
+        case ast.Dict(keys=keys, values=values):
+            return all(each is not None and is_value(each) for each in (*keys, *values))
+        case ast.UnaryOp(operand=operand):
+            return is_value(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_value(left) and is_value(right)
+        case ast.Attribute(value=ast.Name(id="math"), attr=name):
+            return name in {"pi", "e", "inf", "tau"}
+        case ast.Call(func=ast.Name(id=name), args=items, keywords=[]) if name in _CALLED:
+            constants = (item.value for item in items if isinstance(item, ast.Constant))
+            is_nan = any(str(each).strip().lower() == "nan" for each in constants)
+            return not is_nan and all(map(is_value, items))
     return False
-
-
-def _is_nan(node: ast.Call) -> bool:
-    return any(isinstance(item, ast.Constant) and str(item.value).strip().lower() == "nan" for item in node.args)
 
 
 def exception(text: str) -> str | None:
@@ -120,10 +116,9 @@ def _parsed(text: str) -> tuple[object] | None:
 
 def _typed(value: object) -> object:
     """Return `value` with the type of every part spelled out, so that equality tells 1 from True."""
+    typed = value
     if isinstance(value, list | tuple):
-        return (type(value).__name__, tuple(_typed(item) for item in value))
-    if isinstance(value, dict):
-        return ("dict", frozenset((_typed(key), _typed(item)) for key, item in value.items()))
-    if isinstance(value, set):
-        return ("set", frozenset(_typed(item) for item in value))
-    return (type(value).__name__, value)
+        typed = tuple(map(_typed, value))
+    elif isinstance(value, dict | set):
+        typed = frozenset(map(_typed, value.items() if isinstance(value, dict) else value))
+    return (type(value).__name__, typed)

@@ -9,10 +9,10 @@ import re
 import symtable
 import threading
 import warnings
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import CodeType
-from typing import Literal
+from typing import Any, Literal
 
 from .definitions import Definition, first_line, is_definition
 
@@ -155,24 +155,20 @@ def source_of(lines: Sequence[str], node: ast.stmt) -> str:
     return "\n".join(taken)
 
 
-def indented(code: str, by: str = "    ") -> str:
-    """Return `code` moved right by `by`, the inside of multi-line strings left alone."""
+def indented(code: str) -> str:
+    """Return `code` one level deeper, the inside of multi-line strings left alone."""
     inside = lines_in_strings(parse(code))
-    lines = code.split("\n")
-    return "\n".join(
-        line if number in inside or not line.strip() else by + line for number, line in enumerate(lines, 1)
-    )
+    lines = enumerate(code.split("\n"), 1)
+    return "\n".join(line if number in inside or not line.strip() else f"    {line}" for number, line in lines)
 
 
 def lines_in_strings(tree: ast.AST) -> frozenset[int]:
     """Return the numbers, from 1, of the lines that begin inside of a string."""
     inside: set[int] = set()
     for node in ast.walk(tree):
-        text = isinstance(node, ast.JoinedStr) or (
-            isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
-        )
-        if text and isinstance(node, ast.expr):
-            inside.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+        match node:
+            case ast.JoinedStr() | ast.Constant(value=str() | bytes()):
+                inside.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
     return frozenset(inside)
 
 
@@ -182,14 +178,13 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if is_definition(node):
-            names.add(node.name)
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            names.update((alias.asname or alias.name).split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            names.add(node.name)
+        match node:
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names.update((alias.asname or alias.name).split(".")[0] for alias in aliases)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
         if not isinstance(node, _SCOPES):
             pending.extend(ast.iter_child_nodes(node))
     return frozenset(names)
@@ -200,10 +195,9 @@ def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
     names: set[str] = set()
     for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
         for node in ast.walk(root):
-            if isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, ast.arg):
-                names.add(node.arg)
+            match node:
+                case ast.Name(id=name) | ast.arg(arg=name):
+                    names.add(name)
     return frozenset(names)
 
 
@@ -232,6 +226,11 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
             if symbol.is_referenced() and (table is module or symbol.is_global()):
                 read.add(symbol.get_name())
     return frozenset(read - assigned - (BUILTINS - {own}))
+
+
+def is_constant(node: ast.AST) -> bool:
+    """Return True for a statement that is a constant alone, such as a docstring."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def texts_in(node: ast.AST) -> frozenset[str]:
@@ -271,14 +270,30 @@ class _Plain(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if (
-            isinstance(node.func, ast.Name)
-            and node.func.id == "getattr"
-            and len(node.args) > 1
-            and text_of(node.args[1]).isidentifier()
-        ):
-            return ast.copy_location(ast.Attribute(node.args[0], text_of(node.args[1]), ast.Load()), node)
+        match node:
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, name, *_]) if text_of(name).isidentifier():
+                return ast.copy_location(ast.Attribute(owner, text_of(name), ast.Load()), node)
         return node
+
+
+def swapped(tree: ast.AST, other: Callable[[ast.AST], ast.AST | None]) -> Any:
+    """Return `tree`, in place, with what `other` returns in the stead of nodes; where that is None, a node stays
+    and is looked into."""
+    return _Swapped(other).visit(tree)
+
+
+def with_values(tree: ast.AST, values: Mapping[str, ast.expr]) -> Any:
+    """Return `tree`, in place, with expressions in the stead of names."""
+    return swapped(tree, lambda node: values.get(node.id) if isinstance(node, ast.Name) else None)
+
+
+class _Swapped(ast.NodeTransformer):
+    def __init__(self, other: Callable[[ast.AST], ast.AST | None]) -> None:
+        self._other = other
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        found = self._other(node)
+        return self.generic_visit(node) if found is None else found
 
 
 def quoted(tree: ast.AST) -> Iterator[ast.AST]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .collection import is_main_guard
 from .definitions import is_definition
@@ -29,13 +30,17 @@ class DefinitionPlace:
     outer: ast.stmt | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Edit:
+class _Edit(NamedTuple):
     """`new` in the stead of the characters from `start` to `end`."""
 
     start: int
     end: int
     new: str
+
+
+def _added(file: LaidOut, line: int, place: int, text: str) -> _Edit:
+    """Add text at a place of a file, with the line ends that `line` has there."""
+    return _Edit(place, place, text.replace("\n", file.newline(line)))
 
 
 def spliced(text: str, code: str, name: str) -> str:
@@ -221,26 +226,26 @@ def _definition_edits(
     unit = file.unit(place.old or place.owner)
     if place.outer is None:
         return [_appended(file, _joined(module, [*before, target, *after], unit))]
-    newline = file.newline(place.outer.lineno)
+    line = place.outer.lineno
     edits = []
     if before:
         start = file.starts[file.top(place.outer) - 1]
-        edits.append(_Edit(start, start, _lines(_joined(module, before, unit) + "\n\n\n", newline)))
+        edits.append(_added(file, line, start, _joined(module, before, unit) + "\n\n\n"))
     if place.old is not None:
         new = module.statement(target, unit, file.lead(place.old))
-        edits.append(_Edit(file.start(place.old), file.line_end(place.old.end_lineno), _lines(new, newline)))
+        edit = _added(file, line, file.start(place.old), new)
+        edits.append(edit._replace(end=file.line_end(place.old.end_lineno)))
     else:
         assert place.owner is not None
         last = place.owner.body[-1]
         base = file.lead(place.owner.body[0])
         if base is None:
             raise ValueError(f"the class `{place.owner.name}` is written on one line")
-        end = file.line_end(last.end_lineno)
         new = "\n\n" + base + module.statement(target, unit, base)
-        edits.append(_Edit(end, end, _lines(new, newline)))
+        edits.append(_added(file, line, file.line_end(last.end_lineno), new))
     if after:
         end = file.line_end(place.outer.end_lineno)
-        edits.append(_Edit(end, end, _lines("\n\n\n" + _joined(module, after, unit), newline)))
+        edits.append(_added(file, line, end, "\n\n\n" + _joined(module, after, unit)))
     return edits
 
 
@@ -248,16 +253,14 @@ def _appended(file: LaidOut, block: str) -> _Edit:
     """Append to a module; before the block that runs it as a program, which would not see the definition."""
     guard = next((node for node in file.tree.body if is_main_guard(node)), None)
     line = file.top(guard) if guard else len(file.lines) + 1
-    newline = file.newline(line)
     blank = 0
     while blank < 2 and line - blank > 1 and not file.lines[line - blank - 2].strip():
         blank += 1
     gap = "\n" * (2 - blank)
     if guard:
-        start = file.starts[line - 1]
-        return _Edit(start, start, _lines(f"{gap}{block}\n\n\n", newline))
+        return _added(file, line, file.starts[line - 1], f"{gap}{block}\n\n\n")
     whole = file.lines[-1].endswith(("\r", "\n"))
-    return _Edit(file.end, file.end, _lines(f"{gap}{block}\n" if whole else f"\n\n\n{block}", newline))
+    return _added(file, line, file.end, f"{gap}{block}\n" if whole else f"\n\n\n{block}")
 
 
 def _first(file: LaidOut, module: LaidOut, imports: Sequence[Import], moved: Sequence[ast.stmt]) -> _Edit:
@@ -266,7 +269,7 @@ def _first(file: LaidOut, module: LaidOut, imports: Sequence[Import], moved: Seq
     whole = not file.lines or file.lines[-1].endswith(("\r", "\n"))
     gap = "" if not file.lines else "\n" if whole else "\n\n"
     block = gap + "\n\n\n".join(part for part in parts if part) + ("\n" if whole else "")
-    return _Edit(file.end, file.end, _lines(block, file.newline(len(file.lines))))
+    return _added(file, len(file.lines), file.end, block)
 
 
 def _import_edits(file: LaidOut, imports: Sequence[Import]) -> list[_Edit]:
@@ -290,16 +293,14 @@ def _import_edit(file: LaidOut, count: int, imports: Sequence[Import]) -> _Edit:
     block = render_imports(imports)
     if count == 0:
         line = file.head()
-        start = file.starts[line - 1]
-        return _Edit(start, start, _lines(f"{block}\n\n\n", file.newline(line)))
+        return _added(file, line, file.starts[line - 1], f"{block}\n\n\n")
     anchor = file.tree.body[count - 1]
     shared = [node for node in file.tree.body if node.lineno <= (anchor.end_lineno or 0)]
     last = max(node.end_lineno or 0 for node in shared)
     gap = "\n" if split_imports(anchor) else "\n\n"
     next_line = file.lines[last].strip() if last < len(file.lines) else ""
     rest = "\n" if next_line and not next_line.startswith(("import ", "from ")) else ""
-    end = file.line_end(last)
-    return _Edit(end, end, _lines(gap + block + rest, file.newline(last)))
+    return _added(file, last, file.line_end(last), gap + block + rest)
 
 
 def _joined(module: LaidOut, nodes: Sequence[ast.stmt], unit: str) -> str:
@@ -310,10 +311,6 @@ def _joined(module: LaidOut, nodes: Sequence[ast.stmt], unit: str) -> str:
             text += "\n\n\n" if is_definition(node) or is_definition(nodes[index - 1]) else "\n"
         text += module.statement(node, unit, "", comments=True)
     return text
-
-
-def _lines(text: str, newline: str) -> str:
-    return text.replace("\n", newline)
 
 
 def _applied(text: str, edits: Sequence[_Edit]) -> str:

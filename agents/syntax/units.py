@@ -25,15 +25,11 @@ def unit_at(path: str, text: str, line: int, most: int) -> Place:
         file = LaidOut(text)
     except ValueError:
         return _around(path, text, line, most)
-    holding = _holding(file, line)
-    found = holding[-1] if holding else None
-    if found is not None and _size(file, found) <= most:
-        unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
-        name = ".".join(each.name for each in holding)
-        return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
-    if found is None and len(text) <= most // 2:
+    if holding := _holding(file, line):
+        return _unit(path, file, holding, line, most)
+    if len(text) <= most // 2:
         return whole_file(path, text)
-    return _statements(path, file, found.body if found else file.tree.body, line, most)
+    return _statements(path, file, file.tree.body, line, most)
 
 
 def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int) -> Place:
@@ -44,11 +40,17 @@ def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int)
     if not holding:
         raise ValueError(f"there is no `{name}`")
     found = holding[-1]
-    first, last = _first(file, found), found.end_lineno or found.lineno
-    if _size(file, found) > most:
-        line = next((line for line in lines if first <= line <= last), found.body[0].lineno)
+    inside = (line for line in lines if _first(file, found) <= line <= (found.end_lineno or 0))
+    return _unit(path, file, holding, next(inside, found.body[0].lineno), most)
+
+
+def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, most: int) -> Place:
+    found = holding[-1]
+    if file.line_end(found.end_lineno) - file.start(found) > most:
         return _statements(path, file, found.body, line, most)
-    return Place(path, "class" if isinstance(found, ast.ClassDef) else "function", name, first, last)
+    unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
+    name = ".".join(each.name for each in holding)
+    return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
 
 
 def _holding(file: LaidOut, line: int) -> list[Definition]:
@@ -158,14 +160,13 @@ def _shape(arguments: ast.arguments) -> str:
 def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str) -> str:
     """The code with its function `name` moved into the classes that the place is in."""
     lines = code.split("\n")
-    found = next((node for node in module.body if is_definition(node) and node.name == name), None)
-    if found is None:
-        return code
-    first, last = first_line(found), found.end_lineno or found.lineno
-    method = "\n".join(lines[first - 1 : last])
-    for each in reversed(classes):
-        method = f"class {each}:\n{indented(method)}"
-    return "\n".join([*lines[: first - 1], *method.split("\n"), *lines[last:]])
+    for found in (node for node in module.body if is_definition(node) and node.name == name):
+        first, last = first_line(found), found.end_lineno or found.lineno
+        method = "\n".join(lines[first - 1 : last])
+        for each in reversed(classes):
+            method = f"class {each}:\n{indented(method)}"
+        return "\n".join([*lines[: first - 1], method, *lines[last:]])
+    return code
 
 
 def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr]) -> str:
@@ -223,9 +224,7 @@ def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
                 ends = _end(before[first])
             lines += [line.rstrip("\r\n") + ends for line in after[start:stop]]
     result = "".join(lines)
-    if before and not _end(before[-1]):
-        return result.rstrip("\r\n") if _end(result) else result
-    return result
+    return result.rstrip("\r\n") if before and not _end(before[-1]) else result
 
 
 def _end(line: str) -> str:
@@ -236,10 +235,6 @@ def _first(file: LaidOut, node: ast.stmt) -> int:
     return file.line_of(file.start(node))
 
 
-def _size(file: LaidOut, node: ast.stmt) -> int:
-    return file.line_end(node.end_lineno) - file.start(node)
-
-
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
     """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
     block = body
@@ -248,24 +243,20 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
         if holding is None:
             holding = min(block, key=lambda node: abs(node.lineno - line))
         inner = [each for each in blocks(holding) if each[0].lineno > holding.lineno]
-        if _size(file, holding) <= most or not inner:
+        if file.line_end(holding.end_lineno) - file.start(holding) <= most or not inner:
             break
         block = next(
             (each for each in inner if _first(file, each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
         )
+
+    def fits(first: int, last: int) -> bool:
+        if first < 0 or last == len(block) or is_definition(block[first]) or is_definition(block[last]):
+            return False
+        return file.line_end(block[last].end_lineno) - file.start(block[first]) <= most // 2
+
     first = last = block.index(holding)
-    while True:
-        wider = [(a, b) for a, b in ((first - 1, last), (first, last + 1)) if a >= 0 and b < len(block)]
-        fits = [
-            (a, b)
-            for a, b in wider
-            if file.line_end(block[b].end_lineno) - file.start(block[a]) <= most // 2
-            and not is_definition(block[a])
-            and not is_definition(block[b])
-        ]
-        if not fits:
-            break
-        first, last = fits[0]
+    while wider := [pair for pair in ((first - 1, last), (first, last + 1)) if fits(*pair)]:
+        first, last = wider[0]
     return Place(path, "statements", "", _first(file, block[first]), block[last].end_lineno or line)
 
 

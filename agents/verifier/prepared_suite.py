@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ..records import Refusal, Test, TestOrigin
-from ..spec.doctest_file import with_doctests
+from ..spec.doctests import with_doctests
 from ..suite import render, split
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import parse

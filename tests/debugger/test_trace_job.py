@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.debugger.trace_job import trace
+from agents.debugger.debugger import trace
 from agents.sandbox import Sandbox
 
 from ..support.sandboxes import open_or_skip

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from agents.healing.call_process import CallStopped
+from agents.healing.call_process import CallStopped, capture, is_method, located, project_files, unhealable
 from agents.healing.calls import CallCase
-from agents.healing.captured_call import capture, is_method, located, project_files, unhealable
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.inside.proxy.plain import Unshareable
 

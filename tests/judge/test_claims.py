@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.claims import ValueClaim, claim_of, settled_test
+from agents.judge.claims import ValueClaim, as_test, claim_of
 from agents.records import Test
 from agents.syntax.literals import LONGEST_LITERAL, is_literal, same_value
 
@@ -82,7 +82,7 @@ def test_what_is_no_plain_value_is_never_evaluated(text: str) -> None:
 
 def test_a_settled_test_asks_the_same_with_the_value_that_won() -> None:
     test = Test("test_x", "def test_x():\n    assert f(1) == 2\n", "generated", "from user_code import f")
-    settled = settled_test(test, ValueClaim("f(1)", "2"), "3")
+    settled = as_test(ValueClaim("f(1)", "3"), "test_x_settled", "settled", test.preamble)
     assert (settled.id, settled.origin, settled.preamble) == ("test_x_settled", "settled", test.preamble)
     assert claim_of(settled) == ValueClaim("f(1)", "3")
 
@@ -117,8 +117,8 @@ def test_what_is_left_out_is_no_value() -> None:
 def test_a_session_claims_what_its_last_expression_gives(source: str, claim: ValueClaim) -> None:
     test = Test("test_x", source, "generated", "from user_code import *\n")
     assert claim_of(test) == claim
-    settled = settled_test(test, claim, "7")
-    assert claim_of(settled) == replace(claim, expected="7")
+    other = replace(claim, expected="7")
+    assert claim_of(as_test(other, "test_x_settled", "settled", test.preamble)) == other
 
 
 def test_a_question_is_one_line_where_its_statements_are() -> None:

@@ -3,9 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.judge.agreement import Agreement
-from agents.judge.ledger import ledger
 from agents.judge.thresholds import Thresholds
-from agents.judge.votes import tally
+from agents.judge.votes import ledger, tally
 from agents.records import Board, LedgerEntry, Outcome, Refusal, Test, Verdict
 
 from ..support.boards import board, candidate, value_test

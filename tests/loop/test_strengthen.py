@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from agents.loop.orchestrator import killing_tests
 from agents.loop.plan import Plan
 from agents.loop.roles import Roles
 from agents.loop.state import LoopState
-from agents.loop.strengthen import killing_tests
 from agents.records import Candidate, Reply, Request, Test
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter

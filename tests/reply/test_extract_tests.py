@@ -290,6 +290,17 @@ def test_an_async_test_of_several_steps_stays_in_one_loop() -> None:
     assert bodies((test,))[0].endswith("assert b == 4; asyncio.run(check())")
 
 
+def test_a_coroutine_inside_of_an_async_test_awaits_as_before() -> None:
+    code = (
+        "async def test_a():\n    async def one():\n        return await fetch(1)\n"
+        "    assert gathered([one, one]) == [2, 2]\n"
+    )
+    signature = Signature("gathered", "function", "def gathered(jobs: list) -> list")
+    (test,) = read(code, Spec("s", "gathered(jobs) runs jobs that call fetch.", signature))
+    assert "return await fetch(1)" in test.source
+    assert "asyncio.run" not in test.source
+
+
 def test_async_methods_of_a_class_of_tests_are_read() -> None:
     (test,) = read("class TestIt:\n    async def test_a(self):\n        assert await fetch(1) == 2\n", ASYNC)
     assert bodies((test,)) == ["assert asyncio.run(fetch(1)) == 2"]

@@ -8,8 +8,7 @@ import pytest
 
 from agents.records import Reply, Request, Spec
 from agents.roles.ask import SMALL_MODEL
-from agents.roles.code_writer import CodeWriter
-from agents.roles.prefill import LONGEST_DOCSTRING, beginning, whole
+from agents.roles.code_writer import LONGEST_DOCSTRING, CodeWriter, beginning, whole
 from agents.spec import read_spec
 
 

@@ -12,8 +12,7 @@ from typing import BinaryIO, TextIO
 
 from ...errors import UsageError
 from ...files import contained
-from ...spec.place import Place
-from ...spec.source_file import opened
+from ...spec.place import Place, opened
 from . import csv_table, json_lines, yaml_list
 from .item import Fault, Item, Items, fault_at, fault_of, file_place
 

@@ -4,7 +4,7 @@ import pytest
 
 from agents.errors import ReplyError
 from agents.reply import read_code
-from agents.reply.class_faults import class_fault
+from agents.reply.faults import class_fault
 from agents.spec import read_spec
 
 SPEC = read_spec("Implement a class Stack with push(item), pop() and size().", origin="argument")

@@ -1,0 +1,176 @@
+"""Faults of a module that show without running it, worded for the model: no entry point, code that is left out
+(empty bodies, comments such as "rest of the code here"), and a class that can't be used as the spec writes it."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from itertools import chain
+
+from ..errors import ReplyError
+from ..records import Signature, Spec
+from ..spec.clauses import clauses
+from ..spec.signature import closing, is_stub, parameters, says_nothing
+from ..syntax.collection import is_test
+from ..syntax.definitions import Function
+from ..syntax.source import names_bound, names_used, parse, parse_expression
+
+_ELISION = re.compile(
+    r"""\#\s*+(?:
+        (?:\.\.\.|…)\s*\(?(?:the\s+)?(?:rest|remaining|existing|previous|other|same|unchanged|implementation)\b.*
+        | (?:\[|<|\.\.\.|…|\()?\s*+(?:the\s+)?(?:rest|remainder)\s+of\s+(?:the\s+|your\s+|this\s+)?
+          (?:code|file|function|functions|class|methods|implementation|module|program)
+          (?:\s+(?:here|goes|remains|stays|is|as|unchanged|same|follows|omitted)\b.*)?[\s.\])>]*
+        | (?:add\s+|put\s+|write\s+|insert\s+)?(?:your|the|actual)\s+(?:code|implementation|solution|logic)\s+
+          (?:goes\s+)?here[\s.!]*
+        | (?:existing|previous|other|remaining)\s+(?:code|functions|methods|tests|implementation)
+          (?:\s+(?:here|remains?|stays?|unchanged|as|goes|go|follows?)\b.*)?[\s.]*
+        | (?:todo|fixme)\s*:?\s*(?:implement|write|complete)
+          (?:\s+(?:this|me|it|here|the|your|function|method|logic|code))*[\s.!]*
+        | implement(?:ation)?\s+(?:goes\s+)?here[\s.]*
+        | (?:same|unchanged)\s+as\s+(?:before|above)\b.*
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def class_fault(code: str, spec: Spec) -> str | None:
+    """Return the first fault of the class that `spec` asks for, worded for the model; None without one."""
+    if spec.signature is None or spec.signature.kind != "class":
+        return None
+    tree = parse(code)
+    return next(chain(_hidden(tree), _called_otherwise(tree, spec), _left_out(tree, spec)), None)
+
+
+def _methods(owner: ast.ClassDef) -> dict[str, Function]:
+    return {node.name: node for node in owner.body if isinstance(node, Function) and not node.decorator_list}
+
+
+def _hidden(tree: ast.Module) -> Iterator[str]:
+    for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
+        methods = _methods(owner)
+        for node in (inner for method in methods.values() for inner in ast.walk(method)):
+            match node:
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()) if name in methods:
+                    yield f"`self.{name} = ...` hides the method `{name}` of `{owner.name}`; rename the attribute"
+
+
+def _called_otherwise(tree: ast.Module, spec: Spec) -> Iterator[str]:
+    assert spec.signature is not None
+    owners = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == spec.signature.name]
+    methods = _methods(owners[0]) if owners else {}
+    for found in re.finditer(r"\b(?P<name>[a-z_]\w*)\(", spec.text):
+        end = closing(spec.text, found.end() - 1)
+        method = methods.get(found["name"])
+        if end is None or method is None:
+            continue
+        try:
+            call = parse_expression(spec.text[found.start() : end + 1])
+        except ValueError:
+            continue  # a header, with types
+        if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
+            yield f"`{found['name']}` must be callable as `{ast.unparse(call)}`, as the spec writes it"
+
+
+def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
+    """Return True if a method with `arguments` can be called so; starred arguments may be anything."""
+    if any(isinstance(each, ast.Starred) or ast.unparse(each) == "..." for each in call.args):
+        return True
+    positional = len(arguments.posonlyargs + arguments.args) - 1
+    given = len(call.args) + len(call.keywords)
+    enough = given >= positional - len(arguments.defaults)
+    return enough and bool(given <= positional + len(arguments.kwonlyargs) or arguments.vararg or arguments.kwarg)
+
+
+def _left_out(tree: ast.Module, spec: Spec) -> Iterator[str]:
+    there = set(map(_name_of, ast.walk(tree)))
+    for need in (need for clause in clauses(spec) for need in clause.needs):
+        if need.kind == "name" and need.value.isidentifier() and not {need.value, f"__{need.value}__"} & there:
+            yield f"the spec names `{need.value}`, and the code has nothing of that name"
+
+
+def _name_of(node: ast.AST) -> str:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.Attribute(attr=name) | ast.Name(id=name) | ast.arg(arg=name) | ast.Constant(value=str(name)):
+            return name
+    return ""
+
+
+def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
+    """Return `code` with the signature's name bound at module level, and notes on what was added for it.
+
+    A method of that name, as in `class Solution`, gets a function that calls it.
+    Raises ReplyError, worded for the model, where nothing in `code` has the signature's name.
+    """
+    tree = parse(code)
+    name = signature.name
+    if any(name in names_bound(node) for node in tree.body):
+        return code, ()
+    if signature.kind == "function" and (wrapper := _around_method(tree, signature)):
+        return f"{code.rstrip()}\n\n\n{wrapper}\n", (f"made the method {name} a function",)
+    kind = ast.ClassDef if signature.kind == "class" else Function
+    others = [node.name for node in tree.body if isinstance(node, kind) and not is_test(node)]
+    found = f"it defines {', '.join(others[:5])} instead" if others else "it defines none"
+    raise ReplyError(f"the code must define a {signature.kind} named `{name}`; {found}")
+
+
+def _around_method(tree: ast.Module, signature: Signature) -> str | None:
+    """Return a function that calls the method of that name of a class which is made without arguments."""
+    for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)):
+        methods = {node.name: node for node in owner.body if isinstance(node, Function)}
+        init = methods["__init__"].args if "__init__" in methods else None
+        needed = len(init.posonlyargs + init.args) - len(init.defaults) if init else 0
+        if needed > 1 or not isinstance(methods.get(signature.name), ast.FunctionDef):
+            continue
+        call = f"{owner.name}().{signature.name}"
+        given = parameters(signature)
+        if given is None:
+            return f"{signature.name} = {call}"
+        return f"{signature.text}:\n    return {call}({_passed_on(given)})"
+    return None
+
+
+def _passed_on(arguments: ast.arguments) -> str:
+    parts = [parameter.arg for parameter in arguments.posonlyargs + arguments.args]
+    parts += [f"*{arguments.vararg.arg}"] if arguments.vararg else []
+    parts += [f"{parameter.arg}={parameter.arg}" for parameter in arguments.kwonlyargs]
+    parts += [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
+    return ", ".join(parts)
+
+
+def left_out(code: str, entry: str | None) -> str | None:
+    """Return what `code` leaves out, as a reason for the model; None where it is whole.
+
+    An empty function counts when it is the entry point, or when other code calls it.
+    """
+    for comment in _comments(code):
+        if _ELISION.match(comment):
+            return f"it leaves code out (`{comment[:60]}`); write the complete file, every function in full"
+    tree = parse(code)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == entry and _is_empty_class(node):
+            return f"the class `{node.name}` has no method with a body; write every method in full"
+        if isinstance(node, Function) and is_stub(node):
+            others = names_used([other for other in tree.body if other is not node])
+            if node.name == entry or (entry and node.name in others and not node.decorator_list):
+                return f"the function `{node.name}` has no body; write it in full"
+    return None
+
+
+def _is_empty_class(node: ast.ClassDef) -> bool:
+    if node.bases or node.decorator_list:
+        return False
+    return all((isinstance(item, Function) and is_stub(item)) or says_nothing(item) for item in node.body)
+
+
+def _comments(code: str) -> list[str]:
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []
+    return [token.string for token in tokens if token.type == tokenize.COMMENT]
