@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
@@ -32,19 +31,16 @@ class TotalBudget(Budget):
         )
 
 
-class RunBudget:
-    """One run's part of a total, `known` of which is in the total already; implements `SharedBudget`.
+class RunBudget(Budget):
+    """One run's part of a total, `known` of which is in the total already.
 
     A resumed run is charged again for its recorded replies: what the total has already is not added twice.
     """
 
     def __init__(self, total: TotalBudget, known: Usage) -> None:
-        self.check = total.check
-        self.seconds_left = total.seconds_left
+        super().__init__(shared_budget=total)
         self._total = total
         self._known = known
-        self._usage = Usage()
-        self._lock = threading.Lock()
 
     def charge(self, usage: Usage) -> None:
         """Add `usage` to the run, and what is new of it to the total."""

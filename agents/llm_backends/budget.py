@@ -6,23 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from ..errors import BudgetSpent, TotalSpent
 from ..records import Usage
-
-
-class SharedBudget(Protocol):
-    """A budget that several runs are charged to together."""
-
-    def check(self, wait: float = 0.0) -> None:
-        """Raise if its limit is reached, or would be after waiting `wait` seconds."""
-
-    def charge(self, usage: Usage) -> None:
-        """Count `usage` too; never raises."""
-
-    def seconds_left(self) -> float | None:
-        """Seconds until its limit, at least 0; None without one."""
 
 
 class Budget:
@@ -43,7 +29,7 @@ class Budget:
         max_seconds: float | None = None,
         max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        shared_budget: SharedBudget | None = None,
+        shared_budget: Budget | None = None,
     ) -> None:
         self.max_tokens = max_tokens
         self.max_seconds = max_seconds

@@ -24,7 +24,7 @@ from .budget import Budget
 from .cache import ReplyCache
 from .explain_errors import explain
 from .lazy_model import LazyModel
-from .model_names import RECORDED_PARALLEL
+from .litellm_import import price_usd
 from .pacing import PATIENCE_SECONDS, Bounds, Pacer, backoff_seconds
 from .recorded import ReplyStore
 from .streamed_reply import StreamedReply
@@ -63,6 +63,7 @@ class Caller:
         pacer: Pacer | None = None,
         emit: EventHandler = ignore_event,
         sleep: Callable[[float], None] | None = None,
+        price: Callable[[str, int, int, int], float | None] = price_usd,
     ) -> None:
         self._model = model
         self._budget = budget
@@ -70,16 +71,12 @@ class Caller:
         self._cache = cache
         self._pacer = pacer
         self._emit = emit
+        self._price = price
         self._cancelled = threading.Event()
         self._sleep = sleep or self._cancelled.wait
         self._streams: set[BackgroundStream[Any]] = set()
         self._lock = threading.Lock()
         self._bounds = Bounds(self._require_going_on, budget.seconds_left)
-
-    @property
-    def parallel(self) -> int:
-        """How many requests may be asked at the same time."""
-        return self._model.parallel if self._model else RECORDED_PARALLEL
 
     def ask(self, request: Request) -> Reply:
         """The reply to `request`; its usage covers all tries.
@@ -93,20 +90,15 @@ class Caller:
             if self._cache is not None and self._model is not None:
                 self._cache.keep(request, reply)
             return self._repeat(request, reply)
-        if self._cache is not None and (cached := self._cache.find(request)) is not None:
-            reply = self._repeat(request, cached)
-        elif self._model is None:
-            source = self._cache or self._store
-            raise source.missing(request) if source else ValueError("neither a model nor a store")
-        elif self._cache is None:
-            reply = self._live(self._model, request)
+        if self._cache is None:
+            reply = self._live(request)
         else:
             with self._cache.alone(request, self._bounds):
-                met = self._cache.find(request)  # another thread may have got it while this one waited
+                cached = self._cache.find(request)
                 reply = (
-                    self._cache.keep(request, self._live(self._model, request))
-                    if met is None
-                    else self._repeat(request, met)
+                    self._cache.keep(request, self._live(request))
+                    if cached is None
+                    else self._repeat(request, cached)
                 )
         if self._store and self._store.model_id is not None:
             self._store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
@@ -134,12 +126,15 @@ class Caller:
             with self._listening(model.open) as stream:
                 for _ in self._deltas(stream, model):
                     pass
-        if self._budget.max_cost is not None and model.cost_usd(1, 1) is None:
+        if self._budget.max_cost is not None and self._price(model.model_id, 1, 1, 0) is None:
             raise UsageError(
                 f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
             )
 
-    def _live(self, model: StreamingModel, request: Request) -> Reply:
+    def _live(self, request: Request) -> Reply:
+        if (model := self._model) is None:
+            source = self._cache or self._store
+            raise source.missing(request) if source else ValueError("neither a model nor a store")
         self._prepare(model)
         spent: list[Usage] = []
         held_back = 0.0  # waiting for the rate limit, which is no impatience with this reply
@@ -188,7 +183,7 @@ class Caller:
             finally:
                 usage = streamed.usage(request, time.monotonic() - started)
                 counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
-                spent.append(replace(usage, cost_usd=model.cost_usd(*counts)))
+                spent.append(replace(usage, cost_usd=self._price(model.model_id, *counts)))
                 self._budget.charge(spent[-1])
         streamed.require_usable(model.model_id)
         return streamed
@@ -232,7 +227,7 @@ class Caller:
 
 
 def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
-    from .smolagents_import import ChatMessage, MessageRole
+    from .streaming_model import ChatMessage, MessageRole
 
     messages = [
         ChatMessage(role=MessageRole(message.role), content=[{"type": "text", "text": message.content}])

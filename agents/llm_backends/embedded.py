@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
-from .smolagents_import import ChatMessage, ChatMessageStreamDelta, Model, TokenUsage
-from .streaming_model import FinalDelta
+from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, Model, TokenUsage
 from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192
@@ -148,10 +147,6 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         finally:
             given_up.set()
             thread.join(PATIENCE_SECONDS)
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Nothing: it runs on the user's own machine."""
-        return 0.0
 
     def close(self) -> None:
         """Stop decoding, unload the model and let the next run on this machine have it.

@@ -14,11 +14,10 @@ import httpx
 
 from ..errors import ModelError, UsageError
 from .explain_errors import explain
-from .litellm_import import load_litellm, price_usd
-from .model_names import HOSTED_PARALLEL, with_provider
+from .litellm_import import load_litellm
+from .model_names import with_provider
 from .providers import is_ollama, provider_of
-from .smolagents_import import ChatMessage, ChatMessageStreamDelta, LiteLLMModel, TokenUsage
-from .streaming_model import FinalDelta
+from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 180.0
@@ -37,8 +36,6 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     Retries are the Caller's, so that they are counted and charged in one place: LiteLLM's and the OpenAI client's
     are off, and smolagents' wrapper around them is not used.
     """
-
-    parallel = HOSTED_PARALLEL
 
     def __init__(
         self, model_id: str, api_base: str | None, api_key: str | None, timeout: float = READ_SECONDS
@@ -86,10 +83,6 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
             # for this: what it wraps is OpenAI's stream, or an iterator that holds the HTTP response.
             for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
                 getattr(holder, "close", lambda: None)()
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
-        return price_usd(self.model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
 
 
 def hosted_model(

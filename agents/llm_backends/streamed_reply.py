@@ -9,8 +9,7 @@ from ..records import Request, Usage
 from .repetition import RepetitionWatch
 
 if TYPE_CHECKING:
-    from .smolagents_import import ChatMessageStreamDelta
-    from .streaming_model import FinalDelta
+    from .streaming_model import ChatMessageStreamDelta, FinalDelta
 
 CHARACTERS_A_TOKEN = 4
 

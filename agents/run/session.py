@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
 from ..events import Answered, Event, EventHandler, Note, RunEnded, RunStarted
-from ..llm_backends.budget import Budget, SharedBudget
+from ..llm_backends.budget import Budget
 from ..records import RunResult, RunStatus, SpecLimits
 from ..records.heal import HealResult
 from ..settings import Settings
@@ -27,7 +27,7 @@ from .role_models import RoleModels
 Ended = TypeVar("Ended", RunResult, HealResult)
 
 
-def budget_of(settings: Settings, limits: SpecLimits, shared: SharedBudget | None) -> Budget:
+def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> Budget:
     """The limits of a run or a heal: one in the spec's front matter goes before the setting."""
     return Budget(
         max_tokens=limits.max_tokens or settings.max_tokens,
