@@ -2,32 +2,22 @@
 
 EvalPlus runs a solution in the process that holds the expected values and writes the outcome, so a solution may
 find both there. Whatever passes is therefore run once more in another job, against expectations of which some are
-wrong, and is `forged` where EvalPlus says that it met one of those.
+wrong, and fails where EvalPlus says that it met one of those.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 
 from ..errors import UsageError
 from ..sandbox import Sandbox
 from .evalplus_job import Answer, ask_evalplus, require_evalplus
 from .results import Hidden
 from .tasks import BenchTask
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenFinding:
-    """The hidden tests' verdict on one solution; one that is `forged` passes against wrong expectations, too."""
-
-    hidden: Hidden = field(default_factory=lambda: Hidden(base=False, plus=False))
-    forged: bool = False
 
 
 class HiddenTests:
@@ -40,26 +30,26 @@ class HiddenTests:
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
-        self.jobs = jobs or _processors()
+        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self.jobs = jobs or usable or 1
         self._slots = threading.BoundedSemaphore(self.jobs)
         self._clearing = threading.Lock()
         self._lock = threading.Lock()
-        self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
+        self._findings: dict[tuple[str, str], Future[Hidden]] = {}
         """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """Run the hidden tests on `solution`. Raises UsageError for an unknown task, and SandboxBroken."""
-        return self.examine(task_id, solution).hidden
+        """Run the hidden tests on `solution`; one that forges its outcome fails.
 
-    def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """Judge as `judge` does, and say if the solution forges its outcome."""
+        Raises UsageError for an unknown task, and SandboxBroken.
+        """
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
             future = self._findings.setdefault(key, Future())
         if known is None:
             try:
-                future.set_result(self._examined(self._task(task_id), solution))
+                future.set_result(self._judged(self._task(task_id), solution))
             except BaseException as error:
                 with self._lock:
                     del self._findings[key]
@@ -94,19 +84,9 @@ class HiddenTests:
                 held.enter_context(self._slots)
             yield
 
-    def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
+    def _judged(self, task: BenchTask, solution: str) -> Hidden:
         answer = self._ask(task, [solution], [])
-        if not (answer.judged and answer.judged[0].base_passed):
-            return HiddenFinding()
-        accepted = self._ask(task, [], [solution]).accepted
-        if accepted != (0,):
-            return HiddenFinding(forged=bool(accepted))
-        return HiddenFinding(Hidden(base=True, plus=answer.judged[0].plus_passed))
-
-
-def _processors() -> int:
-    """Processors that this process may use."""
-    processors = os.cpu_count() or 1
-    if sys.platform == "linux":
-        processors = len(os.sched_getaffinity(0))
-    return processors
+        base = bool(answer.judged) and answer.judged[0].base_passed
+        # Whoever passes against wrong expectations, too, is forged.
+        base = base and self._ask(task, [], [solution]).accepted == (0,)
+        return Hidden(base=base, plus=base and answer.judged[0].plus_passed)
