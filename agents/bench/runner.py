@@ -21,9 +21,8 @@ from ..verifier import Verifier
 from ..verifier.cached_verifier import CachedVerifier
 from .answers import SpecTask, with_answer
 from .attempt import Attempt
-from .journal import Journal
 from .repair_tasks import RepairTask
-from .results import Hidden, TaskResult
+from .results import Hidden, Journal, TaskResult
 
 _Task = TypeVar("_Task", SpecTask, RepairTask)
 _Verifier = TypeVar("_Verifier", CachedVerifier, Verifier)

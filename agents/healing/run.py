@@ -159,8 +159,8 @@ class _Heal(Session[HealResult]):
     def __init__(
         self, run: RunDirectory, record: HealRecord, settings: Settings, budget: Budget, emit: EventHandler
     ) -> None:
-        super().__init__(run, settings, budget, emit)
         self.result = record.result or HealResult(outcome="unhealed")
+        super().__init__(run, settings, budget, emit, self.result.seconds)
         self._record = record
 
     def keep(self, result: HealResult, status: RunStatus) -> None:

@@ -72,13 +72,6 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
         ) from error
 
 
-def usable_cores() -> int:
-    """Processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class EmbeddedModel(Model):  # type: ignore[misc]
     """A local model as a smolagents `Model`, streaming and usage included.
 
@@ -171,7 +164,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
                 raise ModelError("runtime", "The embedded model was closed; start the run again.")
             if self._server is None:
                 self._lock = self._lock or _machine_lock(self._on_wait)
-                self._server = self._load(self._weights, usable_cores(), self.parallel)
+                usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+                self._server = self._load(self._weights, usable or 1, self.parallel)
             return self._server
 
 
@@ -191,19 +185,15 @@ def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
             if text:
                 yield ChatMessageStreamDelta(content=text)
         if "usage" in chunk:
-            yield _final(chunk, finish_reason)
-
-
-def _final(chunk: dict[str, Any], finish_reason: str | None) -> FinalDelta:
-    usage, timings = chunk["usage"], chunk.get("timings", {})
-    return FinalDelta(
-        token_usage=TokenUsage(usage["prompt_tokens"], usage["completion_tokens"]),
-        finish_reason=finish_reason,
-        cached_prompt_tokens=timings.get("cache_n"),
-        drafted_tokens=timings.get("draft_n", 0),
-        accepted_tokens=timings.get("draft_n_accepted", 0),
-        tokens_per_second=timings.get("predicted_per_second"),
-    )
+            usage, timings = chunk["usage"], chunk.get("timings", {})
+            yield FinalDelta(
+                token_usage=TokenUsage(usage["prompt_tokens"], usage["completion_tokens"]),
+                finish_reason=finish_reason,
+                cached_prompt_tokens=timings.get("cache_n"),
+                drafted_tokens=timings.get("draft_n", 0),
+                accepted_tokens=timings.get("draft_n_accepted", 0),
+                tokens_per_second=timings.get("predicted_per_second"),
+            )
 
 
 def _explained(error: Any) -> ModelError:

@@ -19,15 +19,8 @@ RECORDED_PREFIX = "recorded:"
 HOSTED_PARALLEL = 8
 RECORDED_PARALLEL = 8
 USUAL_PREFIXES = frozenset(
-    {
-        *(provider.prefix for provider in PROVIDERS),
-        "hosted_vllm",
-        "litellm_proxy",
-        "llamafile",
-        "lm_studio",
-        "ollama",
-        "ollama_chat",
-    }
+    {provider.prefix for provider in PROVIDERS}
+    | {"hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat"}
 )
 """LiteLLM's names of providers that need not be looked up in LiteLLM, whose import takes seconds."""
 

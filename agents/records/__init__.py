@@ -4,9 +4,8 @@ The words are the project's, in docs/words.md: spec, candidate, test, suite, boa
 Imports nothing of other parts, and nothing heavy.
 """
 
-from .clauses import Clause, ClauseCheck, Need
 from .model_call import Message, Reply, Request, Role, Usage
-from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
+from .ruling import Clause, ClauseCheck, Dispute, Grade, LedgerEntry, Need, NextStep, Ruling
 from .run import (
     Ending,
     Failure,

@@ -61,7 +61,7 @@ class SharedModels(ExitStack):
         """`slots` is how many requests the embedded model answers at once."""
         self.choices = choices
         self.models: dict[Choice, LazyModel | None] = {}
-        self._weights = weights
+        self.weights = weights
         self._slots = slots
         self.pacers = {choice: Pacer() for choice in choices.values()}
         super().__init__()
@@ -79,16 +79,6 @@ class SharedModels(ExitStack):
     def parallel(self) -> int:
         """Requests that all of the models answer at the same time."""
         return min(parallel_of(choice, self._slots) for choice in self.models)
-
-    def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
-        """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
-        server knows the name that they stand under."""
-        name, model = name_in_cache(choice, self._weights), self.models[choice]
-        if name is None:
-            if frozen or model is None:
-                raise UsageError(FROZEN_WITHOUT_NAME)
-            name = model.model_id
-        return ReplyCache(directory, name, lambda sentence: emit(Note(sentence, warning=True)))
 
 
 class RoleModels(ExitStack):
@@ -159,8 +149,13 @@ class RoleModels(ExitStack):
         model = shared.models[choice]
         if model is None:
             return Caller(None, budget, store=recorded_replies(choice), emit=self._emit)
-        directory, frozen = self._settings.cache, self._settings.frozen
-        cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
+        directory, frozen, cache = self._settings.cache, self._settings.frozen, None
+        if directory is not None:
+            name = name_in_cache(choice, shared.weights)
+            if name is None and frozen:  # its server alone knows the name that replies stand under
+                raise UsageError(FROZEN_WITHOUT_NAME)
+            damaged: Callable[[str], None] = lambda sentence: self._emit(Note(sentence, warning=True))  # noqa: E731
+            cache = ReplyCache(directory, name or model.model_id, damaged)
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)

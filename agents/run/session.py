@@ -49,21 +49,23 @@ class Session(ABC, Generic[Ended]):
     resumed_by = "--resume"
     """The options that go on with it, before its name."""
 
-    def __init__(self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler) -> None:
+    def __init__(
+        self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler, seconds_before: float
+    ) -> None:
         self.run = run
         self.settings = settings
         self.budget = budget
         self.notes: tuple[str, ...] = ()
         self._emit = emit
         self._log = EventLog(run.events)
-        self._started = time.monotonic()
+        self._started = time.monotonic() - seconds_before
         self._lock = threading.RLock()
         self._decoded_tokens = 0
         self._decoding_seconds = 0.0
 
     @property
     def seconds(self) -> float:
-        """Since it began or went on."""
+        """Since it began, without the time between its sittings."""
         return time.monotonic() - self._started
 
     @property

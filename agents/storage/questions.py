@@ -92,7 +92,8 @@ def said_of(answer: str, *, negated: bool = False) -> str | None:
         return answer if exception(answer.removeprefix("raises ")) and not negated else None
     equal, is_it = ("!=", "is not") if negated else ("==", "is")
     sign = is_it if answer in ("None", "True", "False") else equal
-    return f"{sign} {answer}" if _is_whole(answer) else None
+    whole = value(answer) == answer and "\n" not in answer
+    return f"{sign} {answer}" if whole and not (len(answer) > LONGEST_WHOLE and "..." in answer) else None
 
 
 def value_line(dispute: Dispute, typed: str) -> str:
@@ -143,10 +144,6 @@ def _paragraph(dispute: Dispute, answers: Sequence[str]) -> str:
     shown = () if _call(dispute.question) or stated_lines(dispute) else dispute.question.splitlines()
     lines = ("", question_line(dispute), *(f"    {line}" for line in shown), *answers)
     return "".join(f"# {line}\n" for line in lines).replace("# \n", "\n", 1)
-
-
-def _is_whole(answer: str) -> bool:
-    return value(answer) == answer and "\n" not in answer and not (len(answer) > LONGEST_WHOLE and "..." in answer)
 
 
 def _condition(source: str) -> str:

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from agents.bench.evalplus_job import Judged, ask_evalplus, require_evalplus
-from agents.bench.hidden_tests import HiddenTests
+from agents.bench.hidden_tests import HiddenTests, Judged, ask_evalplus, require_evalplus
 from agents.bench.results import Hidden
 from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import SandboxBroken, UsageError
