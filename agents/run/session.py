@@ -8,7 +8,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -22,7 +22,7 @@ from ..storage.run_directory import RunDirectory
 from .cancellation import Cancellation
 from .event_log import EventLog, is_written
 from .resources import Resources
-from .role_models import RoleModels
+from .role_models import RoleModels, SharedModels
 
 Ended = TypeVar("Ended", RunResult, HealResult)
 
@@ -82,9 +82,11 @@ class Session(ABC, Generic[Ended]):
     @contextmanager
     def models(self, resources: Resources, cancellation: Cancellation) -> Iterator[RoleModels]:
         """The models, on the budget; a cancellation ends their calls. Raises ModelError and UsageError."""
+        settings, given = self.settings, resources.shared_models
+        own = SharedModels(resources.choices, settings.weights, self.emit) if given is None else nullcontext(given)
         with (
-            resources.models(self.settings.weights, self.emit) as shared,
-            RoleModels(shared, self.settings, self.budget, self.run.replies, self.emit) as models,
+            own as shared,
+            RoleModels(shared, settings, self.budget, self.run.replies, self.emit) as models,
             cancellation.on_cancel(models.close),
         ):
             yield models
