@@ -128,20 +128,16 @@ def _roles(batch: Batch) -> tuple[Role, ...]:
     return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
 
 
-def _open_executor(
-    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> AbstractContextManager[Executor]:
-    if batch.ray is not None and any(entry.heal is not None for entry in batch.entries):
-        raise UsageError("Heals need the files of this machine; run them without --ray.")
-    if batch.ray is None:
-        return _local_executor(batch, pending, total, display)
-    from .ray.executor import cluster_executor
-
-    return cluster_executor(batch, pending, total, display)
-
-
 @contextmanager
-def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+def _open_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+    if batch.ray is not None:
+        if any(entry.heal is not None for entry in batch.entries):
+            raise UsageError("Heals need the files of this machine; run them without --ray.")
+        from .ray.executor import cluster_executor
+
+        with cluster_executor(batch, pending, total, display) as executor:
+            yield executor
+        return
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
     with open_resources(batch.settings, batch.environ, display.emit, most, _roles(batch)) as resources:

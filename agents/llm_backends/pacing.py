@@ -37,17 +37,12 @@ class Pacer:
         self._queue: deque[object] = deque()
         self._running = 0
         self._limit: int | None = None
+        """How many requests may be under way; None until the provider has limited them."""
         self._pause_ends = 0.0
         self._halvings = 0
         self._in_a_row = 0
         """Pauses since the last success."""
         self._successes = 0
-
-    @property
-    def limit(self) -> int | None:
-        """How many requests may be under way; None until the provider has limited them."""
-        with self._changed:
-            return self._limit
 
     @contextmanager
     def turn(self, bound: Bound) -> Iterator[float]:

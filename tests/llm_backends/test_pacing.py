@@ -74,7 +74,7 @@ def turns_at_once(pacer: Pacer, most: int = 100) -> int:
 def test_nothing_is_held_back_before_a_limit_was_heard_of() -> None:
     pacer = Pacer()
     assert turns_at_once(pacer) == 100
-    assert pacer.limit is None
+    assert pacer._limit is None
 
 
 def test_a_limit_halves_what_is_under_way_and_a_burst_of_them_halves_it_once() -> None:
@@ -90,7 +90,7 @@ def test_a_limit_halves_what_is_under_way_and_a_burst_of_them_halves_it_once() -
         assert all(
             isinstance(future.exception(10), ModelError) for future in [pool.submit(hear) for _ in range(8)]
         )
-    assert pacer.limit == 4
+    assert pacer._limit == 4
     assert turns_at_once(pacer) == 4
 
 
@@ -102,21 +102,21 @@ def test_the_limit_is_at_least_one() -> None:
     pacer = Pacer(Clock())
     for _ in range(3):
         fail(pacer, replaced(0.0))
-    assert pacer.limit == turns_at_once(pacer) == 1
+    assert pacer._limit == turns_at_once(pacer) == 1
 
 
 def test_a_full_run_of_successes_adds_one_and_only_while_the_limit_holds_back() -> None:
     pacer = Pacer(Clock())
     fail(pacer, replaced(0.0), beside=3)
-    assert pacer.limit == 2
+    assert pacer._limit == 2
     for _ in range(10):
         with pacer.turn(at_once):
             pass
-    assert pacer.limit == 2
+    assert pacer._limit == 2
     for _ in range(2):
         with turns(pacer, 1), pacer.turn(at_once):
             pass
-    assert pacer.limit == 3
+    assert pacer._limit == 3
 
 
 def test_nobody_asks_before_the_time_that_the_server_named() -> None:
