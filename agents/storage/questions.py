@@ -180,13 +180,12 @@ def _asked(source: str) -> str | None:
     *steps, last = statements_of(source) or [ast.Pass()]
     before = None if any(isinstance(step, ast.Assert) for step in steps) else _line(steps)
     match last:
-        case ast.Assert(test=ast.Compare(left=ast.Call() as call) | (ast.Call() as call)):
-            asked = unparse(call)
-        case ast.With(body=[ast.Expr(value=ast.Call() as call)]):
-            asked = unparse(call)
-        case _:
-            return None
-    return None if before is None or "\n" in asked else f"{before}{asked}"
+        case (
+            ast.Assert(test=ast.Compare(left=ast.Call() as call) | (ast.Call() as call))
+            | ast.With(body=[ast.Expr(value=ast.Call() as call)])
+        ) if before is not None and "\n" not in unparse(call):
+            return f"{before}{unparse(call)}"
+    return None
 
 
 def _line(steps: Sequence[ast.stmt]) -> str | None:
