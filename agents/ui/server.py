@@ -185,7 +185,11 @@ class Page:
     @staticmethod
     def look(document: Callable[..., Json]) -> Callable[[Request], Awaitable[Response]]:
         """A route that answers with the document on the runs that it names, made in a thread."""
-        return lambda request: _answered(lambda: document(**request.path_params))
+
+        async def looked(request: Request) -> Response:
+            return await _answered(lambda: document(**request.path_params))
+
+        return looked
 
     def diff(self, name: str, other: str) -> Json:
         """The change from the code of one run to that of another, as a unified diff."""
