@@ -65,39 +65,40 @@ class SandboxBroken(GreenloopError):
     kind = "sandbox_broken"
 
 
-class BudgetSpent(GreenloopError):
+class _LimitReached(GreenloopError):
     """A limit was reached: `limit` names it, `value` was used of `allowed` (tokens, seconds, USD or calls)."""
 
     exit_code = 5
-    kind = "budget_spent"
+    sentence: ClassVar[str]
 
     def __init__(self, limit: str, value: float, allowed: float) -> None:
-        super().__init__(
-            f"The budget is spent: {limit} reached {value:g} of {allowed:g}; "
-            f"raise --max-{limit} and go on with --resume."
-        )
+        super().__init__(self.sentence.format(limit=limit, value=value, allowed=allowed))
         self.limit = limit
         self.value = value
         self.allowed = allowed
 
 
-class TotalSpent(GreenloopError):
-    """A limit of the whole batch was reached: `limit` names it, `value` was used of `allowed`.
+class BudgetSpent(_LimitReached):
+    """A limit of a run was reached."""
+
+    kind = "budget_spent"
+    sentence = (
+        "The budget is spent: {limit} reached {value:g} of {allowed:g}; raise --max-{limit} and go on with "
+        "--resume."
+    )
+
+
+class TotalSpent(_LimitReached):
+    """A limit of the whole batch was reached.
 
     It is no BudgetSpent, since a run must not be concluded with what it has by then: it goes on later.
     """
 
-    exit_code = 5
     kind = "total_spent"
-
-    def __init__(self, limit: str, value: float, allowed: float) -> None:
-        super().__init__(
-            f"The batch's budget is spent: {limit} reached {value:g} of {allowed:g}; "
-            f"raise --total-{limit} and run the same command again."
-        )
-        self.limit = limit
-        self.value = value
-        self.allowed = allowed
+    sentence = (
+        "The batch's budget is spent: {limit} reached {value:g} of {allowed:g}; raise --total-{limit} and run the "
+        "same command again."
+    )
 
 
 class StorageFailed(GreenloopError):

@@ -17,12 +17,12 @@ from .events import Answered, Asked, Event, Note, Ruled, RunStarted, ignore_even
 from .healing.run import HealOptions, run_heal
 from .records import RunRecord, RunResult, Spec, SpecLimits
 from .records.approvals import Decision, Proposal
-from .records.heal import HealRequest, HealResult
+from .records.heal import HealRecord, HealRequest, HealResult
 from .run.cancellation import Cancellation
 from .run.event_log import is_written
 from .run.fork import open_fork
 from .run.recorded_settings import check_server, with_recorded
-from .run.recorder import recorded_result
+from .run.recorder import read_result
 from .run.resources import HEAL_ROLES, Resources, open_resources
 from .run.role_models import ROLES
 from .run.run import RunRequest, run_spec
@@ -221,7 +221,11 @@ class Jobs:
     def recorded(self, run: str) -> dict[str, Any]:
         """The state of a run that this server did not begin. Raises UsageError where there is none."""
         directory = self.directory(run)
-        record, result = directory.record(), recorded_result(directory)
+        record = directory.record()
+        if isinstance(record, HealRecord):
+            result: Outcome | None = record.result
+        else:
+            result = read_result(directory, record, directory.last_ruling())
         model, reason = (result.model, result.model_reason) if result is not None else (None, "")
         ended = record.status != "running" and result is not None
         said = "" if ended else "It runs elsewhere, or was killed."

@@ -12,9 +12,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,9 +80,8 @@ class RunSpans:
             self._answered(request, None)
         self._end_round()
         if self._run is not None:
-            self._run.set_attribute("greenloop.exit_code", event.exit_code)
-            if event.grade is not None:
-                self._run.set_attribute("greenloop.grade", event.grade)
+            graded = {} if event.grade is None else {"greenloop.grade": event.grade}
+            self._run.set_attributes({"greenloop.exit_code": event.exit_code, **graded})
             if event.error is not None:
                 self._run.set_status(StatusCode.ERROR)
             self._run.end()
@@ -202,27 +200,24 @@ def _message(role: str, text: str) -> dict[str, Any]:
 # --- where spans go -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Own:
-    """This process's own provider, shared by its runs; `failed` is set once spans could not be sent."""
-
-    provider: TracerProvider
-    failed: threading.Event
-
-
 _lock = threading.Lock()
-_own: list[_Own] = []
-_warned = threading.Event()
+_own: list[TracerProvider] = []
+"""This process's own provider, shared by its runs."""
+_failed, _warned = threading.Event(), threading.Event()
+"""Set once spans could not be sent, and once that, or the lack of the package, was said."""
 
 
-def is_on(environ: Mapping[str, str] = os.environ) -> bool:
+def is_on() -> bool:
     """Return True if the standard variables ask for spans, or this process has a provider of its own."""
-    if environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+    if _variable("OTEL_SDK_DISABLED") == "true":
         return False
-    exporters = environ.get("OTEL_TRACES_EXPORTER", "").strip().lower()
-    if exporters:
+    if exporters := _variable("OTEL_TRACES_EXPORTER"):
         return "otlp" in exporters.split(",")
-    return any(environ.get(name, "").strip() for name in _ENDPOINTS) or _callers_provider()
+    return any(map(_variable, _ENDPOINTS)) or _callers_provider()
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, "").strip().lower()
 
 
 @contextmanager
@@ -241,8 +236,8 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
             emit(Note(NO_PACKAGE))
         yield emit
         return
-    provider = own.provider if own is not None else trace.get_tracer_provider()
-    content = os.environ.get(_CONTENT, "").strip().lower() == "true"
+    provider = own or trace.get_tracer_provider()
+    content = _variable(_CONTENT) == "true"
     made = RunSpans(provider.get_tracer("greenloop", __version__), context.get_current(), content=content)
 
     def handle(event: Event) -> None:
@@ -267,7 +262,7 @@ def _callers_provider() -> bool:
     )
 
 
-def _own_provider() -> _Own:
+def _own_provider() -> TracerProvider:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -277,10 +272,9 @@ def _own_provider() -> _Own:
         def export(self, spans: Sequence[Any]) -> SpanExportResult:
             result = super().export(spans)
             if result is not SpanExportResult.SUCCESS:
-                failed.set()
+                _failed.set()
             return result
 
-    failed = threading.Event()
     with _lock:
         if not _own:
             logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
@@ -288,17 +282,17 @@ def _own_provider() -> _Own:
             resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or "greenloop"})
             provider = TracerProvider(resource=resource, shutdown_on_exit=False)
             provider.add_span_processor(BatchSpanProcessor(Exporter()))
-            _own.append(_Own(provider, failed))
+            _own.append(provider)
         return _own[0]
 
 
-def _flushed(own: _Own) -> bool:
+def _flushed(own: TracerProvider) -> bool:
     """Send what waits, for three seconds at the most; a receiver that failed once is not waited for again."""
-    if own.failed.is_set():
+    if _failed.is_set():
         return False
-    sending = threading.Thread(target=own.provider.force_flush, name="otel-flush", daemon=True)
+    sending = threading.Thread(target=own.force_flush, name="otel-flush", daemon=True)
     sending.start()
     sending.join(FLUSH_SECONDS)
     if sending.is_alive():
-        own.failed.set()
-    return not own.failed.is_set()
+        _failed.set()
+    return not _failed.is_set()

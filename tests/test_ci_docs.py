@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agents.batch.shards import parse_shard
+from agents.batch.shards import shard_of
 
 from .support.commands import QUICKSORT, REPLAYS, ROOT, environment
 
@@ -64,7 +64,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_the_specs_of_this_test_fall_into_both_shards() -> None:
-    assert {parse_shard("1/2").in_shard(name) for name in IDS} == {True, False}
+    assert {shard_of(name, 2) for name in IDS} == {1, 2}
 
 
 @pytest.mark.thorough
@@ -95,7 +95,7 @@ def test_a_frozen_build_fails_for_a_spec_that_nobody_asked_the_model_about(check
         known.unlink()
     new = "---\nid: triple\n---\nImplement triple(n: int) -> int: three times n."
     (checkout / "specs" / "new.md").write_text(new, encoding="utf-8")
-    shard = 1 if parse_shard("1/2").in_shard("triple") else 2
+    shard = shard_of("triple", 2)
     ended = run(checkout, list(github_commands(BUILD["jobs"]["build"], shard))[:-1])
     assert ended.returncode in (1, 3), ended.stderr
     assert "Traceback" not in ended.stderr

@@ -7,14 +7,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, StorageFailed, UsageError
+from ..events import Note
 from ..files import contained
+from ..llm_backends.budget import TotalBudget
 from ..llm_backends.selection import Choice
 from ..records import Role, fingerprint
 from ..run.cancellation import Cancellation
@@ -30,7 +32,6 @@ from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, require
 from .records import Batch, Entry, Facts, Task
 from .reports import write_reports
 from .supply import Supplier
-from .totals import TotalBudget
 from .worker import Worker
 
 MOST_JOBS = 8
@@ -63,8 +64,19 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
         settings = settings_as_json(batch.settings)
         facts = Facts(created, settings, required, batch.totals, batch.jobs, os.getpid(), before.seconds)
         journal.keep_facts(facts)
-        pending = len(journal.pending())
-        stopped_by = _run_pending(batch, journal, supplier, pending, showing, interruptible) if pending else None
+        stopped_by = None
+        if pending := frozenset(journal.pending()):
+            earlier: Counter[str] = Counter(label_of(each) for each in journal.results() if each.id not in pending)
+            total = TotalBudget(batch.totals, journal.spent())
+            with (
+                showing(len(pending), earlier) as display,
+                _open_executor(batch, len(pending), total, display) as executor,
+            ):
+                for note in _others(supplier):
+                    display.emit(Note(note, warning=True))
+                driver = Driver(journal, executor, total.check, display, supplier)
+                with interruptible(driver.stop):
+                    stopped_by = driver.run()
         facts = replace(facts, seconds=before.seconds + time.monotonic() - started)
         return conclude(batch.directory, journal, facts, stopped_by, _others(supplier))
 
@@ -116,49 +128,24 @@ def _roles(batch: Batch) -> tuple[Role, ...]:
     return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
 
 
-def _run_pending(
-    batch: Batch,
-    journal: Journal,
-    supplier: Supplier,
-    pending: int,
-    showing: Showing,
-    interruptible: Interruptible,
-) -> GreenloopError | None:
-    """Run the `pending` entries, and return what stopped the batch early, if anything did."""
-    waiting = frozenset(journal.pending())
-    earlier: Counter[str] = Counter(label_of(each) for each in journal.results() if each.id not in waiting)
-    total = TotalBudget(batch.totals, journal.spent())
-    with showing(pending, earlier) as display, _open_executor(batch, pending, total, display) as executor:
-        for note in _others(supplier):
-            display.note(note)
-        driver = Driver(journal, executor, total.check, display, supplier)
-        with interruptible(driver.stop):
-            return driver.run()
-
-
-def _open_executor(
-    batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay
-) -> AbstractContextManager[Executor]:
-    if batch.ray is not None and any(entry.heal is not None for entry in batch.entries):
-        raise UsageError("Heals need the files of this machine; run them without --ray.")
-    if batch.ray is None:
-        return _local_executor(batch, pending, total, display)
-    from .ray.executor import cluster_executor
-
-    return cluster_executor(batch, pending, total, display)
-
-
 @contextmanager
-def _local_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+def _open_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
+    if batch.ray is not None:
+        if any(entry.heal is not None for entry in batch.entries):
+            raise UsageError("Heals need the files of this machine; run them without --ray.")
+        from .ray.executor import cluster_executor
+
+        with cluster_executor(batch, pending, total, display) as executor:
+            yield executor
+        return
     cancellation = Cancellation()
     most = min(batch.jobs or MOST_JOBS, pending)
-    with open_resources(batch.settings, batch.environ, display.on_opening, most, _roles(batch)) as resources:
+    with open_resources(batch.settings, batch.environ, display.emit, most, _roles(batch)) as resources:
         answered_at_once = resources.shared_models.parallel if resources.shared_models is not None else 1
         jobs = min(batch.jobs or max(1, min(MOST_JOBS, answered_at_once)), pending)
-        on_event = display.on_event
-        worker = Worker(batch.directory, batch.settings, batch.environ, resources, total, cancellation, on_event)
-        with closing(Executor(worker, jobs, cancellation.cancel)) as executor:
-            yield executor
+        emit = display.emit
+        worker = Worker(batch.directory, batch.settings, batch.environ, resources, total, cancellation, emit)
+        yield Executor(worker, jobs, cancellation.cancel)
 
 
 def _others(supplier: Supplier) -> list[str]:

@@ -18,7 +18,7 @@ from ..errors import (
     TotalSpent,
     UsageError,
 )
-from ..events import Event
+from ..events import Event, Note
 from ..records import Failure
 from .journal import Journal
 from .records import EntryResult, Task
@@ -31,12 +31,11 @@ MOST_FAILURES = 3
 begun."""
 GRACE_SECONDS = 20.0
 """How long running entries have to end once they are cancelled."""
-MODEL_OUT_OF_REACH = frozenset(
-    {"bad_key", "no_such_model", "quota", "rate_limit", "network", "no_chat_reply", "server_error"}
-    | {"weights", "runtime"}
+_NOT_THE_ENTRYS_FAULT = frozenset(
+    {"bad_key", "no_such_model", "quota", "rate_limit", "network", "no_chat_reply", "server_error", "weights"}
+    | {"runtime", SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
 )
-"""Kinds of ModelError that have nothing to do with the entry."""
-_NOT_THE_ENTRYS_FAULT = MODEL_OUT_OF_REACH | {SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
+"""Kinds of errors; those of a ModelError say that it is out of reach."""
 
 Stop = Literal["soon", "now"]
 
@@ -50,52 +49,24 @@ class BatchDisplay(Protocol):
     def ended(self, result: EntryResult) -> None:
         """Show the result of an entry."""
 
-    def note(self, text: str) -> None:
-        """Show one sentence."""
-
-    def on_event(self, entry_id: str, event: Event) -> None:
-        """Handle an event of an entry's run."""
-
-    def on_opening(self, event: Event) -> None:
-        """Handle an event of opening the models."""
+    def emit(self, event: Event, entry_id: str | None = None) -> None:
+        """Handle an event of an entry's run; None: of the whole batch, as of opening the models."""
 
 
 class WorkerLost(Exception):
     """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Executor:
-    """Runs up to `jobs` tasks at once, in threads, by `run`: here, or on a machine that the thread waits for.
+    """Runs up to `jobs` tasks at once, by `run` in threads: here, or on a machine that the thread waits for.
 
-    `run` never gets two tasks of one entry at once.
-
-    `cancel` ends running tasks: their futures soon have results `interrupted`.
+    `cancel` ends running tasks: `run` soon returns results `interrupted`.
     """
 
     run: Callable[[Task], EntryResult]
     jobs: int
     cancel: Callable[[], None]
-    _pool: ThreadPoolExecutor = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._pool = ThreadPoolExecutor(self.jobs, thread_name_prefix="spec")
-
-    def submit(self, task: Task) -> Future[EntryResult]:
-        """Begin `task`. The future's only exception is WorkerLost."""
-        return self._pool.submit(self._run, task)
-
-    def close(self) -> None:
-        """Release the threads, without waiting for one that hangs."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _run(self, task: Task) -> EntryResult:
-        try:
-            return self.run(task)
-        except WorkerLost:
-            raise
-        except Exception as fault:  # a bug must cost its spec a retry, not the batch
-            raise WorkerLost(f"{type(fault).__name__}: {fault}") from fault
 
 
 @dataclass(slots=True)
@@ -108,6 +79,7 @@ class Driver:
     check: Callable[[], None]
     display: BatchDisplay
     supplier: Supplier
+    _pool: ThreadPoolExecutor = field(init=False)
     _ready: deque[str] = field(init=False, default_factory=deque)
     _held: dict[str, set[str]] = field(init=False, default_factory=dict)
     _inbox: SimpleQueue[Future[EntryResult] | Stop] = field(init=False, default_factory=SimpleQueue)
@@ -126,6 +98,7 @@ class Driver:
         Every entry that ended is in the journal.
         """
         pending = self.journal.pending()
+        self._pool = ThreadPoolExecutor(self.executor.jobs, thread_name_prefix="spec")
         for entry_id in pending:
             self._held[entry_id] = set(self.supplier.needs(entry_id)).intersection(pending)
         try:
@@ -142,6 +115,8 @@ class Driver:
             self.executor.cancel()
             wait(self._running, GRACE_SECONDS)  # what they find can't be kept
             return error
+        finally:
+            self._pool.shutdown(wait=False, cancel_futures=True)  # no thread that hangs is waited for
 
     def _goes_on(self) -> bool:
         while not self._inbox.empty():
@@ -183,19 +158,25 @@ class Driver:
     def _begin(self, entry_id: str, number: int = 1) -> None:
         task = self.journal.begin(entry_id)
         task = replace(task, entry=self.supplier.supplied(entry_id))
-        future = self.executor.submit(task)
+        future = self._pool.submit(self.executor.run, task)
         self._running[future] = (task, number)
         self.display.began(task)
         future.add_done_callback(self._inbox.put)
 
     def _end(self, future: Future[EntryResult]) -> None:
         task, number = self._running.pop(future)
-        lost = future.exception()
+        lost = future.exception()  # any but WorkerLost is a bug, which must cost its spec a retry, not the batch
+        how = lost if isinstance(lost, WorkerLost) else f"{type(lost).__name__}: {lost}"
         if lost is not None and number < MOST_TRIES and not self._cancelled:
-            self.display.note(f"{task.entry.id}: its worker was lost ({lost}); it is tried once more.")
+            self._note(f"{task.entry.id}: its worker was lost ({how}); it is tried once more.")
             self._begin(task.entry.id, number + 1)
             return
-        result = future.result() if lost is None else _given_up(task, lost)
+        if lost is None:
+            result = future.result()
+        else:
+            way = "run the same command again, and report it if that recurs."
+            failure = Failure("worker_lost", f"Its worker was lost twice ({how}); {way}")
+            result = replace(task.unfinished(), error=failure)
         self._keep(result)
         self._judge(result)
 
@@ -208,13 +189,14 @@ class Driver:
         """Stop the batch where `result` shows that further entries would fail alike."""
         kind, message = (result.error.kind, result.error.message) if result.error else ("", "")
         self._failures = self._failures + 1 if kind in _NOT_THE_ENTRYS_FAULT else 0
-        if self._stopped_by is not None:
-            return
-        if kind in (StorageFailed.kind, TotalSpent.kind):
-            self._stopped_by = _error_of(result, message)
-        elif self._failures >= MOST_FAILURES:
-            sentence = f"{self._failures} specs in a row failed alike, so no more are begun: {message}"
-            self._stopped_by = _error_of(result, sentence)
+        alike = self._failures >= MOST_FAILURES
+        if self._stopped_by is None and (alike or kind in (StorageFailed.kind, TotalSpent.kind)):
+            like = {"kind": kind, "exit_code": result.exit_code}
+            told = f"{self._failures} specs in a row failed alike, so no more are begun: " if alike else ""
+            self._stopped_by = type("EndedAlike", (GreenloopError,), like)(told + message)
+
+    def _note(self, text: str) -> None:
+        self.display.emit(Note(text, warning=True))
 
     def _interrupt(self, when: Stop) -> None:
         second = isinstance(self._stopped_by, Interrupted)
@@ -223,20 +205,7 @@ class Driver:
             self._cancelled = True
             self.executor.cancel()
         elif self._running:
-            self.display.note(
+            self._note(
                 f"Stopping: {len(self._running)} specs under way are finished, no more are begun. "
                 "Press Ctrl-C again to stop now."
             )
-
-
-def _error_of(result: EntryResult, sentence: str) -> GreenloopError:
-    """Make an error for the batch of the one that ended `result`."""
-    assert result.error is not None
-    like = {"kind": result.error.kind, "exit_code": result.exit_code}
-    error: GreenloopError = type("EndedAlike", (GreenloopError,), like)(sentence)
-    return error
-
-
-def _given_up(task: Task, lost: BaseException) -> EntryResult:
-    message = f"Its worker was lost twice ({lost}); run the same command again, and report it if that recurs."
-    return replace(task.unfinished(), error=Failure("worker_lost", message))

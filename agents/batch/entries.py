@@ -18,14 +18,14 @@ from ..syntax.clean_text import one_line
 from .heals import heal_content, heal_request
 from .identifiers import IdClaim, assign_ids, contested_ids, fold_id, unsafe_reason
 from .records import Entry
-from .sources.item import Fault, Item, file_place
+from .sources.item import Item, file_place
 from .sources.search import find_items
 from .supply import check_needs
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An entry before its id is assigned, and what it asks for; `absent` as in a Fault."""
+    """An entry before its id is assigned, and what it asks for; `absent` as in an Item."""
 
     claim: IdClaim
     entry: Entry
@@ -43,7 +43,7 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     if not specs:
         raise UsageError("Name the specs: files, folders, globs, or - for standard input.")
     apart = [_apart(item) for item in find_items(specs, stdin)]
-    ids = frozenset(one.front.id for one in apart if isinstance(one, Item) and one.front.id)
+    ids = frozenset(one.front.id for one in apart if one.front.id)
     read = [_read(one, ids) for one in apart]
     if all(one.absent for one in read):
         more = f" ({len(read) - 1} more name nothing either)" if len(read) > 1 else ""
@@ -57,9 +57,9 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-def _apart(item: Item | Fault) -> Item | Fault:
+def _apart(item: Item) -> Item:
     """Take the front matter of an item and its text apart."""
-    if isinstance(item, Fault) or item.heal is not None:
+    if item.fault or item.heal is not None:
         return item
     try:
         beside = front_matter(item.keys, item.lines, item.place)
@@ -69,17 +69,13 @@ def _apart(item: Item | Fault) -> Item | Fault:
             text = read_text(item.file, LONGEST_SPEC, place)
         within, body = take_apart(text, place)
     except UsageError as error:
-        return _fault(item, error)
+        return replace(item, fault=str(error))
     return replace(item, text=body, text_place=place, front=beside.over(within))
 
 
-def _fault(item: Item, error: UsageError) -> Fault:
-    return Fault(item.place.whole, item.place.name, str(error), item.source)
-
-
-def _read(item: Item | Fault, ids: Collection[str]) -> _Read:
+def _read(item: Item, ids: Collection[str]) -> _Read:
     """Read one item; `ids` are those that specs of the batch give themselves."""
-    if isinstance(item, Fault):
+    if item.fault:
         return _bad(item)
     needs, paths = _named(item.front, ids)
     try:
@@ -87,7 +83,7 @@ def _read(item: Item | Fault, ids: Collection[str]) -> _Read:
         if read.claim.given and (reason := unsafe_reason(read.claim.id)):
             raise UsageError(f"the id `{read.claim.id}` {reason}; give it another.")
     except UsageError as error:
-        return _bad(_fault(item, error))
+        return _bad(replace(item, fault=str(error)))
     return read
 
 
@@ -124,11 +120,11 @@ def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], t
     return tuple(needs), tuple(paths)
 
 
-def _bad(fault: Fault) -> _Read:
-    error = fault.reason if fault.reason.startswith(fault.name) else f"{fault.where}: {fault.reason}"
-    content = fingerprint(f"{fault.where}\0{error}")
-    claim = IdClaim(f"bad-{fingerprint(f'{fault.name}{chr(0)}{fault.source}')}", content)
-    return _Read(claim, Entry("", one_line(fault.where), error=one_line(error)), fault.absent)
+def _bad(item: Item) -> _Read:
+    name, where = item.place.name, item.place.whole
+    error = item.fault if item.fault.startswith(name) else f"{where}: {item.fault}"
+    claim = IdClaim(f"bad-{fingerprint(f'{name}{chr(0)}{item.source}')}", fingerprint(f"{where}\0{error}"))
+    return _Read(claim, Entry("", one_line(where), error=one_line(error)), item.absent)
 
 
 def _refuse_contested(read: Sequence[_Read]) -> list[_Read]:

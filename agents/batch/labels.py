@@ -8,27 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
-from ..records import Outcome, Usage
+from ..records import Grade, Outcome, Usage
 from ..settings import RequiredGrade, reaches
 from ..storage.questions import how_to_answer, question_line
 from ..syntax.clean_text import clean
-from .records import EntryResult
+from .records import EntryResult, Unfinished
 
-EntryLabel = Literal[
-    "healthy",
-    "verified",
-    "consensus",
-    "contested",
-    "failed",
-    "flaky",
-    "environment",
-    "ungraded",
-    "stopped",
-    "interrupted",
-    "bad",
-    "blocked",
-    "not started",
-]
+EntryLabel = Literal["healthy", Grade, "flaky", "environment", "ungraded", Unfinished]
 LABELS: tuple[EntryLabel, ...] = get_args(EntryLabel)
 """Best first. `healthy`, `flaky` and `environment`: heals that asked no model. `ungraded`: it came to its end
 without a ruling."""

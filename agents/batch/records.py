@@ -15,7 +15,8 @@ from ..settings import UNLIMITED, RequiredGrade, Totals
 if TYPE_CHECKING:
     from ..settings import Settings
 
-EntryStatus = Literal["finished", "stopped", "interrupted", "bad", "blocked", "not started"]
+Unfinished = Literal["stopped", "interrupted", "bad", "blocked", "not started"]
+EntryStatus = Literal["finished", Unfinished]
 """`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
 broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `blocked`: what it needs did not reach
 the required grade. `not started`: it never began."""

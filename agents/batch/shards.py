@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
@@ -18,26 +17,19 @@ from .outcome import BatchResult
 from .records import Facts, Task
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
-    """Shard `index` (from 1) of `count`: of all shards of one count, each key is in exactly one."""
-
-    index: int
-    count: int
-
-    def in_shard(self, key: str) -> bool:
-        """Return True if the entries of `key` are this shard's, by its hash alone."""
-        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(digest[:8], "big") % self.count == self.index - 1
+def shard_of(key: str, count: int) -> int:
+    """Return the one of `count` shards (from 1) that has the entries of `key`, by its hash alone."""
+    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+    return 1 + int.from_bytes(digest[:8], "big") % count
 
 
-def parse_shard(text: str) -> Shard:
+def parse_shard(text: str) -> tuple[int, int]:
     """Read a shard such as `2/5`. Raises UsageError."""
     match = re.fullmatch(r"\s*([0-9]{1,6})\s*/\s*([0-9]{1,6})\s*", text)
     index, count = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= index <= count:
         raise UsageError(f"`{text[:40]}` is no shard; write i/n with i from 1 to n, such as 2/5.")
-    return Shard(index, count)
+    return index, count
 
 
 def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:

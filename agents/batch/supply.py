@@ -112,17 +112,15 @@ class Supplier:
         else:
             _, *rest = self.digest(self.supplied(entry_id)).split("-")
         digest = "-".join((own, *rest))
-        finished = self.journal.finished(entry_id, digest) or self._finished_by_another(entry_id, digest)
+        work, dash, _ = digest.rpartition("-")
+        of_another = work + dash if "-" in work and not self.redo else digest
+        finished = self.journal.finished(entry_id, digest) or self.journal.finished(entry_id, of_another)
         self.others.pop(entry_id, None)
         if finished is not None and finished.digest != digest:
             self.others[entry_id] = finished
             digest = finished.digest
         self.digests[entry_id] = digest
         return digest
-
-    def _finished_by_another(self, entry_id: str, digest: str) -> EntryResult | None:
-        work, dash, _ = digest.rpartition("-")
-        return self.journal.finished(entry_id, work + dash) if "-" in work and not self.redo else None
 
     def lacking(self, entry_id: str) -> str:
         """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""

@@ -11,6 +11,7 @@ from ..events import Event, Ruled
 from ..files import contained
 from ..healing.run import HealOptions, run_heal
 from ..judge.judge import failures
+from ..llm_backends.budget import RunBudget, TotalBudget
 from ..records import Failure, RunResult
 from ..records.heal import HealResult
 from ..run.cancellation import Cancellation
@@ -20,10 +21,9 @@ from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .heals import environment_of
 from .records import EntryResult, EntryStatus, Task
-from .totals import RunBudget, TotalBudget
 
-EntryEventHandler = Callable[[str, Event], None]
-"""Takes an entry's id and an event of its run; called from any thread."""
+EntryEventHandler = Callable[[Event, str], None]
+"""Takes an event of an entry's run and its id; called from any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Worker:
         def emit(event: Event) -> None:
             nonlocal last
             last = event if isinstance(event, Ruled) else last
-            self.on_event(task.entry.id, event)
+            self.on_event(event, task.entry.id)
 
         result = run_spec(request, emit, resumed, self.resources, self.cancellation)
         failing = failures(last.board, last.ruling) if last is not None else ()
@@ -93,7 +93,7 @@ class Worker:
             HealOptions(),
             self.environ,
             environment_of(task.entry.heal, self.environ),
-            lambda event: self.on_event(task.entry.id, event),
+            lambda event: self.on_event(event, task.entry.id),
             resumed,
             run_id=task.digest,
             resources=self.resources,

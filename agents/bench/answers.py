@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Protocol
 
 from ..errors import UsageError
 from ..judge.agreement import exception_of
@@ -13,26 +12,13 @@ from ..spec.answers import answered
 from ..storage.questions import stated_lines
 from ..syntax.source import names_bound, parse, unparse
 from ..verifier.cached_verifier import CachedVerifier
+from .everyday import EverydayTask
+from .tasks import BenchTask
 
 _NAME = "test_asked"
 
 
-class SpecTask(Protocol):
-    """A spec to be solved, with a solution."""
-
-    @property
-    def task_id(self) -> str:
-        """Name the task."""
-
-    @property
-    def reference(self) -> str:
-        """Return the module that solves it."""
-
-    def spec(self, strip_examples: bool = False) -> Spec:
-        """Make the spec, with `strip_examples` without its examples."""
-
-    def solution(self, code: str) -> str:
-        """Complete a strategy's module to the one that the hidden tests take."""
+SpecTask = BenchTask | EverydayTask
 
 
 def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVerifier) -> Spec | None:

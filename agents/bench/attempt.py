@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from ..errors import BudgetSpent, ModelError
 from ..events import ignore_event
@@ -21,8 +22,29 @@ from ..settings import Settings
 from ..verifier.cached_verifier import CachedVerifier
 
 _MOST_DRAFTS = 100
+T = TypeVar("T")
 FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
 """Faults of a model on one task; with any other the model can't be reached."""
+
+
+def asked(
+    work: Callable[[RoleModels], T], backends: SharedModels, settings: Settings, budget: Budget, replies: Path
+) -> tuple[T | None, str | None, float]:
+    """Do `work` on models that keep replies in `replies`: return what it makes, the fault on this task that ended
+    it, and its seconds.
+
+    Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
+    """
+    began = time.monotonic()
+    made, fault = None, None
+    with RoleModels(backends, settings, budget, replies, ignore_event) as models:
+        try:
+            made = work(models)
+        except (BudgetSpent, ModelError) as error:
+            if isinstance(error, ModelError) and error.kind not in FAULTS_OF_A_TASK:
+                raise
+            fault = str(error)
+    return made, fault, time.monotonic() - began
 
 
 class Attempt:
@@ -64,25 +86,17 @@ class Attempt:
         """Do nothing: the rounds hold the suite."""
 
     def make(self, backends: SharedModels, replies: Path, verifier: CachedVerifier) -> None:
-        """Run the loop, on replies kept in `replies`. A fault of the model on this spec ends in `error`.
+        """Run the loop; returns and raises as `asked`."""
 
-        Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
-        """
-        started = time.monotonic()
-        with RoleModels(backends, self._settings, self._budget, replies, ignore_event) as models:
-            roles = models.roles(verifier, at_once=1)
-            state = LoopState(self._spec, self._plan, roles, self, ignore_event)
+        def work(models: RoleModels) -> None:
+            state = LoopState(self._spec, self._plan, models.roles(verifier, at_once=1), self, ignore_event)
             try:
                 ruling = run_strategy(self._settings.strategy, state)
-                last = self.rounds[-1]
-                classic = self._settings.strategy == "classic"
-                self.claimed = passes_own_tests(last.board, last.ruling) if classic else ruling.grade in SUCCESSES
-                self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
-            except BudgetSpent as error:
-                self.error = str(error)
-            except ModelError as error:
-                if error.kind not in FAULTS_OF_A_TASK:
-                    raise
-                self.error = str(error)
-            self.drafts = state.drafts_asked
-        self.seconds = time.monotonic() - started
+            finally:
+                self.drafts = state.drafts_asked
+            last = self.rounds[-1]
+            classic = self._settings.strategy == "classic"
+            self.claimed = passes_own_tests(last.board, last.ruling) if classic else ruling.grade in SUCCESSES
+            self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
+
+        _, self.error, self.seconds = asked(work, backends, self._settings, self._budget, replies)

@@ -16,7 +16,7 @@ from ..spec import read_spec
 from ..syntax.source import parses
 from ..verifier import Verifier
 from .proof import Proof, passes, reference_fails
-from .quixbugs_tests import each
+from .quixbugs import each
 from .results import Hidden
 
 _TEXTS = ("spec", "reference", "tests")

@@ -2,32 +2,29 @@
 
 EvalPlus runs a solution in the process that holds the expected values and writes the outcome, so a solution may
 find both there. Whatever passes is therefore run once more in another job, against expectations of which some are
-wrong, and is `forged` where EvalPlus says that it met one of those.
+wrong, and fails where EvalPlus says that it met one of those.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
-import sys
+import secrets
+import socket
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from ..errors import UsageError
-from ..sandbox import Sandbox
-from .evalplus_job import Answer, ask_evalplus, require_evalplus
+from ..errors import SandboxBroken, UsageError
+from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..syntax.clean_text import clean
 from .results import Hidden
 from .tasks import BenchTask
-
-
-@dataclass(frozen=True, slots=True)
-class HiddenFinding:
-    """The hidden tests' verdict on one solution; one that is `forged` passes against wrong expectations, too."""
-
-    hidden: Hidden = field(default_factory=lambda: Hidden(base=False, plus=False))
-    forged: bool = False
 
 
 class HiddenTests:
@@ -40,26 +37,26 @@ class HiddenTests:
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
-        self.jobs = jobs or _processors()
+        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self.jobs = jobs or usable or 1
         self._slots = threading.BoundedSemaphore(self.jobs)
         self._clearing = threading.Lock()
         self._lock = threading.Lock()
-        self._findings: dict[tuple[str, str], Future[HiddenFinding]] = {}
+        self._findings: dict[tuple[str, str], Future[Hidden]] = {}
         """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """Run the hidden tests on `solution`. Raises UsageError for an unknown task, and SandboxBroken."""
-        return self.examine(task_id, solution).hidden
+        """Run the hidden tests on `solution`; one that forges its outcome fails.
 
-    def examine(self, task_id: str, solution: str) -> HiddenFinding:
-        """Judge as `judge` does, and say if the solution forges its outcome."""
+        Raises UsageError for an unknown task, and SandboxBroken.
+        """
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
             future = self._findings.setdefault(key, Future())
         if known is None:
             try:
-                future.set_result(self._examined(self._task(task_id), solution))
+                future.set_result(self._judged(self._task(task_id), solution))
             except BaseException as error:
                 with self._lock:
                     del self._findings[key]
@@ -94,19 +91,139 @@ class HiddenTests:
                 held.enter_context(self._slots)
             yield
 
-    def _examined(self, task: BenchTask, solution: str) -> HiddenFinding:
+    def _judged(self, task: BenchTask, solution: str) -> Hidden:
         answer = self._ask(task, [solution], [])
-        if not (answer.judged and answer.judged[0].base_passed):
-            return HiddenFinding()
-        accepted = self._ask(task, [], [solution]).accepted
-        if accepted != (0,):
-            return HiddenFinding(forged=bool(accepted))
-        return HiddenFinding(Hidden(base=True, plus=answer.judged[0].plus_passed))
+        base = bool(answer.judged) and answer.judged[0].base_passed
+        # Whoever passes against wrong expectations, too, is forged.
+        base = base and self._ask(task, [], [solution]).accepted == (0,)
+        return Hidden(base=base, plus=base and answer.judged[0].plus_passed)
 
 
-def _processors() -> int:
-    """Processors that this process may use."""
-    processors = os.cpu_count() or 1
-    if sys.platform == "linux":
-        processors = len(os.sched_getaffinity(0))
-    return processors
+_PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
+_NEEDED = ("evalplus", "numpy", "psutil")
+_RIGHT = "pass"
+_SHORTEST_LIMIT = 1.0  # EvalPlus's for one call
+_ANSWER_BYTES = 1 << 16
+LIMITS = SandboxLimits(wall_seconds=200.0, cpu_seconds=200, memory_bytes=4 << 30)
+"""Wider than EvalPlus's own, which are to decide: 4 GiB, and for each of the two parts 60 s and a little more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """EvalPlus's statuses of one solution: `pass`, `fail` or `timeout`; None where that part was not run, as the
+    base tests failed. `seconds` is the longest part's."""
+
+    base: str
+    plus: str | None
+    seconds: float
+
+    @property
+    def base_passed(self) -> bool:
+        """Return True if the benchmark's own tests pass."""
+        return self.base == _RIGHT
+
+    @property
+    def plus_passed(self) -> bool:
+        """Return True if they and EvalPlus's pass."""
+        return self.base_passed and self.plus == _RIGHT
+
+    @property
+    def may_be_late(self) -> bool:
+        """Return True if it failed, and took long enough for a time limit to be the reason."""
+        return not self.plus_passed and self.seconds >= _SHORTEST_LIMIT
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A job's answer: `judged` by solution, and by control how many wrong expectations it met (`accepted`).
+
+    Both are empty where a solution ended the job.
+    """
+
+    judged: tuple[Judged, ...] = ()
+    accepted: tuple[int, ...] = ()
+
+
+def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -> None:
+    """Raise UsageError unless `find` finds EvalPlus and its dependencies."""
+    missing = [name for name in _NEEDED if find(name) is None]
+    if missing:
+        raise UsageError(
+            f"Hidden tests are EvalPlus's, and {', '.join(missing)} is not installed: pip install -e .[bench], or "
+            "only what is used of it: pip install numpy psutil && pip install --no-deps evalplus==0.3.1."
+        )
+
+
+def ask_evalplus(
+    sandbox: Sandbox, task: BenchTask, solutions: Sequence[str] = (), controls: Sequence[str] = ()
+) -> Answer:
+    """Have EvalPlus judge `solutions`, and then `controls` against expectations of which some are wrong.
+
+    Untrusted solutions need a job each: they could leave traces for the next. Raises SandboxBroken where EvalPlus
+    does not work in this sandbox.
+    """
+    nonce = secrets.token_hex(16)
+    order = {
+        "dataset": task.dataset.lower().removesuffix("+"),
+        "task_id": task.task_id,
+        "entry_point": task.entry_point,
+        "reference": task.reference,
+        "atol": task.atol,
+        "inputs": {"base": task.base_input, "plus": task.plus_input},
+        "solutions": list(solutions),
+        "controls": list(controls),
+    }
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall(nonce.encode())
+        job = Job(
+            ["-I", "-B", "/src/judge.py", str(theirs.fileno())],
+            {"judge.py": _PROGRAM.read_bytes()},
+            LIMITS,
+            channels=[theirs.fileno()],
+            stdin=json.dumps(order).encode(),
+        )
+        with sandbox.launch(job) as running:
+            theirs.close()
+            ended = running.wait()
+        lines = _received(ours).splitlines()
+    first = _record(lines[0]) if lines else {}
+    if "ready" not in first:
+        raise SandboxBroken(_why(sandbox, first, ended))
+    answer = _record(lines[1]) if len(lines) > 1 else {}
+    if answer.get("nonce") != nonce:
+        return Answer()
+    return Answer(tuple(map(_judged, answer["judged"])), tuple(answer["accepted"]))
+
+
+def _received(channel: socket.socket) -> bytes:
+    """Read what the job, which has ended, left in the channel."""
+    channel.setblocking(False)
+    try:
+        return channel.recv(_ANSWER_BYTES)
+    except BlockingIOError:
+        return b""
+
+
+def _record(line: bytes) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _judged(found: dict[str, Any]) -> Judged:
+    plus = found.get("plus")
+    seconds = max(part["seconds"] for part in found.values())
+    return Judged(found["base"]["status"], plus["status"] if plus else None, seconds)
+
+
+def _why(sandbox: Sandbox, first: dict[str, Any], ended: Ended) -> str:
+    if ended.stopped:
+        return f"EvalPlus did not get ready ({ended.stopped}): try again when the machine is less busy."
+    said = first.get("broken") or clean(ended.stderr[-300:]) or f"exit code {ended.exit_code}"
+    return (
+        f"EvalPlus does not work in the sandbox `{sandbox.name}` ({said}): it needs shared memory and /proc, "
+        "which every sandbox gives but `native` without namespaces; install bubblewrap."
+    )

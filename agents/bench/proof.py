@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ..sandbox import Sandbox
-from .evalplus_job import Answer
-from .hidden_tests import HiddenTests
-from .quixbugs import Program, Split
-from .quixbugs_tests import QuixBugsTests, each
+from .hidden_tests import Answer, HiddenTests
+from .quixbugs import Program, QuixBugsTests, Split, each
 from .tasks import BenchTask
 
 BROKEN: Mapping[str, Callable[[str], str]] = {
@@ -53,13 +51,13 @@ def passes(task: str, way: str) -> str:
     return f"{task}: a solution that {way} passes"
 
 
-def prove(tasks: Sequence[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> Proof:
+def prove(tasks: Sequence[BenchTask], sandbox: Sandbox) -> Proof:
     """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
 
     Raises UsageError and SandboxBroken.
     """
     begun = time.monotonic()
-    tests = HiddenTests(tasks, sandbox, jobs)
+    tests = HiddenTests(tasks, sandbox)
     with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
         answers = pool.map(lambda task: tests.rehearse(task.task_id, solutions(task)), tasks)
         seen = {task.task_id: answer for task, answer in zip(tasks, answers, strict=True)}

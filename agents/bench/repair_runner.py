@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ..errors import BudgetSpent, ModelError
-from ..events import ignore_event
 from ..healing.heal import heal_case
 from ..judge.leader_view import SUCCESSES
 from ..llm_backends.budget import Budget
@@ -19,7 +16,7 @@ from ..run.role_models import RoleModels
 from ..settings import Settings
 from ..syntax.changes import changed_lines
 from ..verifier import Verifier
-from .attempt import FAULTS_OF_A_TASK
+from .attempt import asked
 from .repair_tasks import RepairTask
 from .results import TaskResult
 from .runner import Means, Runner
@@ -55,34 +52,22 @@ def single(task: RepairTask, models: RoleModels, verifier: Verifier, _: Settings
 REPAIR_STRATEGIES: Mapping[str, RepairStrategy] = {"greenloop": greenloop, "single": single}
 
 
-@dataclass(frozen=True, slots=True)
-class RepairMeasured:
-    """A strategy of repair under its name."""
+def repair_runner(
+    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], means: Means
+) -> Runner[RepairTask, Verifier]:
+    """Make the runner of `strategies`."""
 
-    name: str
-    strategy: RepairStrategy
-    means: Means
-
-    def __call__(self, task: RepairTask, seed: int, _: int | None, verifier: Verifier) -> TaskResult:
-        """Run it on one task."""
-        means = self.means
+    def measured(name: str, task: RepairTask, seed: int, _: int | None, verifier: Verifier) -> TaskResult:
         settings = replace(means.settings, seed=seed)
         budget = Budget(max_tokens=settings.max_tokens)
-        started = time.monotonic()
-        repair, fault = Repair(), None
-        with RoleModels(means.models, settings, budget, means.journal.replies, ignore_event) as models:
-            try:
-                repair = self.strategy(task, models, verifier, settings)
-            except BudgetSpent as error:
-                fault = str(error)
-            except ModelError as error:
-                if error.kind not in FAULTS_OF_A_TASK:
-                    raise
-                fault = str(error)
-        seconds = time.monotonic() - started
+        made, fault, seconds = asked(
+            lambda models: strategies[name](task, models, verifier, settings),
+            *(means.models, settings, budget, means.journal.replies),
+        )
+        repair = made or Repair()
         return TaskResult(
             task_id=task.task_id,
-            strategy=self.name,
+            strategy=name,
             seed=seed,
             solution=repair.code,
             grade=repair.grade,
@@ -95,12 +80,7 @@ class RepairMeasured:
             changed_lines=changed_lines(task.code, repair.code) if repair.code else None,
         )
 
-
-def repair_runner(
-    tasks: Sequence[RepairTask], strategies: Mapping[str, RepairStrategy], means: Means
-) -> Runner[RepairTask, Verifier]:
-    """Make the runner of `strategies`."""
-    made = {name: RepairMeasured(name, strategy, means) for name, strategy in strategies.items()}
+    made = {name: partial(measured, name) for name in strategies}
     return Runner(tasks, made, means.seeds, partial(open_verifier, means.sandbox), means.journal)
 
 

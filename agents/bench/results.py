@@ -1,10 +1,18 @@
-"""The record of a benchmark's task that every table is made from."""
+"""The results of a benchmark: a record of each task that every table is made from, an atomic file each."""
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ..errors import UsageError
 from ..records import Grade, Usage
+from ..storage.atomic import write_atomically
+from ..storage.json_form import dumped, loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +60,63 @@ class TaskResult:
         """Say what came of it."""
         right = "not judged" if self.hidden is None else "right" if self.hidden.plus else "wrong"
         return f"{self.task_id} by {self.strategy}: {self.grade or self.error}, {right}"
+
+
+_PLAN_FILE = "measurement.json"
+_PROOF_FILE = "proof.txt"
+
+
+class Journal:
+    """The results in `directory`/cells and the recorded replies in `directory`/replies."""
+
+    def __init__(self, directory: Path, plan: Mapping[str, object], *, again: bool = False) -> None:
+        """Open or begin the measurement that `plan` describes; with `again` only the replies are kept.
+
+        Raises UsageError where the directory holds another measurement, or can't be written.
+        """
+        self.directory = directory
+        self.replies = directory / "replies"
+        self._cells = directory / "cells"
+        text = json.dumps(plan, indent=1, sort_keys=True) + "\n"
+        try:
+            path = directory / _PLAN_FILE
+            other = path.is_file() and path.read_text(encoding="utf-8") != text
+            if again:
+                shutil.rmtree(self._cells, ignore_errors=True)
+            elif other:
+                raise UsageError(
+                    f"{directory} holds another measurement ({_PLAN_FILE}); choose another --out, or do this one "
+                    "with --again on its recorded replies."
+                )
+            if other:
+                (directory / _PROOF_FILE).unlink(missing_ok=True)
+            write_atomically(path, text)
+        except OSError as error:
+            raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
+
+    @property
+    def proof(self) -> str | None:
+        """The sentence that shows that the hidden tests can be relied on; None until it was shown here."""
+        path = self.directory / _PROOF_FILE
+        return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+
+    @proof.setter
+    def proof(self, sentence: str) -> None:
+        write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n")
+
+    def find(self, task_id: str, strategy: str, seed: int) -> TaskResult | None:
+        """Return the result kept for this cell; None where there is none, or its file is damaged."""
+        try:
+            found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
+        except (FileNotFoundError, ValueError):
+            return None
+        return found if found.task_id == task_id else None
+
+    def add(self, result: TaskResult) -> None:
+        """Keep `result`. Raises OSError."""
+        path = self._path(result.task_id, result.strategy, result.seed)
+        write_atomically(path, dumped(result, indent=1) + "\n")
+
+    def _path(self, task_id: str, strategy: str, seed: int) -> Path:
+        name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)
+        return self._cells / strategy / str(seed) / f"{name}.json"

@@ -21,9 +21,8 @@ from ..verifier import Verifier
 from ..verifier.cached_verifier import CachedVerifier
 from .answers import SpecTask, with_answer
 from .attempt import Attempt
-from .journal import Journal
 from .repair_tasks import RepairTask
-from .results import Hidden, TaskResult
+from .results import Hidden, Journal, TaskResult
 
 _Task = TypeVar("_Task", SpecTask, RepairTask)
 _Verifier = TypeVar("_Verifier", CachedVerifier, Verifier)
@@ -102,29 +101,35 @@ class Means:
     seeds: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class SpecStrategy:
-    """A strategy of the loop under a name of its own; with `answers` the reference answers so many of its
-    questions at the most."""
+def spec_runner(
+    tasks: Sequence[SpecTask],
+    strategies: Collection[Strategy],
+    means: Means,
+    *,
+    strip_examples: bool = False,
+    answers: int = 0,
+) -> Runner[SpecTask, CachedVerifier]:
+    """Make the runner of `strategies`; with `answers` greenloop is run a second time, and the reference answers so
+    many of its questions at the most."""
 
-    name: str
-    strategy: Strategy
-    means: Means
-    strip_examples: bool
-    answers: int = 0
-
-    def __call__(self, task: SpecTask, seed: int, matched: int | None, verifier: CachedVerifier) -> TaskResult:
-        """Run it on one task."""
-        means = self.means
-        settings = replace(means.settings, strategy=self.strategy, seed=seed)
-        spec: Spec | None = task.spec(self.strip_examples)
+    def measured(
+        name: str,
+        strategy: Strategy,
+        most: int,
+        task: SpecTask,
+        seed: int,
+        matched: int | None,
+        verifier: CachedVerifier,
+    ) -> TaskResult:
+        settings = replace(means.settings, strategy=strategy, seed=seed)
+        spec: Spec | None = task.spec(strip_examples)
         asked = -1
         while spec is not None:
             asked += 1
             attempt = Attempt(spec, settings, matched)
             attempt.make(means.models, means.journal.replies, verifier)
             ruling = attempt.rounds[-1].ruling if attempt.rounds else None
-            if ruling is None or ruling.grade == "verified" or asked == self.answers:
+            if ruling is None or ruling.grade == "verified" or asked == most:
                 break
             spec = with_answer(task, spec, ruling, verifier)
         solution = task.solution(attempt.code) if attempt.code else ""
@@ -134,7 +139,7 @@ class SpecStrategy:
         clauses = ruling.clauses if ruling is not None else ()
         return TaskResult(
             task_id=task.task_id,
-            strategy=self.name,
+            strategy=name,
             seed=seed,
             solution=solution,
             grade=ruling.grade if ruling is not None else None,
@@ -152,18 +157,8 @@ class SpecStrategy:
             answers=asked,
         )
 
-
-def spec_runner(
-    tasks: Sequence[SpecTask],
-    strategies: Collection[Strategy],
-    means: Means,
-    *,
-    strip_examples: bool = False,
-    answers: int = 0,
-) -> Runner[SpecTask, CachedVerifier]:
-    """Make the runner of `strategies`; with `answers` greenloop is run a second time, with so many answers."""
-    made = {str(name): SpecStrategy(name, name, means, strip_examples) for name in ORDER if name in strategies}
+    made = {str(name): partial(measured, name, name, 0) for name in ORDER if name in strategies}
     if answers:
         again = f"greenloop-{answers}-answers"
-        made[again] = SpecStrategy(again, "greenloop", means, strip_examples, answers)
+        made[again] = partial(measured, again, "greenloop", answers)
     return Runner(tasks, made, means.seeds, partial(CachedVerifier, means.sandbox), means.journal)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
@@ -19,7 +18,7 @@ from .ending import conclude, document_alone, handled
 from .options import BatchSettings
 
 if TYPE_CHECKING:
-    from ..batch.driver import BatchDisplay, Stop
+    from ..batch.driver import Stop
     from ..batch.outcome import BatchResult
     from ..batch.records import Batch, Entry
 
@@ -68,7 +67,7 @@ def batch(
     from ..batch.outcome import failed_batch
     from ..batch.package import check_package, packaged
     from ..batch.records import Batch
-    from ..terminal.batch_console import print_batch
+    from ..terminal.batch_console import BatchConsole, print_batch
 
     console = Console(quiet=output.quiet, color=output.color)
 
@@ -77,12 +76,15 @@ def batch(
             return _list(_read(specs, shard), console, stream if output.json else None)
         if resume is not None:
             wanted = _stored(resume, own, totals, jobs, (*specs, out, shard), console)
+        elif out is None:
+            ways = "with --out DIR, or go on with a batch, with --resume DIR"
+            raise UsageError(f"Say where results are kept, {ways}.")
         else:
-            wanted = _new(specs, out, shard, Batch(out or Path(), (), Settings.of(own), os.environ, totals, jobs))
+            wanted = Batch(out, _read(specs, shard), Settings.of(own), os.environ, totals, jobs)
         wanted = replace(wanted, ray=ray, redo=redo)
         if package is not None:
             check_package(package)
-        result = run_batch(wanted, partial(_display, console), _interruptible)
+        result = run_batch(wanted, lambda *counts: BatchConsole(console, *counts).progress(), _interruptible)
         return result if package is None else packaged(package, result, wanted.settings)
 
     interrupted = "Interrupted before the batch began, or while it was reported on."
@@ -92,7 +94,7 @@ def batch(
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     """Read the entries of this machine's shard. Raises UsageError where there is nothing to read."""
     from ..batch.entries import read_entries
-    from ..batch.shards import parse_shard
+    from ..batch.shards import parse_shard, shard_of
     from ..batch.supply import group_keys
 
     if not specs:
@@ -103,14 +105,8 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
         raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
     if shard is None:
         return entries
-    share, keys = parse_shard(shard), group_keys(entries)
-    return tuple(entry for entry in entries if share.in_shard(keys[entry.id]))
-
-
-def _new(specs: Sequence[str], out: Path | None, shard: str | None, wanted: Batch) -> Batch:
-    if out is None:
-        raise UsageError("Say where results are kept, with --out DIR, or go on with a batch, with --resume DIR.")
-    return replace(wanted, entries=_read(specs, shard))
+    (index, count), keys = parse_shard(shard), group_keys(entries)
+    return tuple(entry for entry in entries if shard_of(keys[entry.id], count) == index)
 
 
 def _stored(
@@ -134,12 +130,6 @@ def _stored(
     settings = gone_on(own, facts.settings, str(directory), console.emit)
     totals = replace(facts.totals, **given_now)
     return Batch(directory, entries, settings, os.environ, totals, jobs or facts.jobs)
-
-
-def _display(console: Console, pending: int, earlier: Counter[str]) -> AbstractContextManager[BatchDisplay]:
-    from ..terminal.batch_console import BatchConsole
-
-    return BatchConsole(console, pending, earlier).progress()
 
 
 def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:

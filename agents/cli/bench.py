@@ -19,16 +19,19 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 from ..terminal.console import Console
 
 if TYPE_CHECKING:
-    from ..bench.layout import Table
     from ..bench.proof import Proof
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
+    from ..bench.report import Table
     from ..bench.results import Hidden, TaskResult
     from ..bench.runner import Means, Runner
     from ..bench.tasks import Dataset
     from ..records import Role
     from ..sandbox import Sandbox
     from ..verifier import Verifier
+
+    Repairs = tuple[Callable[[str, str], Hidden], Callable[[], Proof], Sequence[RepairTask]]
+    """Judge and proof, as of Opened, and the programs to be repaired."""
 
 
 @Parameter(name="*")
@@ -79,8 +82,7 @@ def write_results(
 ) -> tuple[Sequence[Table], Sequence[Path]]:
     """Write the report of a measurement into `out`; return its tables and files."""
     from ..bench.figures import tables
-    from ..bench.layout import printed
-    from ..bench.report import write_report
+    from ..bench.report import printed, write_report
 
     report = tables(found, title, repairs=repairs)
     return printed(report), write_report(report, found, out)
@@ -132,7 +134,7 @@ def everyday(
     tasks = read_everyday(options.data)
     chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
     texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
-    plan = {"data_sha256": hashlib.sha256(texts.encode()).hexdigest()}
+    plan = {"data_sha256": _digest(texts)}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = EverydayTests(tasks, verifier)
@@ -181,7 +183,7 @@ def measure(
 
     `plan` is what results depend on beside the models; tasks, strategies and seeds may be added later.
     """
-    from ..bench.journal import Journal
+    from ..bench.results import Journal
     from ..bench.runner import Means
     from ..bench.verified_case import open_verifier
     from ..run.resources import models_by_role
@@ -244,13 +246,11 @@ def seeded_bugs(*, options: RepairOptions) -> int:
 
     tasks = read_tasks(options.data)[: options.limit]
 
-    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
-        hidden = HiddenTests(tasks, sandbox)
-        runner = _repair_runner(seeded_tasks(tasks, verifier), _chosen(options), verifier, options)
-        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
+        return HiddenTests(tasks, sandbox).judge, lambda: prove(tasks, sandbox), seeded_tasks(tasks, verifier)
 
     plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
-    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, opened)
+    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, _chosen(options), opened)
 
 
 def measure_quixbugs(
@@ -258,25 +258,24 @@ def measure_quixbugs(
 ) -> int:
     """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
     from ..bench.proof import prove_quixbugs
-    from ..bench.quixbugs import read_programs
-    from ..bench.quixbugs_tests import QuixBugsTests
+    from ..bench.quixbugs import QuixBugsTests, read_programs
     from ..bench.repair_tasks import quixbugs_tasks
 
     programs = read_programs(options.data)
     chosen = programs[: options.limit]
 
-    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
         tests = QuixBugsTests(chosen, sandbox, verifier)
         splits = tests.splits()
-        return Opened(
+        return (
             lambda name, code: tests.judge(name, code, splits[name].held_out),
             lambda: prove_quixbugs(chosen, splits, tests),
-            _repair_runner(quixbugs_tasks(chosen, splits, strip=strip), strategies, verifier, options),
+            quixbugs_tasks(chosen, splits, strip=strip),
         )
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
-    return _measure_repairs(title, plan, options, opened)
+    return _measure_repairs(title, plan, options, strategies, opened)
 
 
 def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
@@ -286,26 +285,24 @@ def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
     return {name: way for name, way in REPAIR_STRATEGIES.items() if name in names}
 
 
-def _repair_runner(
-    tasks: Sequence[RepairTask],
-    strategies: Mapping[str, RepairStrategy],
-    verifier: Verifier,
-    options: RepairOptions,
-) -> Callable[[Means], Runner[Any, Any]]:
-    from ..bench.repair_runner import repair_runner
-    from ..bench.repair_tasks import of_one_item
-
-    return partial(repair_runner, of_one_item(tasks, verifier) if options.one_item else tasks, strategies)
-
-
 def _measure_repairs(
     title: str,
     plan: Mapping[str, object],
     options: RepairOptions,
-    opened: Callable[[Sandbox, Verifier], Opened],
+    strategies: Mapping[str, RepairStrategy],
+    open_repairs: Callable[[Sandbox, Verifier], Repairs],
 ) -> int:
+    from ..bench.repair_runner import repair_runner
+    from ..bench.repair_tasks import of_one_item
+
     if options.one_item:
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}
+
+    def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
+        judge, prove, tasks = open_repairs(sandbox, verifier)
+        shown = of_one_item(tasks, verifier) if options.one_item else tasks
+        return Opened(judge, prove, partial(repair_runner, shown, strategies))
+
     write = partial(write_results, repairs=True)
     return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)
 

@@ -144,7 +144,7 @@ def heal(
             )
             request = resolved(named)
         from ..healing import run as heals
-        from ..terminal.approving import approver
+        from ..terminal.asking import approver
 
         environment = _environment(env, request.environment)
         options = heals.HealOptions(

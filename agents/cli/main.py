@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import NoReturn
@@ -22,13 +22,12 @@ from .audit import audit
 from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .heal import heal
-from .mcp import mcp
 from .mistyped import mistyped
 from .models import fetch, list_models
 from .run import debug, run
 from .sandbox import build, check
+from .serve import mcp, ui
 from .show import show
-from .ui import ui
 from .verify import verify
 from .verify_pairs import verify_pairs
 
@@ -42,50 +41,41 @@ _OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
 """What was an option of `verify` once."""
 
 
-def _default_shown(value: object) -> object:
-    """Return a default that the help shows; None for what is off or empty, as its text says."""
-    return None if isinstance(value, bool) or value in ("", ()) else value
-
-
 app = App(
     name="greenloop",
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
-    default_parameter=Parameter(negative="", show_default=_default_shown),
+    # No default is shown of what is off or empty.
+    default_parameter=Parameter(
+        negative="", show_default=lambda value: None if isinstance(value, bool) or value in ("", ()) else value
+    ),
     config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
 )
-models_app = App(name="models", help="List the models that can be used here, and why others can't.")
-sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
-bench_app = App(name="bench", help="Measure greenloop itself.")
-batch_app = App(name="batch")
 app.default(run)
-app.command(audit)
-app.command(batch_app)
+batch_app = App(name="batch")
 batch_app.default(batch)
-batch_app.command(status)
-batch_app.command(merge)
-app.command(debug)
-app.command(heal)
-app.command(mcp)
-app.command(show)
-app.command(ui)
-app.command(verify)
-app.command(verify_pairs)
-app.command(models_app)
+models_app = App(name="models", help="List the models that can be used here, and why others can't.")
 models_app.default(list_models)
-models_app.command(fetch)
-app.command(bench_app)
+bench_app = App(name="bench", help="Measure greenloop itself.")
 bench_app.command(humaneval, name="humaneval+")
 bench_app.command(mbpp, name="mbpp+")
-bench_app.command(everyday)
-bench_app.command(quixbugs)
-bench_app.command(seeded_bugs)
-app.command(sandbox_app)
-sandbox_app.command(check)
-sandbox_app.command(build)
+sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
+_COMMANDS: tuple[tuple[App, tuple[App | Callable[..., int], ...]], ...] = (
+    (
+        app,
+        (audit, batch_app, bench_app, debug, heal, mcp, models_app, sandbox_app, show, ui, verify, verify_pairs),
+    ),
+    (batch_app, (status, merge)),
+    (models_app, (fetch,)),
+    (bench_app, (everyday, quixbugs, seeded_bugs)),
+    (sandbox_app, (check, build)),
+)
+for _group, _commands in _COMMANDS:
+    for _command in _commands:
+        _group.command(_command)
 app.register_install_completion_command(help="Install shell completion for bash, zsh or fish.")
 
 

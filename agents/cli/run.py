@@ -141,8 +141,7 @@ def _shown_run(
     from ..run.into import open_into
     from ..run.run import run_spec
     from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
-    from ..terminal.approving import approver
-    from ..terminal.asking import Asking
+    from ..terminal.asking import Asking, approver
 
     console = Console(quiet=output.quiet, color=output.color)
     shown = False
@@ -217,10 +216,12 @@ def _read_spec(
     if file is not None:
         return read_spec_file(file, tests, modules, packages)
     trusted = read_tests_file(tests) if tests is not None else None
+    text, origin = spec or "", "argument"
     if spec == "-":
         try:
-            return read_spec(sys.stdin.read(), origin="stdin", tests=trusted, modules=modules, packages=packages)
+            text, origin = sys.stdin.read(), "stdin"
         except UnicodeDecodeError as error:
             raise UsageError("Standard input is no UTF-8 text; give the spec as UTF-8.") from error
-    check_spec(spec or "")
-    return read_spec(spec or "", origin="argument", tests=trusted, modules=modules, packages=packages)
+    else:
+        check_spec(text)
+    return read_spec(text, origin=origin, tests=trusted, modules=modules, packages=packages)

@@ -58,7 +58,7 @@ def show(
         return 0
     record, rounds = found.read(), found.rounds()
     console.lines(transcript(record, rounds))
-    result = read_result(found, record, rounds[-1].ruling if rounds else None)
+    result = read_result(found, record, found.last_ruling())
     console.lines(
         [*clause_lines(result, whole=True), *question_lines(result), *next_steps(result), *summary_lines(result)]
     )

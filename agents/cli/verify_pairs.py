@@ -16,6 +16,7 @@ from cyclopts import Parameter
 
 from ..errors import Interrupted, StorageFailed, UsageError
 from ..files import lines_of, open_regular
+from ..records import fingerprint
 from ..settings import Count
 from ..syntax.clean_text import one_line
 from ..terminal.console import Console
@@ -67,7 +68,7 @@ def verify_pairs(
                 to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
             count = held.enter_context(console.counting(None, "pairs"))
             for verdict in verifier.map(pairs):
-                name, digest = pairs.taken.popleft().key
+                name, digest = pairs.taken.popleft()
                 line = {"id": name, "digest": digest, **verdict_document(verdict, options.limits)}
                 to.write(json.dumps(line) + "\n")
                 to.flush()
@@ -87,15 +88,6 @@ def verify_pairs(
     return UsageError.exit_code if pairs.refused else 0 if kinds == {"passed"} else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One line of the input."""
-
-    key: Key
-    code: str
-    tests: str
-
-
 @dataclass(slots=True)
 class Pairs:
     """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`.
@@ -107,8 +99,8 @@ class Pairs:
     terms: str
     known: Mapping[Key, str]
     refuse: Callable[[str], None]
-    taken: deque[Pair] = field(init=False, default_factory=deque)
-    """Pairs that are being verified: who has the verdict of the first takes it out."""
+    taken: deque[Key] = field(init=False, default_factory=deque)
+    """Of pairs that are being verified: who has the verdict of the first takes it out."""
     kinds: set[str] = field(init=False, default_factory=set)
     """The verdicts in `known` on pairs of this file."""
     refused: int = field(init=False, default=0)
@@ -119,19 +111,19 @@ class Pairs:
             if not line.strip():
                 continue
             try:
-                pair = _pair(line, self.terms)
-                if pair.key[0] in ids:
-                    raise ValueError(f"the id {pair.key[0]!r} was there before; give each pair its own")
+                key, code, tests = _pair(line, self.terms)
+                if key[0] in ids:
+                    raise ValueError(f"the id {key[0]!r} was there before; give each pair its own")
             except (ValueError, RecursionError) as fault:
                 self.refused += 1
                 self.refuse(f"Line {number} is no pair and was passed over: {fault}.")
                 continue
-            ids.add(pair.key[0])
-            if pair.key in self.known:
-                self.kinds.add(self.known[pair.key])
+            ids.add(key[0])
+            if key in self.known:
+                self.kinds.add(self.known[key])
             else:
-                self.taken.append(pair)
-                yield pair.code, pair.tests
+                self.taken.append(key)
+                yield code, tests
 
 
 @contextmanager
@@ -173,8 +165,8 @@ def known_verdicts(out: Path) -> dict[Key, str]:
     return known
 
 
-def _pair(line: bytes, terms: str) -> Pair:
-    """Read a line. Raises ValueError with what is wrong, and RecursionError."""
+def _pair(line: bytes, terms: str) -> tuple[Key, str, str]:
+    """Read a line: its key, code and tests. Raises ValueError with what is wrong, and RecursionError."""
     try:
         read = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -188,8 +180,5 @@ def _pair(line: bytes, terms: str) -> Pair:
     for name in ("code", "tests"):
         if not isinstance(read.get(name), str):
             raise ValueError(f"`{name}` has to be a string, the source of a module")
-    from ..records import fingerprint
-
     code, tests = read["code"], read["tests"]
-    digest = fingerprint(json.dumps([code, tests, terms]))
-    return Pair((read["id"], digest), code, tests)
+    return (read["id"], fingerprint(json.dumps([code, tests, terms]))), code, tests

@@ -13,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..events import EventHandler, Note, ignore_event
-from ..llm_backends.budget import Budget, SharedBudget
+from ..llm_backends.budget import Budget
 from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
@@ -105,7 +105,7 @@ def run_heal(
     run_id: str | None = None,
     resources: Resources | None = None,
     cancellation: Cancellation | None = None,
-    shared_budget: SharedBudget | None = None,
+    shared_budget: Budget | None = None,
     raised: tuple[type[BaseException], ...] = (),
 ) -> HealResult:
     """Heal a script, a function or a project, or go on with a heal.
@@ -167,8 +167,8 @@ class _Heal(Session[HealResult]):
         emit: EventHandler,
         log: EventLog | None,
     ) -> None:
-        super().__init__(run, settings, budget, emit, log)
         self.result = record.result or HealResult(outcome="unhealed")
+        super().__init__(run, settings, budget, emit, self.result.seconds, log)
         self._record = record
 
     def keep(self, result: HealResult, status: RunStatus) -> None:

@@ -14,7 +14,7 @@ def healing_tool(function: Callable[..., Any] | None = None, /, **repair_argumen
 
     `.forward.__wrapped__.last_repair` tells what became of the last one.
     """
-    from ..llm_backends.smolagents_import import tool
+    from ..llm_backends.streaming_model import tool
 
     healed = repair(**repair_arguments)
 

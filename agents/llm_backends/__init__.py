@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from ..events import EventHandler, Note
-from .model_names import RECORDED_PREFIX, is_embedded
+from .model_names import RECORDED_PREFIX
+from .providers import is_embedded
 
 if TYPE_CHECKING:
     from .recorded import ReplyStore

@@ -1,4 +1,4 @@
-"""The limits of a run's model calls: checked before each call, charged for failed calls too."""
+"""The limits of model calls, of a run and of a whole batch: checked before each, charged for failed ones too."""
 
 from __future__ import annotations
 
@@ -6,32 +6,18 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol
 
 from ..errors import BudgetSpent, TotalSpent
 from ..records import Usage
-
-
-class SharedBudget(Protocol):
-    """A budget that several runs are charged to together."""
-
-    def check(self, wait: float = 0.0) -> None:
-        """Raise if its limit is reached, or would be after waiting `wait` seconds."""
-
-    def charge(self, usage: Usage) -> None:
-        """Count `usage` too; never raises."""
-
-    def seconds_left(self) -> float | None:
-        """Seconds until its limit, at least 0; None without one."""
+from ..settings import Totals
 
 
 class Budget:
     """Limits on generated tokens, wall seconds and cost (USD), shared by all threads of a run.
 
-    A limit that is None does not bind. Seconds count from the making of the budget, whatever is done in them; the
-    other two count what was charged. Calls that are under way when a limit is reached are not cut off by it,
-    except by `max_seconds`, so tokens and cost can pass their limit by what those calls still generate.
-    A budget with a `shared_budget` is bound by it as well, and charges it for everything.
+    Seconds count from the making of the budget. Calls that are under way when a limit is reached are cut off by
+    `max_seconds` alone, so tokens and cost can pass their limit by what those calls still generate. A budget
+    with a `shared_budget` is bound by it as well, and charges it for everything.
     """
 
     error: type[BudgetSpent] | type[TotalSpent] = BudgetSpent
@@ -43,7 +29,7 @@ class Budget:
         max_seconds: float | None = None,
         max_cost: float | None = None,
         clock: Callable[[], float] = time.monotonic,
-        shared_budget: SharedBudget | None = None,
+        shared_budget: Budget | None = None,
     ) -> None:
         self.max_tokens = max_tokens
         self.max_seconds = max_seconds
@@ -106,3 +92,48 @@ class Budget:
 
     def _elapsed(self) -> float:
         return self._clock() - self._started
+
+
+class TotalBudget(Budget):
+    """Counts what is spent against `limits`, beginning with what the journal has; for many threads."""
+
+    error = TotalSpent
+
+    def __init__(self, limits: Totals, spent: Usage, clock: Callable[[], float] = time.monotonic) -> None:
+        self.limits = limits
+        super().__init__(limits.total_tokens, limits.total_seconds, limits.total_cost, clock)
+        self.charge(spent)
+
+    def left(self) -> Totals:
+        """Return what may still be spent, at least 0 of each; None where nothing limits it."""
+        spent, tokens, cost = self.usage, self.max_tokens, self.max_cost
+        return Totals(
+            None if cost is None else max(0.0, cost - (spent.cost_usd or 0.0)),
+            None if tokens is None else max(0, tokens - spent.completion_tokens),
+            self.seconds_left(),
+        )
+
+
+class RunBudget(Budget):
+    """One run's part of a total, `known` of which is in the total already.
+
+    A resumed run is charged again for its recorded replies: what the total has already is not added twice.
+    """
+
+    def __init__(self, total: TotalBudget, known: Usage) -> None:
+        super().__init__(shared_budget=total)
+        self._total = total
+        self._known = known
+
+    def charge(self, usage: Usage) -> None:
+        """Add `usage` to the run, and what is new of it to the total."""
+        with self._lock:
+            tokens, cost = self._beyond_known()
+            self._usage += usage
+            new_tokens, new_cost = self._beyond_known()
+        self._total.charge(Usage(completion_tokens=new_tokens - tokens, cost_usd=new_cost - cost))
+
+    def _beyond_known(self) -> tuple[int, float]:
+        tokens = self._usage.completion_tokens - self._known.completion_tokens
+        cost = (self._usage.cost_usd or 0.0) - (self._known.cost_usd or 0.0)
+        return max(0, tokens), max(0.0, cost)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import ModelError
 from ..records import Reply, Request
-from .pacing import Bounds
+from .pacing import Bound
 from .recorded import ReplyStore, request_key
 
 _changed = threading.Condition()
@@ -46,14 +46,13 @@ class ReplyCache(ReplyStore):
         return reply
 
     @contextmanager
-    def alone(self, request: Request, bounds: Bounds) -> Iterator[None]:
+    def alone(self, request: Request, bound: Bound) -> Iterator[None]:
         """Wait until no other thread asks the same of the same model, and keep the others from it. Raises what
-        `bounds.check` raises."""
+        `bound` raises."""
         key = (str(self.directory), str(self.model_id), request_key(request))
         with _changed:
             while key in _under_way:
-                bounds.check(0.0)
-                _changed.wait(bounds.seconds_left())
+                _changed.wait(bound(0.0))
             _under_way.add(key)
         try:
             yield
@@ -63,7 +62,7 @@ class ReplyCache(ReplyStore):
                 _changed.notify_all()
 
     def wake(self) -> None:
-        """Make everybody who waits look at their bounds again."""
+        """Make everybody who waits look at their bound again."""
         with _changed:
             _changed.notify_all()
 

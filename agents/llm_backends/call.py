@@ -19,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 from ..errors import GreenloopError, Interrupted, ModelError, UsageError
 from ..events import EventHandler, Note, Streamed, ignore_event
 from ..records import Reply, Request, Usage
-from .background_stream import BackgroundStream
 from .budget import Budget
 from .cache import ReplyCache
 from .explain_errors import explain
 from .lazy_model import LazyModel
-from .model_names import RECORDED_PARALLEL
-from .pacing import PATIENCE_SECONDS, Bounds, Pacer, backoff_seconds
+from .litellm_import import price_usd
+from .pacing import PATIENCE_SECONDS, Pacer, backoff_seconds
 from .recorded import ReplyStore
-from .streamed_reply import StreamedReply
+from .streams import BackgroundStream, StreamedReply
 
 if TYPE_CHECKING:
     from .streaming_model import StreamingModel
@@ -41,16 +40,11 @@ JITTER = 1.0
 class Caller:
     """Asks one model (`model` None: only `store` and `cache` answer), on a budget that all callers of a run share.
 
-    Transient faults are tried again with exponential backoff, or after the server's own wish; a fatal one is
-    raised at once. Every try is charged, by an estimate where the server gives no usage (see Heard.usage).
-    Replayed replies are charged like those they repeat, so that the limits of a resumed run cover the whole of it;
-    they take no time. `cache` and `pacer` are shared with other runs: an equal request that is under way is waited
-    for, and a provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, and
-    a note of each fault with the seconds to wait: the text that came before it is void. It is called in the thread
-    that asks. Several threads may ask at once.
-
-    To get out of a call under way (Ctrl-C), call `cancel` from any thread: every `ask` raises Interrupted at once,
-    even one whose server is silent, and the connection is closed at its next piece (see BackgroundStream).
+    Transient faults are tried again with exponential backoff, or after the server's own wish. Every try is
+    charged; replayed replies like those they repeat, so that the limits of a resumed run cover the whole of it.
+    `cache` and `pacer` are shared with other runs: an equal request that is under way is waited for, and a
+    provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, in the thread
+    that asks; a note of a fault makes the text before it void. Several threads may ask at once.
     """
 
     def __init__(
@@ -63,6 +57,7 @@ class Caller:
         pacer: Pacer | None = None,
         emit: EventHandler = ignore_event,
         sleep: Callable[[float], None] | None = None,
+        price: Callable[[str, int, int, int], float | None] = price_usd,
     ) -> None:
         self._model = model
         self._budget = budget
@@ -70,16 +65,11 @@ class Caller:
         self._cache = cache
         self._pacer = pacer
         self._emit = emit
+        self._price = price
         self._cancelled = threading.Event()
         self._sleep = sleep or self._cancelled.wait
         self._streams: set[BackgroundStream[Any]] = set()
         self._lock = threading.Lock()
-        self._bounds = Bounds(self._require_going_on, budget.seconds_left)
-
-    @property
-    def parallel(self) -> int:
-        """How many requests may be asked at the same time."""
-        return self._model.parallel if self._model else RECORDED_PARALLEL
 
     def ask(self, request: Request) -> Reply:
         """The reply to `request`; its usage covers all tries.
@@ -87,33 +77,29 @@ class Caller:
         Raises ModelError, BudgetSpent, Interrupted, and UsageError where the budget limits the cost and the price
         of the model that must be asked is unknown.
         """
-        self._require_going_on()
+        self._going_on(0.0)
         reply = self._store.find(request) if self._store else None
         if reply is not None:
             if self._cache is not None and self._model is not None:
                 self._cache.keep(request, reply)
             return self._repeat(request, reply)
-        if self._cache is not None and (cached := self._cache.find(request)) is not None:
-            reply = self._repeat(request, cached)
-        elif self._model is None:
-            source = self._cache or self._store
-            raise source.missing(request) if source else ValueError("neither a model nor a store")
-        elif self._cache is None:
-            reply = self._live(self._model, request)
+        if self._cache is None:
+            reply = self._live(request)
         else:
-            with self._cache.alone(request, self._bounds):
-                met = self._cache.find(request)  # another thread may have got it while this one waited
+            with self._cache.alone(request, self._going_on):
+                cached = self._cache.find(request)
                 reply = (
-                    self._cache.keep(request, self._live(self._model, request))
-                    if met is None
-                    else self._repeat(request, met)
+                    self._cache.keep(request, self._live(request))
+                    if cached is None
+                    else self._repeat(request, cached)
                 )
         if self._store and self._store.model_id is not None:
             self._store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
         return reply
 
     def cancel(self) -> None:
-        """End every call under way and refuse further ones; for Ctrl-C."""
+        """End every call under way at once, also one whose server is silent, and refuse further ones; from any
+        thread."""
         self._cancelled.set()
         with self._lock:
             running = list(self._streams)
@@ -134,19 +120,22 @@ class Caller:
             with self._listening(model.open) as stream:
                 for _ in self._deltas(stream, model):
                     pass
-        if self._budget.max_cost is not None and model.cost_usd(1, 1) is None:
+        if self._budget.max_cost is not None and self._price(model.model_id, 1, 1, 0) is None:
             raise UsageError(
                 f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
             )
 
-    def _live(self, model: StreamingModel, request: Request) -> Reply:
+    def _live(self, request: Request) -> Reply:
+        if (model := self._model) is None:
+            source = self._cache or self._store
+            raise source.missing(request) if source else ValueError("neither a model nor a store")
         self._prepare(model)
         spent: list[Usage] = []
         held_back = 0.0  # waiting for the rate limit, which is no impatience with this reply
         began = time.monotonic()
         for number in itertools.count(1):
-            self._require_going_on()
-            turn = self._pacer.turn(self._bounds) if self._pacer else contextlib.nullcontext(0.0)
+            self._going_on(0.0)
+            turn = self._pacer.turn(self._going_on) if self._pacer else contextlib.nullcontext(0.0)
             try:
                 with turn as seconds:
                     held_back += seconds
@@ -188,7 +177,7 @@ class Caller:
             finally:
                 usage = streamed.usage(request, time.monotonic() - started)
                 counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
-                spent.append(replace(usage, cost_usd=model.cost_usd(*counts)))
+                spent.append(replace(usage, cost_usd=self._price(model.model_id, *counts)))
                 self._budget.charge(spent[-1])
         streamed.require_usable(model.model_id)
         return streamed
@@ -225,14 +214,16 @@ class Caller:
             with self._lock:
                 self._streams.discard(stream)
 
-    def _require_going_on(self, wait: float = 0.0) -> None:
+    def _going_on(self, wait: float) -> float | None:
+        """Raise if nothing may be asked, now or after `wait` seconds; return the seconds that are left."""
         if self._cancelled.is_set():
             raise Interrupted("The call was cancelled; go on with --resume.")
         self._budget.check(wait=wait)
+        return self._budget.seconds_left()
 
 
 def _open(model: StreamingModel, request: Request) -> Iterator[Any]:
-    from .smolagents_import import ChatMessage, MessageRole
+    from .streaming_model import ChatMessage, MessageRole
 
     messages = [
         ChatMessage(role=MessageRole(message.role), content=[{"type": "text", "text": message.content}])

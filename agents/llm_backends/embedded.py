@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
-from .smolagents_import import ChatMessage, ChatMessageStreamDelta, Model, TokenUsage
-from .streaming_model import FinalDelta
+from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, Model, TokenUsage
 from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192
@@ -71,13 +70,6 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
             "runtime",
             f"The weights {weights.name} could not be loaded ({error}); give another GGUF with --weights.",
         ) from error
-
-
-def usable_cores() -> int:
-    """Processors this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class EmbeddedModel(Model):  # type: ignore[misc]
@@ -149,10 +141,6 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             given_up.set()
             thread.join(PATIENCE_SECONDS)
 
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Nothing: it runs on the user's own machine."""
-        return 0.0
-
     def close(self) -> None:
         """Stop decoding, unload the model and let the next run on this machine have it.
 
@@ -176,7 +164,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
                 raise ModelError("runtime", "The embedded model was closed; start the run again.")
             if self._server is None:
                 self._lock = self._lock or _machine_lock(self._on_wait)
-                self._server = self._load(self._weights, usable_cores(), self.parallel)
+                usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+                self._server = self._load(self._weights, usable or 1, self.parallel)
             return self._server
 
 
@@ -196,19 +185,15 @@ def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
             if text:
                 yield ChatMessageStreamDelta(content=text)
         if "usage" in chunk:
-            yield _final(chunk, finish_reason)
-
-
-def _final(chunk: dict[str, Any], finish_reason: str | None) -> FinalDelta:
-    usage, timings = chunk["usage"], chunk.get("timings", {})
-    return FinalDelta(
-        token_usage=TokenUsage(usage["prompt_tokens"], usage["completion_tokens"]),
-        finish_reason=finish_reason,
-        cached_prompt_tokens=timings.get("cache_n"),
-        drafted_tokens=timings.get("draft_n", 0),
-        accepted_tokens=timings.get("draft_n_accepted", 0),
-        tokens_per_second=timings.get("predicted_per_second"),
-    )
+            usage, timings = chunk["usage"], chunk.get("timings", {})
+            yield FinalDelta(
+                token_usage=TokenUsage(usage["prompt_tokens"], usage["completion_tokens"]),
+                finish_reason=finish_reason,
+                cached_prompt_tokens=timings.get("cache_n"),
+                drafted_tokens=timings.get("draft_n", 0),
+                accepted_tokens=timings.get("draft_n_accepted", 0),
+                tokens_per_second=timings.get("predicted_per_second"),
+            )
 
 
 def _explained(error: Any) -> ModelError:

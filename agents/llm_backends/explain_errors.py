@@ -68,7 +68,7 @@ def explain(
     if isinstance(error, ModelError):
         return error
     facts = _facts(error)
-    kind, advice = _diagnosis(facts, _Server.of(model_id, api_base))
+    kind, advice = _diagnosis(facts, model_id, api_base)
     transient = kind in ("rate_limit", "server_error", "network")
     message = mask(advice, os.environ if environ is None else environ)
     return ModelError(kind, message, transient=transient, retry_after=facts.retry_after if transient else None)
@@ -84,36 +84,12 @@ def mask(text: str, environ: Mapping[str, str]) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class _Server:
-    """Names of provider and model in the user's words, and the ways out that depend on them."""
-
-    model_id: str
-    name: str
-    set_key: str
-    start: str
-    other_model: str
-
-    @classmethod
-    def of(cls, model_id: str, api_base: str | None) -> _Server:
-        provider = None if api_base else provider_of(model_id)
-        bare = model_id.partition("/")[2] or model_id
-        if is_ollama(model_id):
-            fetch = f"fetch it with: ollama pull {bare}"
-            return cls(bare, "Ollama", "set its key", "start it with: ollama serve", fetch)
-        variable = provider.key_variables[0] if provider else "OPENAI_API_KEY" if api_base else "key"
-        return cls(
-            model_id=bare if api_base else model_id,
-            name=provider.name if provider else f"The server {f'at {api_base}' if api_base else f'of {model_id}'}",
-            set_key=f"set the right {variable} (in the environment or .env)",
-            start="start it, or correct --api-base",
-            other_model="correct --model or --api-base",
-        )
-
-
-def _diagnosis(facts: _Facts, server: _Server) -> tuple[str, str]:
+def _diagnosis(facts: _Facts, model_id: str, api_base: str | None) -> tuple[str, str]:
     """Kind and sentence. The order matters: what the server says of itself goes before its status."""
-    name, model_id, status = server.name, server.model_id, facts.status
+    provider, status = None if api_base else provider_of(model_id), facts.status
+    ollama, bare = is_ollama(model_id), model_id.partition("/")[2] or model_id
+    name = provider.name if provider else f"The server {f'at {api_base}' if api_base else f'of {model_id}'}"
+    name, model_id = "Ollama" if ollama else name, bare if api_base or ollama else model_id
     words = f': "{facts.said}"' if facts.said else ""
     if _any_in(REFUSAL_SIGNS, facts.text) or "ContentPolicyViolationError" in facts.names:
         return "refusal", f"{model_id} refused the request{words}; reword the spec or choose another --model."
@@ -125,27 +101,31 @@ def _diagnosis(facts: _Facts, server: _Server) -> tuple[str, str]:
             "with a larger context."
         )
     if status in (401, 403) or ("AuthenticationError" in facts.names and status in (None, 400)):
-        return "bad_key", f"{name} does not accept the key{words}; {server.set_key}."
+        variable = provider.key_variables[0] if provider else "OPENAI_API_KEY" if api_base else "key"
+        way = "set its key" if ollama else f"set the right {variable} (in the environment or .env)"
+        return "bad_key", f"{name} does not accept the key{words}; {way}."
     if status == 404 or _any_in(("model_not_found", "llm provider not provided"), facts.text):
-        return "no_such_model", f"{name} knows no model {model_id}{words}; {server.other_model}."
+        way = f"fetch it with: ollama pull {bare}" if ollama else "correct --model or --api-base"
+        return "no_such_model", f"{name} knows no model {model_id}{words}; {way}."
     if status == 429 or "rate_limit_exceeded" in facts.text:
         return "rate_limit", f"{name} limits the rate of requests{words}; wait and go on with --resume."
     if status in (408, 409, 425) or (status is not None and status >= 500):
         return "server_error", f"{name} failed (HTTP {status}){words}; try later with --resume."
     if status is not None:
         return "bad_request", f"{name} rejected the request (HTTP {status}){words}; choose another --model."
-    return _without_status(facts, server, words)
+    start = "start it with: ollama serve" if ollama else "start it, or correct --api-base"
+    return _without_status(facts, name, model_id, words, start)
 
 
-def _without_status(facts: _Facts, server: _Server, words: str) -> tuple[str, str]:
+def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: str) -> tuple[str, str]:
     """Kind and sentence where no HTTP status came: the network, or a body that can't be read."""
-    name, names, where = server.name, facts.names, facts.address or server.name
+    names, where = facts.names, facts.address or name
     if "ErrorEvent" in names:
         return "server_error", f"{name} failed within its reply{words}; try later with --resume."
     if "gaierror" in names:
         return "network", f"The name of {where} can't be resolved; check the network connection and --api-base."
     if "ConnectionRefusedError" in names:
-        return "network", f"No server listens at {where}; {server.start}."
+        return "network", f"No server listens at {where}; {start}."
     if "SSLError" in names:
         return "network", f"The connection to {where} fails in TLS{words}; check --api-base and its certificate."
     if any("Timeout" in each for each in names):
@@ -158,7 +138,7 @@ def _without_status(facts: _Facts, server: _Server, words: str) -> tuple[str, st
         return "network", f"{where} can't be reached{words}; check the network connection."
     if names & {"APIError", "OpenAIError"}:
         return "server_error", f"{name} failed{words}; try later with --resume."
-    return "runtime", f"The call to {server.model_id} failed{words}; choose another --model, or report a bug."
+    return "runtime", f"The call to {model_id} failed{words}; choose another --model, or report a bug."
 
 
 def _facts(error: BaseException) -> _Facts:

@@ -14,11 +14,10 @@ import httpx
 
 from ..errors import ModelError, UsageError
 from .explain_errors import explain
-from .litellm_import import load_litellm, price_usd
-from .model_names import HOSTED_PARALLEL, with_provider
+from .litellm_import import load_litellm
+from .model_names import with_provider
 from .providers import is_ollama, provider_of
-from .smolagents_import import ChatMessage, ChatMessageStreamDelta, LiteLLMModel, TokenUsage
-from .streaming_model import FinalDelta
+from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 180.0
@@ -38,10 +37,12 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     are off, and smolagents' wrapper around them is not used.
     """
 
-    parallel = HOSTED_PARALLEL
-
     def __init__(
-        self, model_id: str, api_base: str | None, api_key: str | None, timeout: float = READ_SECONDS
+        self,
+        model_id: str,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        timeout: float = READ_SECONDS,
     ) -> None:
         super().__init__(
             model_id=model_id,
@@ -87,17 +88,9 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
             for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
                 getattr(holder, "close", lambda: None)()
 
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Price of so many tokens by LiteLLM's price data (0 for Ollama); None where it lists no such model."""
-        return price_usd(self.model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
-
 
 def hosted_model(
-    model_id: str | None,
-    api_base: str | None = None,
-    *,
-    api_key: str | None = None,
-    environ: Mapping[str, str] = os.environ,
+    model_id: str | None, api_base: str | None = None, *, environ: Mapping[str, str] = os.environ
 ) -> HostedModel:
     """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
 
@@ -106,16 +99,21 @@ def hosted_model(
     """
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
-        own_key = api_key or environ.get("OPENAI_API_KEY", "").strip() or "none"
+        own_key = environ.get("OPENAI_API_KEY", "").strip() or "none"
         if model_id is None:
             model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
         model_id = with_provider(model_id)
-        return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else api_key)
+        return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else None)
     if model_id is None:
         raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
     if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
-        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base, api_key)
-    _require_key(model_id, api_key, environ)
+        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base)
+    provider = provider_of(model_id)
+    # LiteLLM calls a missing key a server's error, which would be tried again.
+    if provider and not provider.key_variable_set(environ):
+        name, variables = provider.name, " or ".join(provider.key_variables)
+        way = f"set {variables} (in the environment or .env)"
+        raise ModelError("bad_key", f"{name} needs a key for {model_id}; {way}.")
     try:
         load_litellm().get_llm_provider(model_id)
     except Exception:  # any error means the same: LiteLLM does not know who serves it
@@ -124,7 +122,7 @@ def hosted_model(
             f"No provider is known for {model_id}; write it as PROVIDER/NAME (like anthropic/..., ollama/...), "
             "or give the address of its server with --api-base.",
         ) from None
-    return HostedModel(model_id, api_base, api_key)
+    return HostedModel(model_id)
 
 
 def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = os.environ) -> str:
@@ -149,16 +147,6 @@ def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = 
             f"{api_base} lists no models; name one with --model, or correct --api-base (usually .../v1)."
         )
     raise UsageError(f"{api_base} serves several models; choose one with --model: {', '.join(names[:20])}.")
-
-
-def _require_key(model_id: str, api_key: str | None, environ: Mapping[str, str]) -> None:
-    """Say at once that a key is missing: LiteLLM calls it a server's error, which would be tried again."""
-    provider = provider_of(model_id)
-    if provider and not api_key and not provider.key_variable_set(environ):
-        variables = " or ".join(provider.key_variables)
-        raise ModelError(
-            "bad_key", f"{provider.name} needs a key for {model_id}; set {variables} (in the environment or .env)."
-        )
 
 
 def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:

@@ -7,12 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..errors import GreenloopError, ModelError
-from .litellm_import import price_usd
-from .model_names import is_embedded
 
 if TYPE_CHECKING:
-    from .smolagents_import import ChatMessage, ChatMessageStreamDelta
-    from .streaming_model import StreamingModel
+    from .streaming_model import ChatMessage, ChatMessageStreamDelta, StreamingModel
 
 
 class LazyModel:
@@ -24,14 +21,9 @@ class LazyModel:
     """
 
     def __init__(
-        self,
-        model_id: str | None,
-        parallel: int,
-        open_model: Callable[[], StreamingModel],
-        companions: list[LazyModel],
+        self, model_id: str | None, open_model: Callable[[], StreamingModel], companions: list[LazyModel]
     ) -> None:
         """`model_id` None means that only the opened model can tell; `companions` is kept, and joined."""
-        self.parallel = parallel
         self._model_id = model_id
         self._open_model = open_model
         self._companions = companions
@@ -66,14 +58,6 @@ class LazyModel:
     ) -> Iterator[ChatMessageStreamDelta]:
         """Stream one reply of the model, which is opened for it."""
         return self._opened().generate_stream(messages, stop_sequences, **params)
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Price of so many tokens by the model's id; the model need not be open for that."""
-        if self._model_id is None or self._model is not None:
-            return self._opened().cost_usd(prompt_tokens, completion_tokens, cached_prompt_tokens)
-        if is_embedded(self._model_id):
-            return 0.0
-        return price_usd(self._model_id, prompt_tokens, completion_tokens, cached_prompt_tokens)
 
     def close(self) -> None:
         """Close the model if it was opened."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .providers import is_ollama
+from .providers import is_embedded, is_ollama
 
 _SWITCH = "PYTHON_DOTENV_DISABLED"  # python-dotenv looks at it whenever it is asked to load a file
 _lock = threading.RLock()
@@ -47,8 +47,8 @@ def load_litellm() -> Any:
 def price_usd(
     model_id: str, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
 ) -> float | None:
-    """Price of so many tokens of `model_id` by LiteLLM's price data (0 for Ollama); None where it lists none."""
-    if is_ollama(model_id):
+    """Price of so many tokens by LiteLLM's price data, 0 on this machine; None where it lists no such model."""
+    if is_embedded(model_id) or is_ollama(model_id):
         return 0.0
     try:
         prompt, completion = load_litellm().cost_per_token(

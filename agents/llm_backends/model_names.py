@@ -10,32 +10,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
-from .providers import PROVIDERS, is_ollama, provider_of
+from .providers import EMBEDDED, PROVIDERS, is_embedded, is_ollama, provider_of
 
 if TYPE_CHECKING:
     from .selection import Choice
 
-EMBEDDED = "embedded"
 RECORDED_PREFIX = "recorded:"
 HOSTED_PARALLEL = 8
 RECORDED_PARALLEL = 8
 USUAL_PREFIXES = frozenset(
-    {
-        *(provider.prefix for provider in PROVIDERS),
-        "hosted_vllm",
-        "litellm_proxy",
-        "llamafile",
-        "lm_studio",
-        "ollama",
-        "ollama_chat",
-    }
+    {provider.prefix for provider in PROVIDERS}
+    | {"hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat"}
 )
 """LiteLLM's names of providers that need not be looked up in LiteLLM, whose import takes seconds."""
-
-
-def is_embedded(model_id: str | None) -> bool:
-    """Return True if `model_id` names the embedded model."""
-    return model_id == EMBEDDED
 
 
 def is_recorded(model_id: str | None) -> bool:

@@ -7,7 +7,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ..errors import ModelError
 
@@ -16,13 +15,8 @@ PATIENCE_SECONDS = 300.0
 """The longest wait that is worth it; a provider that wants more is not waited for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """The bounds of a wait: `check` raises if it must end now, or before so many seconds have passed;
-    `seconds_left` are those until it must (None: for ever)."""
-
-    check: Callable[[float], None]
-    seconds_left: Callable[[], float | None]
+Bound = Callable[[float], float | None]
+"""Raises if a wait must end now, or before so many seconds are over; returns those until it must (None: never)."""
 
 
 class Pacer:
@@ -43,33 +37,28 @@ class Pacer:
         self._queue: deque[object] = deque()
         self._running = 0
         self._limit: int | None = None
+        """How many requests may be under way; None until the provider has limited them."""
         self._pause_ends = 0.0
         self._halvings = 0
         self._in_a_row = 0
         """Pauses since the last success."""
         self._successes = 0
 
-    @property
-    def limit(self) -> int | None:
-        """How many requests may be under way; None until the provider has limited them."""
-        with self._changed:
-            return self._limit
-
     @contextmanager
-    def turn(self, bounds: Bounds) -> Iterator[float]:
+    def turn(self, bound: Bound) -> Iterator[float]:
         """Wait for a turn, and hold it while the body asks the model; gives the seconds that were waited.
 
-        A ModelError of the body is looked at for what it says about the pace. Raises what `bounds.check` raises.
+        A ModelError of the body is looked at for what it says about the pace. Raises what `bound` raises.
         """
         came = self._clock()
         with self._changed:
-            self._wait(bounds)
+            self._wait(bound)
             self._running += 1
             sent_after = self._halvings
         try:
             yield self._clock() - came
         except ModelError as fault:
-            if is_too_much(fault):
+            if fault.kind == "rate_limit" or (fault.transient and fault.retry_after is not None):
                 self._slow_down(sent_after, fault.retry_after)
             raise
         else:
@@ -80,17 +69,16 @@ class Pacer:
                 self._changed.notify_all()
 
     def wake(self) -> None:
-        """Make everybody who waits look at their bounds again."""
+        """Make everybody who waits look at their bound again."""
         with self._changed:
             self._changed.notify_all()
 
-    def _wait(self, bounds: Bounds) -> None:
+    def _wait(self, bound: Bound) -> None:
         ticket = object()
         self._queue.append(ticket)
         try:
             while (seconds := self._seconds_to_wait(ticket)) != 0.0:
-                bounds.check(seconds or 0.0)
-                left = bounds.seconds_left()
+                left = bound(seconds or 0.0)
                 self._changed.wait(min((each for each in (seconds, left) if each is not None), default=None))
         finally:
             self._queue.remove(ticket)
@@ -122,11 +110,6 @@ class Pacer:
             if self._successes >= self._limit:
                 self._limit += 1
                 self._successes = 0
-
-
-def is_too_much(fault: ModelError) -> bool:
-    """Return True if `fault` is a rate limit, which holds for every caller of the model."""
-    return fault.kind == "rate_limit" or (fault.transient and fault.retry_after is not None)
 
 
 def backoff_seconds(number: int) -> float:

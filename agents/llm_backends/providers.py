@@ -45,6 +45,7 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider("Cerebras", "cerebras", "cerebras/gpt-oss-120b"),
 )
 
+EMBEDDED = "embedded"
 _BARE_NAMES = {
     "openai": re.compile(r"(gpt|chatgpt|codex|o\d)\b", re.IGNORECASE),
     "anthropic": re.compile(r"claude\b"),
@@ -57,6 +58,11 @@ def provider_of(model_id: str) -> Provider | None:
     if not slash:
         prefix = next((name for name, bare in _BARE_NAMES.items() if bare.match(model_id)), "")
     return next((provider for provider in PROVIDERS if provider.prefix == prefix), None)
+
+
+def is_embedded(model_id: str | None) -> bool:
+    """Return True if `model_id` names the embedded model."""
+    return model_id == EMBEDDED
 
 
 def is_ollama(model_id: str) -> bool:

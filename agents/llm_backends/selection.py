@@ -49,13 +49,7 @@ def choose(
     else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
     if settings.frozen and settings.cache is None:
         raise UsageError(FROZEN_WITHOUT_CACHE)
-    own: dict[Role | None, str | None] = {
-        "code_writer": settings.code_writer_model,
-        "test_writer": settings.test_writer_model,
-        "critic": settings.critic_model,
-        "healer": settings.healer_model,
-    }
-    named = own.get(role) or settings.model
+    named = (role and getattr(settings, f"{role}_model")) or settings.model
     if named:
         return _named(named, settings.api_base, environ)
     if settings.api_base:
@@ -122,13 +116,13 @@ def ollama_address(environ: Mapping[str, str]) -> str:
     return f"{scheme or 'http'}://{name}:{port}"
 
 
-def probe_ollama(address: str, timeout: float = PROBE_SECONDS) -> tuple[str, ...] | None:
+def probe_ollama(address: str) -> tuple[str, ...] | None:
     """Ask the Ollama at `address` for its models; None where nothing (or something else) answers in time."""
     import urllib.request
 
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with direct.open(f"{address}/api/tags", timeout=timeout) as response:
+        with direct.open(f"{address}/api/tags", timeout=PROBE_SECONDS) as response:
             document = json.loads(response.read())
         return tuple(str(model["name"]) for model in document["models"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,6 +1,6 @@
-"""The interface that every model here has, and the delta that ends its streams.
+"""The one way to import smolagents; the interface that every model here has, and the delta that ends its streams.
 
-Imports smolagents, so nothing that runs without a model imports this at run time.
+Nothing that runs without a model imports this at run time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from .smolagents_import import ChatMessage, ChatMessageStreamDelta
+from .litellm_import import no_dotenv
+
+with no_dotenv():
+    from smolagents.models import ChatMessage as ChatMessage
+    from smolagents.models import ChatMessageStreamDelta as ChatMessageStreamDelta
+    from smolagents.models import LiteLLMModel as LiteLLMModel
+    from smolagents.models import MessageRole as MessageRole
+    from smolagents.models import Model as Model
+    from smolagents.monitoring import TokenUsage as TokenUsage
+    from smolagents.tools import Tool as Tool
+    from smolagents.tools import tool as tool
 
 
 class StreamingModel(Protocol):
@@ -19,17 +29,10 @@ class StreamingModel(Protocol):
     def model_id(self) -> str:
         """Its name, as LiteLLM writes names."""
 
-    @property
-    def parallel(self) -> int:
-        """Requests that it answers at the same time."""
-
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
         """Stream one reply, a FinalDelta last; closing the iterator stops the generation."""
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        """Price of so many tokens: 0 for a model on this machine, None where no price is known."""
 
 
 @dataclass

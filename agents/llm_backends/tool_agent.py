@@ -19,7 +19,7 @@ from ..errors import GreenloopError, ReplyError
 from ..records import Message, Reply, Request
 from .agent_task import AgentTask, AgentTool
 from .litellm_import import no_dotenv
-from .smolagents_import import ChatMessage, MessageRole, Model, Tool
+from .streaming_model import ChatMessage, MessageRole, Model, Tool
 
 with no_dotenv():
     from smolagents.agents import EMPTY_PROMPT_TEMPLATES, ToolCallingAgent

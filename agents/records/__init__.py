@@ -4,9 +4,8 @@ The words are the project's, in docs/words.md: spec, candidate, test, suite, boa
 Imports nothing of other parts, and nothing heavy.
 """
 
-from .clauses import Clause, ClauseCheck, Need
 from .model_call import Message, Reply, Request, Role, Usage
-from .ruling import Dispute, Grade, LedgerEntry, NextStep, Ruling
+from .ruling import Clause, ClauseCheck, Dispute, Grade, LedgerEntry, Need, NextStep, Ruling
 from .run import (
     Ending,
     Failure,
@@ -26,51 +25,10 @@ from .tests import TRUSTED_ORIGINS, Candidate, CandidateOrigin, Test, TestOrigin
 from .verdict import Board, Isolation, Outcome, OutcomeStatus, Refusal, Stopped, TestStrength, Verdict, VerdictKind
 
 __all__ = [
-    "PROGRAM_FILE",
-    "TRUSTED_ORIGINS",
-    "Board",
-    "Candidate",
-    "CandidateOrigin",
-    "Clause",
-    "ClauseCheck",
-    "Dispute",
-    "Ending",
-    "Example",
-    "Failure",
-    "ForkedFrom",
-    "Grade",
-    "Isolation",
-    "LedgerEntry",
-    "Message",
-    "Need",
-    "NextStep",
-    "Outcome",
-    "OutcomeStatus",
-    "Package",
-    "Refusal",
-    "Reply",
-    "Request",
-    "Role",
-    "RoundRecord",
-    "Ruling",
-    "RunOutcome",
-    "RunRecord",
-    "RunResult",
-    "RunStatus",
-    "Signature",
-    "Spec",
-    "SpecLimits",
-    "Stopped",
-    "Strength",
-    "Survivor",
-    "Test",
-    "TestOrigin",
-    "TestStrength",
-    "TrackRecord",
-    "Usage",
-    "UserModule",
-    "Verdict",
-    "VerdictKind",
-    "Written",
-    "fingerprint",
-]
+    "PROGRAM_FILE", "TRUSTED_ORIGINS", "Board", "Candidate", "CandidateOrigin", "Clause", "ClauseCheck",
+    "Dispute", "Ending", "Example", "Failure", "ForkedFrom", "Grade", "Isolation", "LedgerEntry", "Message",
+    "Need", "NextStep", "Outcome", "OutcomeStatus", "Package", "Refusal", "Reply", "Request", "Role",
+    "RoundRecord", "Ruling", "RunOutcome", "RunRecord", "RunResult", "RunStatus", "Signature", "Spec",
+    "SpecLimits", "Stopped", "Strength", "Survivor", "Test", "TestOrigin", "TestStrength", "TrackRecord",
+    "Usage", "UserModule", "Verdict", "VerdictKind", "Written", "fingerprint",
+]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 Role = Literal["code_writer", "test_writer", "critic", "healer"]
@@ -26,17 +26,9 @@ class Usage:
 
     def __add__(self, other: Usage) -> Usage:
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
-        return Usage(
-            calls=self.calls + other.calls,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            seconds=self.seconds + other.seconds,
-            cost_usd=sum(costs) if costs else None,
-            cached_prompt_tokens=self.cached_prompt_tokens + other.cached_prompt_tokens,
-            drafted_tokens=self.drafted_tokens + other.drafted_tokens,
-            accepted_tokens=self.accepted_tokens + other.accepted_tokens,
-            replayed=self.replayed + other.replayed,
-        )
+        counted = (each.name for each in fields(self) if each.name != "cost_usd")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in counted}
+        return Usage(cost_usd=sum(costs) if costs else None, **sums)
 
 
 @dataclass(frozen=True, slots=True)

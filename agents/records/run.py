@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from .clauses import ClauseCheck
 from .model_call import Role, Usage
-from .ruling import Dispute, Grade, LedgerEntry, Ruling
+from .ruling import ClauseCheck, Dispute, Grade, LedgerEntry, Ruling
 from .spec import Spec
 from .verdict import Board, Isolation
 

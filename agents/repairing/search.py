@@ -12,9 +12,9 @@ from ..errors import Interrupted
 from ..events import Answered, Asked, Event, EventHandler, Streamed
 from ..healing.calls import CallCase
 from ..healing.heal import heal_case
-from ..llm_backends.background_stream import BackgroundStream
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
+from ..llm_backends.streams import BackgroundStream
 from ..records import Reply, Request, Role
 from ..records.heal import HealResult
 from ..roles.ask import LARGE_MODEL, Ask

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from concurrent.futures import Future, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..errors import Interrupted
@@ -111,5 +110,4 @@ class Approvals:
 
     def _keep(self, proposal: Proposal, answer: Answer | Literal["unanswered"], text: str) -> None:
         self._decided[proposal.digest] = _Decided(proposal.point, proposal.title, answer, text)
-        decided = {digest: asdict(each) for digest, each in self._decided.items()}
-        self._run.save(APPROVALS_FILE, json.dumps(decided, indent=2) + "\n")
+        self._run.save_record(APPROVALS_FILE, self._decided)

@@ -125,22 +125,14 @@ def branches(
 ) -> tuple[Branch, ...]:
     """How a loop goes on after each segment's beginning, the first one included: on the recorded replies of the
     prefix, and from the fork's own round on by `roles`."""
-    prefix = ReplyStore(run.path / PREFIX)
+    ask = _asking(ReplyStore(run.path / PREFIX), fork, emit)
     made: list[Branch] = []
     for segment in fork.segments:
-        own = segment is fork.segments[-1]
-        of_segment = settings if own else with_recorded(Settings(), segment.settings)
-        segment_roles = roles
-        if not own:
-            ask = _asking(prefix, fork, emit)
-            segment_roles = make_roles(
-                lambda _, ask=ask: ask,  # type: ignore[misc]
-                of_segment,
-                segment.small,
-                roles.verifier,
-                roles.at_once,
-                None,
-            )
+        of_segment, segment_roles = settings, roles
+        if segment is not fork.segments[-1]:
+            of_segment = with_recorded(Settings(), segment.settings)
+            by = (roles.verifier, roles.at_once, None)
+            segment_roles = make_roles(lambda _: ask, of_segment, segment.small, *by)
         known = {test.id for test in example_tests(made[-1].spec)} if made else frozenset()
         tests = [test for test in example_tests(segment.spec) if made and test.id not in known]
         if segment.tests is not None:
@@ -149,16 +141,8 @@ def branches(
         if segment.code is not None:
             name = f"user{segment.round}-{fingerprint(segment.code)}"
             candidate = Candidate(name, segment.code, "user", segment.round)
-        made.append(
-            Branch(
-                segment.round,
-                segment_roles,
-                replace(plan(of_segment, segment.spec.limits), debug=segment.debug),
-                segment.spec,
-                tuple(tests),
-                candidate,
-            )
-        )
+        planned = replace(plan(of_segment, segment.spec.limits), debug=segment.debug)
+        made.append(Branch(segment.round, segment_roles, planned, segment.spec, tuple(tests), candidate))
     return tuple(made)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from dataclasses import dataclass, replace
-from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from ..storage.user_file import UserFile, read_user_file
 from ..syntax.imports import split_imports
 from ..syntax.source import parse
 from ..syntax.splice import place_of, spliced
+from ..syntax.unified import unified
 from ..verifier.verify import verify
 from .run import with_installed
 
@@ -57,7 +56,7 @@ class Into:
         note = self._verify(code, text, tests, settings)
         self.file.check_unchanged()
         kept = self.file.replace(text, Path(run_dir) / FOLDER / path.name) if text != self.file.text else None
-        diff = _diff(self.file.text, text, path.as_posix())
+        diff = unified(self.file.text, text, path.as_posix())
         return Written(str(path), self.name, diff, str(kept) if kept else None, note)
 
     def _verify(self, code: str, text: str, tests: str, settings: Settings) -> str | None:
@@ -119,10 +118,3 @@ def _imported(text: str) -> set[str]:
 
 def _failing(verdict: Verdict) -> list[str]:
     return [outcome.test_id for outcome in verdict.outcomes if outcome.status != "passed"]
-
-
-def _diff(before: str, after: str, name: str) -> str:
-    """A unified diff of two texts, their lines without what ends them."""
-    old, new = (re.split(r"\r\n|\r|\n", text) for text in (before, after))
-    lines = unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-    return "".join(f"{line}\n" for line in lines)

@@ -9,8 +9,7 @@ from typing import Any
 from ..checked import Record
 from ..errors import UsageError
 from ..events import EventHandler, Note
-from ..llm_backends.model_names import is_embedded
-from ..llm_backends.providers import is_ollama, provider_of
+from ..llm_backends.providers import is_embedded, is_ollama, provider_of
 from ..settings import Settings, Use, uses
 
 

@@ -9,8 +9,7 @@ from ..errors import GreenloopError, UsageError
 from ..events import EventHandler, Note
 from ..judge.track_record import track_record
 from ..llm_backends.budget import Budget
-from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test, TrackRecord
-from ..records.heal import HealRecord, HealResult
+from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test
 from ..settings import Settings, reaches
 from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory, publish
 from ..suite import render
@@ -30,10 +29,9 @@ class RunRecorder(Session[RunResult]):
         emit: EventHandler,
         log: EventLog | None = None,
     ) -> None:
-        super().__init__(run, settings, budget, emit, log)
+        super().__init__(run, settings, budget, emit, record.seconds, log)
         self._record = record
         self._ruling: Ruling | None = None
-        self._seconds_before = record.seconds
 
     def append(self, record: RoundRecord) -> None:
         """Record one round, and the grade that the run has by it."""
@@ -98,7 +96,7 @@ class RunRecorder(Session[RunResult]):
         with self._lock:
             spent = {
                 "usage": self.budget.usage,
-                "seconds": self._seconds_before + self.seconds,
+                "seconds": self.seconds,
                 "tokens_per_second": self.tokens_per_second,
                 "notes": self.notes,
             }
@@ -106,17 +104,9 @@ class RunRecorder(Session[RunResult]):
             self.run.write(self._record)
 
 
-def recorded_result(run: RunDirectory) -> RunResult | HealResult | None:
-    """The result that is recorded of a run or a heal; None of a heal that has none yet. Raises UsageError."""
-    record = run.record()
-    if isinstance(record, HealRecord):
-        return record.result
-    rounds = run.rounds()
-    return read_result(run, record, rounds[-1].ruling if rounds else None)
-
-
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
     """The result of a run from its record and its last ruling."""
+    measured = record.settings.get("strategy", "greenloop") == "greenloop"
     return RunResult(
         schema_version=SCHEMA_VERSION,
         exit_code=1 if record.exit_code is None else record.exit_code,
@@ -130,12 +120,8 @@ def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> 
         model_reason=record.model_reason,
         sandbox=record.sandbox,
         run_dir=str(run.path),
-        track_record=_track_record(record),
+        track_record=track_record(tuple(record.models.values()), record.grade)
+        if measured and record.grade
+        else None,
         **record.ending(),
     )
-
-
-def _track_record(record: RunRecord) -> TrackRecord | None:
-    if record.grade is None or record.settings.get("strategy", "greenloop") != "greenloop":
-        return None
-    return track_record(tuple(record.models.values()), record.grade)

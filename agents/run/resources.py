@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..events import EventHandler
 from ..llm_backends.model_names import check_known
@@ -32,11 +31,6 @@ class Resources:
     choices: dict[Role, Choice]
     shared_models: SharedModels | None = None
     """The models that all runs share; None: a run opens its own."""
-
-    def models(self, weights: Path | None, emit: EventHandler) -> AbstractContextManager[SharedModels]:
-        """The models for one run. Raises ModelError and UsageError."""
-        shared = self.shared_models
-        return SharedModels(self.choices, weights, emit) if shared is None else nullcontext(shared)
 
 
 def models_by_role(

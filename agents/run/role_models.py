@@ -16,7 +16,7 @@ from ..llm_backends.budget import Budget
 from ..llm_backends.cache import ReplyCache
 from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
-from ..llm_backends.model_names import is_embedded, is_recorded, known_model_id, name_in_cache, parallel_of
+from ..llm_backends.model_names import is_recorded, known_model_id, name_in_cache, parallel_of
 from ..llm_backends.pacing import Pacer
 from ..llm_backends.recorded import ReplyStore
 from ..llm_backends.selection import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
@@ -61,7 +61,8 @@ class SharedModels(ExitStack):
         """`slots` is how many requests the embedded model answers at once."""
         self.choices = choices
         self.models: dict[Choice, LazyModel | None] = {}
-        self._weights = weights
+        self.weights = weights
+        self._slots = slots
         self.pacers = {choice: Pacer() for choice in choices.values()}
         super().__init__()
         companions: list[LazyModel] = []
@@ -70,26 +71,14 @@ class SharedModels(ExitStack):
                 self.models[choice] = None
                 continue
             opening = partial(open_model, choice, weights, emit, slots)
-            model = LazyModel(known_model_id(choice), parallel_of(choice, slots), opening, companions)
+            model = LazyModel(known_model_id(choice), opening, companions)
             self.models[choice] = model
             self.callback(model.close)
 
     @property
     def parallel(self) -> int:
         """Requests that all of the models answer at the same time."""
-        return min(
-            parallel_of(choice, 1) if model is None else model.parallel for choice, model in self.models.items()
-        )
-
-    def cache(self, choice: Choice, directory: Path, emit: EventHandler, *, frozen: bool) -> ReplyCache:
-        """The cached replies of the model of `choice`. Raises UsageError where `frozen` and only the model's
-        server knows the name that they stand under."""
-        name, model = name_in_cache(choice, self._weights), self.models[choice]
-        if name is None:
-            if frozen or model is None:
-                raise UsageError(FROZEN_WITHOUT_NAME)
-            name = model.model_id
-        return ReplyCache(directory, name, lambda sentence: emit(Note(sentence, warning=True)))
+        return min(parallel_of(choice, self._slots) for choice in self.models)
 
 
 class RoleModels(ExitStack):
@@ -119,9 +108,7 @@ class RoleModels(ExitStack):
         One of the embedded model, whose slots are one for each run of a batch: asked one after the other, the
         requests of a run find the beginning of their prompts read already (docs/performance.md).
         """
-        if any(is_embedded(choice.model_id) for choice in self._callers):
-            return 1
-        return min(caller.parallel for caller in self._callers.values())
+        return min(parallel_of(choice, 1) for choice in self._callers)
 
     def roles(self, verifier: BoardRunner, at_once: int | None = None) -> Roles:
         """The roles, each on its model; None: as many requests at the same time as the models answer."""
@@ -158,12 +145,19 @@ class RoleModels(ExitStack):
 
         return ask
 
+    def _warn(self, sentence: str) -> None:
+        self._emit(Note(sentence, warning=True))
+
     def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = shared.models[choice]
         if model is None:
             return Caller(None, budget, store=recorded_replies(choice), emit=self._emit)
-        directory, frozen = self._settings.cache, self._settings.frozen
-        cache = shared.cache(choice, directory, self._emit, frozen=frozen) if directory else None
+        directory, frozen, cache = self._settings.cache, self._settings.frozen, None
+        if directory is not None:
+            name = name_in_cache(choice, shared.weights)
+            if name is None and frozen:  # its server alone knows the name that replies stand under
+                raise UsageError(FROZEN_WITHOUT_NAME)
+            cache = ReplyCache(directory, name or model.model_id, self._warn)
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)

@@ -12,7 +12,7 @@ from pathlib import Path
 from .. import __version__
 from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, Ruled, ignore_event
-from ..llm_backends.budget import Budget, SharedBudget
+from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice
 from ..loop.plan import plan
 from ..loop.roles import Branch
@@ -58,7 +58,7 @@ class RunRequest:
     settings: Settings
     environ: Mapping[str, str]
     run_id: str | None = None
-    shared_budget: SharedBudget | None = None
+    shared_budget: Budget | None = None
     fork: Fork | None = None
     """The run that it goes on from."""
 

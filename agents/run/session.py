@@ -7,13 +7,13 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import Answered, Event, EventHandler, Note, RunEnded, RunStarted
-from ..llm_backends.budget import Budget, SharedBudget
+from ..llm_backends.budget import Budget
 from ..records import RunResult, RunStatus, SpecLimits
 from ..records.heal import HealResult
 from ..settings import Settings
@@ -21,12 +21,12 @@ from ..storage.run_directory import RunDirectory
 from .cancellation import Cancellation
 from .event_log import EventLog
 from .resources import Resources
-from .role_models import RoleModels
+from .role_models import RoleModels, SharedModels
 
 Ended = TypeVar("Ended", RunResult, HealResult)
 
 
-def budget_of(settings: Settings, limits: SpecLimits, shared: SharedBudget | None) -> Budget:
+def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> Budget:
     """The limits of a run or a heal: one in the spec's front matter goes before the setting."""
     return Budget(
         max_tokens=limits.max_tokens or settings.max_tokens,
@@ -46,7 +46,13 @@ class Session(ABC, Generic[Ended]):
     """The options that go on with it, before its name."""
 
     def __init__(
-        self, run: RunDirectory, settings: Settings, budget: Budget, emit: EventHandler, log: EventLog | None
+        self,
+        run: RunDirectory,
+        settings: Settings,
+        budget: Budget,
+        emit: EventHandler,
+        seconds_before: float,
+        log: EventLog | None,
     ) -> None:
         self.run = run
         self.settings = settings
@@ -54,14 +60,14 @@ class Session(ABC, Generic[Ended]):
         self.notes: tuple[str, ...] = ()
         self._emit = emit
         self._log = log or EventLog(run.events)
-        self._started = time.monotonic()
+        self._started = time.monotonic() - seconds_before
         self._lock = threading.RLock()
         self._decoded_tokens = 0
         self._decoding_seconds = 0.0
 
     @property
     def seconds(self) -> float:
-        """Since it began or went on."""
+        """Since it began, without the time between its sittings."""
         return time.monotonic() - self._started
 
     @property
@@ -78,9 +84,11 @@ class Session(ABC, Generic[Ended]):
     @contextmanager
     def models(self, resources: Resources, cancellation: Cancellation) -> Iterator[RoleModels]:
         """The models, on the budget; a cancellation ends their calls. Raises ModelError and UsageError."""
+        settings, given = self.settings, resources.shared_models
+        own = SharedModels(resources.choices, settings.weights, self.emit) if given is None else nullcontext(given)
         with (
-            resources.models(self.settings.weights, self.emit) as shared,
-            RoleModels(shared, self.settings, self.budget, self.run.replies, self.emit) as models,
+            own as shared,
+            RoleModels(shared, settings, self.budget, self.run.replies, self.emit) as models,
             cancellation.on_cancel(models.close),
         ):
             yield models

@@ -92,7 +92,8 @@ def said_of(answer: str, *, negated: bool = False) -> str | None:
         return answer if exception(answer.removeprefix("raises ")) and not negated else None
     equal, is_it = ("!=", "is not") if negated else ("==", "is")
     sign = is_it if answer in ("None", "True", "False") else equal
-    return f"{sign} {answer}" if _is_whole(answer) else None
+    whole = value(answer) == answer and "\n" not in answer
+    return f"{sign} {answer}" if whole and not (len(answer) > LONGEST_WHOLE and "..." in answer) else None
 
 
 def value_line(dispute: Dispute, typed: str) -> str:
@@ -145,10 +146,6 @@ def _paragraph(dispute: Dispute, answers: Sequence[str]) -> str:
     return "".join(f"# {line}\n" for line in lines).replace("# \n", "\n", 1)
 
 
-def _is_whole(answer: str) -> bool:
-    return value(answer) == answer and "\n" not in answer and not (len(answer) > LONGEST_WHOLE and "..." in answer)
-
-
 def _condition(source: str) -> str:
     """The condition that the test `source` checks, in one line."""
     if stated := _stated(source):
@@ -183,13 +180,12 @@ def _asked(source: str) -> str | None:
     *steps, last = statements_of(source) or [ast.Pass()]
     before = None if any(isinstance(step, ast.Assert) for step in steps) else _line(steps)
     match last:
-        case ast.Assert(test=ast.Compare(left=ast.Call() as call) | (ast.Call() as call)):
-            asked = unparse(call)
-        case ast.With(body=[ast.Expr(value=ast.Call() as call)]):
-            asked = unparse(call)
-        case _:
-            return None
-    return None if before is None or "\n" in asked else f"{before}{asked}"
+        case (
+            ast.Assert(test=ast.Compare(left=ast.Call() as call) | (ast.Call() as call))
+            | ast.With(body=[ast.Expr(value=ast.Call() as call)])
+        ) if before is not None and "\n" not in unparse(call):
+            return f"{before}{unparse(call)}"
+    return None
 
 
 def _line(steps: Sequence[ast.stmt]) -> str | None:

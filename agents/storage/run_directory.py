@@ -26,7 +26,7 @@ from typing import Any
 
 from ..errors import UsageError
 from ..files import contained, read_regular
-from ..records import RoundRecord, RunRecord, Test, fingerprint
+from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
@@ -135,9 +135,14 @@ class RunDirectory:
         found = sorted(self._place("rounds").glob("[0-9]*/round.json"))
         return [self._round(f"rounds/{path.parent.name}/round.json") for path in found]
 
+    def last_ruling(self) -> Ruling | None:
+        """The ruling of the last round, if there is one."""
+        return next((each.ruling for each in self.rounds()[-1:]), None)
+
     def tests_of_ledger(self) -> tuple[Test, ...]:
         """The tests of the last round, whatever their standing."""
-        return tuple(entry.test for each in self.rounds()[-1:] for entry in each.ruling.ledger)
+        ruling = self.last_ruling()
+        return tuple(entry.test for entry in ruling.ledger) if ruling is not None else ()
 
     def _round(self, name: str) -> RoundRecord:
         record: RoundRecord = self.load_record(name, RoundRecord)
@@ -311,7 +316,10 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
         if text is None:
             continue
         if os.path.lexists(target):
-            present = _present(target)
+            try:
+                present = None if target.is_symlink() else read_regular(target).decode("utf-8", "replace")
+            except (OSError, UsageError):
+                present = None
             if present != text and (present is None or fingerprint(present) != stamps.get(name)):
                 notes.append(_set_aside(target))
         write_atomically(target, text, contained(work_dir))
@@ -331,14 +339,6 @@ def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
         return False
     same = known.spec.text == record.spec.text
     return same and known.status == "finished" and record.status != "finished"
-
-
-def _present(path: Path) -> str | None:
-    """The text of a file that is about to be replaced; None for a link and for what is no file."""
-    try:
-        return None if path.is_symlink() else read_regular(path).decode("utf-8", "replace")
-    except (OSError, UsageError):
-        return None
 
 
 def _set_aside(path: Path) -> str:

@@ -1,12 +1,17 @@
-"""Asks the open questions of a run on the terminal."""
+"""Asks on the terminal: the open questions of a run, and for approvals."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..errors import UsageError
 from ..records import Dispute, RunResult, Spec, Test
+from ..records.approvals import ANSWERS, Answer, Approve, Decision, Proposal
+from ..run.approvals import NOBODY_APPROVES
 from ..settings import in_ci
 from ..spec.answers import answered
 from ..storage.questions import answer_lines, asked_call, question_line, said_of, value_line
@@ -105,3 +110,57 @@ def _keys(dispute: Dispute, lines: Sequence[str]) -> dict[str, str]:
 def _meaning(key: str, line: str) -> str:
     fixed = {"y": "yes", "n": "no", "d": "the spec doesn't care", "w": "the test is wrong", "s": "skip"}
     return fixed.get(key) or visible(line)
+
+
+_MEANINGS: dict[Answer, str] = {
+    "yes": "y yes",
+    "no": "n no",
+    "edit": "e edit",
+    "note": "m refuse with a note",
+    "always": "a yes, ask no more",
+    "stop": "s stop",
+}
+"""Each begins with its key."""
+_KEYS = {meaning[0]: answer for answer, meaning in _MEANINGS.items()}
+
+
+def approver(console: Console, *, as_json: bool) -> Approve:
+    """Return the person at the terminal. Raises UsageError where nobody can be asked."""
+    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
+        raise UsageError(NOBODY_APPROVES)
+    return partial(_decided, console)
+
+
+def _decided(console: Console, proposal: Proposal) -> Decision:
+    """Ask until there is an answer that the proposal takes; the end of the input stops."""
+    usage, taken = proposal.usage, ANSWERS[proposal.point]
+    with console.paused():
+        console.say(f"--- {proposal.title} ({usage.calls} calls, {usage.completion_tokens} tokens so far)")
+        for shown in (*proposal.facts, proposal.diff or proposal.text, *filter(None, [proposal.problem])):
+            console.say(visible(shown))
+        while True:
+            line = typed(f"{', '.join(_MEANINGS[each] for each in taken)}: ")
+            if line is None:
+                return Decision("stop")
+            answer = _KEYS.get(line.lower())
+            if answer not in taken or answer is None:
+                continue
+            if answer == "edit" and (edited := _edited(console, proposal)) is not None:
+                return Decision("edit", edited)
+            if answer == "note" and (note := typed("Note to the Critic: ")) is not None:
+                return Decision("note", note)
+            if answer not in ("edit", "note"):
+                return Decision(answer)
+
+
+def _edited(console: Console, proposal: Proposal) -> str | None:
+    """The text after the user's editor; None where there is no editor, or it failed."""
+    from cyclopts import EditorError, edit
+
+    with TemporaryDirectory() as folder:
+        try:
+            file = Path(folder, "user_code.py")
+            return edit(proposal.text, path=file, fallback_editors=("vi", "nano"), save=False, required=False)
+        except (EditorError, OSError, ValueError) as error:
+            console.say(f"The editor failed ({error or 'there is none'}); set EDITOR.")
+            return None

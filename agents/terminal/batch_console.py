@@ -60,14 +60,17 @@ class BatchConsole:
         with self._lock:
             self._rows[task.entry.id] = _Row(time.monotonic())
 
-    def on_event(self, entry_id: str, event: Event) -> None:
-        """Handle an event of an entry's run; of its notes only warnings are shown, each once."""
-        if isinstance(event, Note) and event.warning and len(self._warned) < MOST_WARNINGS:
+    def emit(self, event: Event, entry_id: str | None = None) -> None:
+        """Handle an event of an entry's run (of its notes the warnings, each once), or of the whole batch."""
+        if entry_id is None:
+            if isinstance(event, Note | Fetching):
+                self.console.emit(event)
+        elif isinstance(event, Note) and event.warning and len(self._warned) < MOST_WARNINGS:
             if event.text not in self._warned:
-                self.note(event.text)
+                self.console.emit(event)
             self._warned.add(event.text)
         with self._lock:
-            row = self._rows.get(entry_id)
+            row = self._rows.get(entry_id or "")
             if row is None:
                 return
             match event:
@@ -82,11 +85,6 @@ class BatchConsole:
                 case Answered():
                     row.doing = f"{event.request.role.replace('_', ' ')}: answered"
 
-    def on_opening(self, event: Event) -> None:
-        """Print notes and downloads of opening the models."""
-        if isinstance(event, Note | Fetching):
-            self.console.emit(event)
-
     def ended(self, result: EntryResult) -> None:
         """Print a line for the result of an entry."""
         with self._lock:
@@ -96,10 +94,6 @@ class BatchConsole:
         if not self.console.quiet:
             line = f"{done + earlier}/{self.total + earlier} {result_line(result)}"
             self.console.err.print(line, style=GRADE_STYLES.get(label_of(result)))
-
-    def note(self, text: str) -> None:
-        """Print one sentence to standard error."""
-        self.console.err.print(text, style="yellow")
 
     def __rich__(self) -> RenderableType:
         """Draw the table."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
@@ -10,6 +9,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
+from ..batch.reports.details import change
 from ..records import Candidate, RoundRecord, RunRecord
 from ..syntax.clean_text import clean
 from .safe_console import source_text
@@ -56,9 +56,7 @@ def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[Re
     if parent is None:
         yield source_text(candidate.code)
         return
-    before, after = parent.code.splitlines(), candidate.code.splitlines()
-    diff = difflib.unified_diff(before, after, parent.id, candidate.id, lineterm="")
-    yield source_text("\n".join(diff), "diff")
+    yield source_text(change(parent, candidate), "diff")
 
 
 def _board(each: RoundRecord) -> RenderableType:

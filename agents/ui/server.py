@@ -132,9 +132,9 @@ class Page:
             Route("/api/runs", self.runs, methods=["GET"]),
             Route("/api/runs", self.change(self.start), methods=["POST"]),
             Route("/report", self.report),
-            Route("/api/runs/{name}", self.run),
-            Route("/api/runs/{name}/calls", self.calls),
-            Route("/api/runs/{name}/diff/{other}", self.diff),
+            Route("/api/runs/{name}", self.look(lambda name: run_document(self._jobs, name))),
+            Route("/api/runs/{name}/calls", self.look(lambda name: calls_document(self._jobs, name))),
+            Route("/api/runs/{name}/diff/{other}", self.look(self.diff)),
             Route("/api/runs/{name}/events", self.events),
         ]
         acts: dict[str, Act] = {
@@ -182,18 +182,18 @@ class Page:
             return JSONResponse({"error": f"There is no report of a batch to be read here ({error})."}, 404)
         return HTMLResponse(text, headers={"Content-Security-Policy": f"sandbox allow-scripts; {report_policy()}"})
 
-    async def run(self, request: Request) -> Response:
-        """One run."""
-        return await _answered(lambda: run_document(self._jobs, request.path_params["name"]))
+    @staticmethod
+    def look(document: Callable[..., Json]) -> Callable[[Request], Awaitable[Response]]:
+        """A route that answers with the document on the runs that it names, made in a thread."""
 
-    async def calls(self, request: Request) -> Response:
-        """The prompts and replies of a run."""
-        return await _answered(lambda: calls_document(self._jobs, request.path_params["name"]))
+        async def looked(request: Request) -> Response:
+            return await _answered(lambda: document(**request.path_params))
 
-    async def diff(self, request: Request) -> Response:
+        return looked
+
+    def diff(self, name: str, other: str) -> Json:
         """The change from the code of one run to that of another, as a unified diff."""
-        names = request.path_params["name"], request.path_params["other"]
-        return await _answered(lambda: {"diff": difference(*(self._jobs.directory(name) for name in names))})
+        return {"diff": difference(self._jobs.directory(name), self._jobs.directory(other))}
 
     async def events(self, request: Request) -> Response:
         """The lines of a run's events.jsonl, as they are written."""

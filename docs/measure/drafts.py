@@ -23,9 +23,8 @@ from statistics import fmean
 from typing import Any
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.layout import Table, markdown_table, points_cell, share_cell
 from agents.bench.proof import prove
-from agents.bench.report import write_files
+from agents.bench.report import Table, markdown_table, points_cell, share_cell, write_files
 from agents.bench.results import Hidden
 from agents.bench.runner import Means
 from agents.bench.statistics import Difference, Share, difference_of, share_of

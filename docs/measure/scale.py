@@ -200,7 +200,7 @@ def driven(directory: Path, real: Path, count: int) -> dict[str, float]:
     from agents.batch.records import Task
     from agents.batch.reports import write_reports
     from agents.batch.supply import Supplier
-    from agents.batch.totals import TotalBudget
+    from agents.llm_backends.budget import TotalBudget
     from agents.run.resources import models_by_role
     from agents.settings import UNLIMITED, Settings
 

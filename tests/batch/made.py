@@ -11,7 +11,7 @@ from pathlib import Path
 
 from agents.batch.journal import Journal
 from agents.batch.records import Entry, EntryResult, Task
-from agents.events import Event
+from agents.events import Event, Note
 from agents.records import Spec, Usage
 
 
@@ -57,14 +57,9 @@ class Kept:
     def ended(self, result: EntryResult) -> None:
         self.results.append(result)
 
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def on_event(self, entry_id: str, event: Event) -> None:
-        """Drop events of runs."""
-
-    def on_opening(self, event: Event) -> None:
-        """Drop events of opening the models."""
+    def emit(self, event: Event, entry_id: str | None = None) -> None:
+        if entry_id is None and isinstance(event, Note):
+            self.notes.append(event.text)
 
     @contextmanager
     def showing(self, pending: int, earlier: Counter[str]) -> Iterator[Kept]:

@@ -13,9 +13,9 @@ from agents.batch.driver import Driver, Executor
 from agents.batch.journal import Journal
 from agents.batch.records import EntryResult, Task
 from agents.batch.supply import Supplier
-from agents.batch.totals import TotalBudget
 from agents.batch.worker import stopped
 from agents.errors import GreenloopError, Interrupted, ModelError, SandboxBroken, StorageFailed, TotalSpent
+from agents.llm_backends.budget import TotalBudget
 from agents.records import Usage
 from agents.run.cancellation import Cancellation
 from agents.settings import Totals

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.batch.totals import RunBudget, TotalBudget
 from agents.errors import BudgetSpent, TotalSpent
-from agents.llm_backends.budget import Budget
+from agents.llm_backends.budget import Budget, RunBudget, TotalBudget
 from agents.records import Usage
 from agents.settings import Totals
 

@@ -12,8 +12,7 @@ import pytest
 
 from agents.bench.answers import with_answer
 from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
-from agents.bench.journal import Journal
-from agents.bench.results import TaskResult
+from agents.bench.results import Journal, TaskResult
 from agents.bench.runner import Means, spec_runner
 from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from agents.bench.evalplus_job import Judged, require_evalplus
-from agents.bench.hidden_tests import HiddenTests
+from agents.bench.hidden_tests import HiddenTests, Judged, ask_evalplus, require_evalplus
 from agents.bench.results import Hidden
 from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import SandboxBroken, UsageError
@@ -170,7 +169,7 @@ def test_mbpp_is_judged_by_evalplus_rules_for_it(
     tests = HiddenTests(written(tmp_path, *PROSE), sandbox)
     names = {row["task_id"]: row["entry_point"] for row in PROSE}
     judged = [
-        tests.examine(task_id, f"def {names[task_id]}(one, two=None):\n    return {value}\n").hidden.base
+        tests.judge(task_id, f"def {names[task_id]}(one, two=None):\n    return {value}\n").base
         for value in (right, wrong)
     ]
     assert judged == [True, False]
@@ -185,8 +184,9 @@ def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path,
         "canonical_solution": solution,
         "assertion": "assert double(1) == 2",
     }
-    finding = HiddenTests(written(tmp_path, prose), sandbox).examine("Own/0", next(iter(CLEVER.values())))
-    assert finding.forged
+    tasks, solution = written(tmp_path, prose), next(iter(CLEVER.values()))
+    assert ask_evalplus(sandbox, tasks[0], [solution]).judged[0].base_passed
+    assert HiddenTests(tasks, sandbox).judge("Own/0", solution) == WRONG
 
 
 @pytest.mark.thorough
@@ -228,9 +228,9 @@ def test_what_says_that_it_passed_does_not_pass(way: str, own: Tasks, sandbox: S
 @needs_evalplus
 @pytest.mark.parametrize("way", CLEVER)
 def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Tasks, sandbox: Sandbox) -> None:
-    finding = HiddenTests(own, sandbox).examine("Own/0", CLEVER[way])
-    assert finding.hidden == WRONG
-    assert finding.forged
+    (task,) = (each for each in own if each.task_id == "Own/0")
+    assert ask_evalplus(sandbox, task, [CLEVER[way]]).judged[0].base_passed
+    assert HiddenTests(own, sandbox).judge("Own/0", CLEVER[way]) == WRONG
 
 
 @needs_evalplus

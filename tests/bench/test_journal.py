@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.journal import Journal
-from agents.bench.results import TaskResult
+from agents.bench.results import Journal, TaskResult
 from agents.errors import UsageError
 from agents.records import Usage
 

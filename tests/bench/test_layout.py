@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agents.bench.figures import tables
-from agents.bench.layout import gaps, markdown, printed
+from agents.bench.report import gaps, markdown, printed
 
 from .observed import BASE_ONLY, RIGHT, WRONG, result, results
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.journal import Journal
-from agents.bench.results import Hidden
+from agents.bench.results import Hidden, Journal
 from agents.bench.runner import Means
 from agents.bench.tasks import read_tasks
 from agents.errors import UsageError

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from agents.bench.proof import prove_quixbugs
-from agents.bench.quixbugs import Program, read_programs, split, without_docstring
+from agents.bench.quixbugs import Program, QuixBugsTests, outputs, read_programs, split, without_docstring
 from agents.bench.quixbugs_inputs import inputs
-from agents.bench.quixbugs_tests import QuixBugsTests, outputs
 from agents.bench.repair_tasks import of_one_item, seeded_tasks
 from agents.bench.tasks import read_tasks
 from agents.bench.verified_case import open_verifier

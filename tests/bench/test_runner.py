@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.journal import Journal
-from agents.bench.results import Hidden, TaskResult
+from agents.bench.results import Hidden, Journal, TaskResult
 from agents.bench.runner import Means, spec_runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError

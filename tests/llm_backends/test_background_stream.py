@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from agents.errors import Interrupted
-from agents.llm_backends.background_stream import BackgroundStream
+from agents.llm_backends.streams import BackgroundStream
 
 
 class Silent:

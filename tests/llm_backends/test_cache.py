@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 
 def cache(directory: Path, said: list[str] | None = None) -> ReplyCache:
     notes = [] if said is None else said
-    return ReplyCache(directory, "scripted/model", notes.append)
+    return ReplyCache(directory, "openai/scripted", notes.append)
 
 
 def entries(directory: Path) -> list[Path]:
@@ -48,9 +48,9 @@ def test_an_entry_is_text_in_a_stable_order_that_names_no_time_and_no_place(tmp_
     Caller(Scripted([*text("a"), end()]), Budget(), cache=cache(tmp_path)).ask(REQUEST)
     (path,) = entries(tmp_path)
     document = json.loads(path.read_text())
-    assert path.relative_to(tmp_path).as_posix() == f"scripted-model/{request_key(REQUEST)}.json"
+    assert path.relative_to(tmp_path).as_posix() == f"openai-scripted/{request_key(REQUEST)}.json"
     assert path.read_text() == json.dumps(document, indent=1, sort_keys=True) + "\n"
-    assert (document["model"], document["request"]["seed"]) == ("scripted/model", REQUEST.seed)
+    assert (document["model"], document["request"]["seed"]) == ("openai/scripted", REQUEST.seed)
     assert set(document) == {"schema", "model", "role", "request", "reply"}
     assert set(document["reply"]) == {"text", "finish", "model", "tokens_per_second", "usage"}
     assert str(tmp_path) not in path.read_text()
@@ -93,7 +93,7 @@ def test_what_a_run_has_recorded_is_put_into_the_cache(tmp_path: Path) -> None:
 @pytest.mark.parametrize("frozen", [False, True])
 def test_what_the_cache_answers_is_kept_in_the_run_for_its_forks(tmp_path: Path, *, frozen: bool) -> None:
     first = Caller(Scripted([*text("a"), end()]), Budget(), cache=cache(tmp_path / "cache")).ask(REQUEST)
-    store = ReplyStore(tmp_path / "run", "scripted/model")
+    store = ReplyStore(tmp_path / "run", "openai/scripted")
     model = None if frozen else Scripted()
     Caller(model, Budget(), store=store, cache=cache(tmp_path / "cache")).ask(REQUEST)
     kept = store.find(REQUEST)

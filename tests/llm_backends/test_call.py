@@ -45,12 +45,10 @@ BAD_KEY = ModelError("bad_key", "The key is wrong; set another.")
 class Scripted:
     """Answers each call with the next list of deltas, calls to make meanwhile and errors; the last one repeats."""
 
-    model_id = "scripted/model"
-    parallel = 4
+    model_id = "openai/scripted"
 
-    def __init__(self, *answers: list[Any], price: float | None = None) -> None:
+    def __init__(self, *answers: list[Any]) -> None:
         self.answers = list(answers)
-        self.price = price
         self.calls: list[dict[str, Any]] = []
         self.closed = threading.Event()
 
@@ -68,14 +66,17 @@ class Scripted:
         finally:
             self.closed.set()
 
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        return None if self.price is None else self.price * (prompt_tokens + completion_tokens)
+
+def priced(usd: float | None) -> Callable[[str, int, int, int], float | None]:
+    """A price of so many USD a token, whatever the model; None: it is not known."""
+    return lambda _, prompt, completion, cached: None if usd is None else usd * (prompt + completion)
 
 
-class Calls:
+class Calls(Budget):
     """A shared budget of at most `most` calls."""
 
     def __init__(self, most: int) -> None:
+        super().__init__()
         self.made, self.most = 0, most
 
     def check(self, wait: float = 0.0) -> None:
@@ -84,9 +85,6 @@ class Calls:
 
     def charge(self, usage: Usage) -> None:
         self.made += usage.calls
-
-    def seconds_left(self) -> float | None:
-        return None
 
 
 class Waits:
@@ -103,8 +101,8 @@ def test_a_reply_carries_text_finish_usage_model_and_speed() -> None:
     final = end(
         prompt=20, completion=4, cached_prompt_tokens=9, drafted_tokens=3, accepted_tokens=2, tokens_per_second=7.5
     )
-    reply = Caller(Scripted([*text("def ", "f"), final], price=0.5), Budget()).ask(REQUEST)
-    assert (reply.text, reply.finish, reply.model) == ("def f", "stop", "scripted/model")
+    reply = Caller(Scripted([*text("def ", "f"), final]), Budget(), price=priced(0.5)).ask(REQUEST)
+    assert (reply.text, reply.finish, reply.model) == ("def f", "stop", "openai/scripted")
     assert (reply.tokens_per_second, reply.replayed) == (7.5, False)
     assert replace(reply.usage, seconds=0) == Usage(1, 20, 4, 0, 12.0, 9, 3, 2)
 
@@ -136,7 +134,7 @@ def test_a_stop_sequence_ends_the_text_where_the_model_ignores_it() -> None:
 
 
 def test_a_loop_is_stopped_and_cut_and_its_tokens_are_estimated() -> None:
-    model = Scripted([*text(*["    assert f(1) == 2\n"] * 400), end("length")], price=0.0)
+    model = Scripted([*text(*["    assert f(1) == 2\n"] * 400), end("length")])
     budget = Budget()
     reply = Caller(model, budget).ask(REQUEST)
     assert (reply.finish, reply.text) == ("repetition", "    assert f(1) == 2\n")
@@ -275,13 +273,13 @@ def test_a_silent_model_is_left_when_the_budgets_seconds_are_over() -> None:
 
 
 def test_a_cost_limit_is_refused_where_no_price_is_known() -> None:
-    with pytest.raises(UsageError, match=r"--max-cost can't be kept.*scripted/model"):
-        Caller(Scripted([*text("a"), end()], price=None), Budget(max_cost=1)).ask(REQUEST)
-    Caller(Scripted([*text("a"), end()], price=0.0), Budget(max_cost=1)).ask(REQUEST)
+    with pytest.raises(UsageError, match=r"--max-cost can't be kept.*openai/scripted"):
+        Caller(Scripted([*text("a"), end()]), Budget(max_cost=1), price=priced(None)).ask(REQUEST)
+    Caller(Scripted([*text("a"), end()]), Budget(max_cost=1), price=priced(0.0)).ask(REQUEST)
 
 
 def test_a_cost_limit_binds() -> None:
-    caller = Caller(Scripted([*text("a"), end(prompt=20, completion=4)], price=0.01), Budget(max_cost=0.2))
+    caller = Caller(Scripted([*text("a"), end(prompt=20, completion=4)]), Budget(max_cost=0.2), price=priced(0.01))
     assert caller.ask(REQUEST).usage.cost_usd == pytest.approx(0.24)
     with pytest.raises(BudgetSpent, match="--max-cost"):
         caller.ask(REQUEST)

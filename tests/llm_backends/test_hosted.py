@@ -10,6 +10,7 @@ from smolagents.models import ChatMessage, MessageRole
 
 from agents.errors import ModelError, UsageError
 from agents.llm_backends.hosted import OLLAMA_CONTEXT_TOKENS, THINKING_TOKENS, HostedModel, hosted_model
+from agents.llm_backends.litellm_import import price_usd
 from agents.llm_backends.streaming_model import FinalDelta
 
 from ..support.provider import Provider, Streams, serving
@@ -160,7 +161,7 @@ def test_ollama_is_asked_through_its_chat_interface_with_room_for_the_prompt(pro
     assert [piece.content for piece in pieces] == ["hello"]
     assert (last.finish_reason, last.token_usage.output_tokens) == ("length", 4)
     assert provider.requests[0]["options"] == {"num_predict": 8, "num_ctx": OLLAMA_CONTEXT_TOKENS}
-    assert model.cost_usd(10**6, 10**6) == 0
+    assert price_usd(model.model_id, 10**6, 10**6) == 0
 
 
 def test_a_reasoning_model_gets_room_to_think(provider: Provider) -> None:
@@ -170,11 +171,11 @@ def test_a_reasoning_model_gets_room_to_think(provider: Provider) -> None:
 
 
 def test_prices_are_litellms_and_an_unlisted_model_has_none(provider: Provider) -> None:
-    model = hosted_model("gpt-4.1-mini", environ={"OPENAI_API_KEY": "sk"})
-    assert model.cost_usd(1_000_000, 0) == pytest.approx(0.40)
-    assert model.cost_usd(0, 1_000_000) == pytest.approx(1.60)
-    assert (model.cost_usd(1000, 0, 1000) or 0) < (model.cost_usd(1000, 0) or 0)
-    assert served(provider, "never-heard-of").cost_usd(1, 1) is None
+    name = hosted_model("gpt-4.1-mini", environ={"OPENAI_API_KEY": "sk"}).model_id
+    assert price_usd(name, 1_000_000, 0) == pytest.approx(0.40)
+    assert price_usd(name, 0, 1_000_000) == pytest.approx(1.60)
+    assert (price_usd(name, 1000, 0, 1000) or 0) < (price_usd(name, 1000, 0) or 0)
+    assert price_usd(served(provider, "never-heard-of").model_id, 1, 1) is None
 
 
 def test_litellm_prints_nothing_and_sends_one_request(provider: Provider, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from agents.errors import BudgetSpent, Interrupted, ModelError
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import Caller
 from agents.llm_backends.lazy_model import LazyModel
+from agents.llm_backends.litellm_import import price_usd
 from agents.llm_backends.recorded import ReplyStore
 from agents.llm_backends.streaming_model import StreamingModel
 
@@ -37,17 +38,17 @@ class Opening:
 
 
 def deferred(opening: Opening, companions: list[LazyModel] | None = None) -> LazyModel:
-    return LazyModel("scripted/model", 4, opening, [] if companions is None else companions)
+    return LazyModel("openai/scripted", opening, [] if companions is None else companions)
 
 
 def test_what_is_recorded_opens_no_model(tmp_path: Path) -> None:
-    store = ReplyStore(tmp_path, "scripted/model")
+    store = ReplyStore(tmp_path, "openai/scripted")
     opening = Opening()
     Caller(opening.model, Budget(), store=store).ask(REQUEST)
     model = deferred(opening)
     caller = Caller(model, Budget(max_cost=1), store=store)
     assert caller.ask(REQUEST).replayed
-    assert (model.model_id, caller.parallel, opening.count, model.is_open) == ("scripted/model", 4, 0, False)
+    assert (model.model_id, opening.count, model.is_open) == ("openai/scripted", 0, False)
 
 
 def test_threads_that_ask_first_at_once_open_it_once() -> None:
@@ -116,9 +117,7 @@ def test_the_last_second_of_the_budget_ends_an_opening() -> None:
     ("model_id", "priced"), [("embedded", 0.0), ("ollama_chat/x", 0.0), ("openai/nobodys", None)]
 )
 def test_a_price_needs_no_open_model(model_id: str, priced: float | None) -> None:
-    opening = Opening()
-    assert LazyModel(model_id, 1, opening, []).cost_usd(10, 10) == priced
-    assert opening.count == 0
+    assert price_usd(model_id, 10, 10) == priced
 
 
 def test_closing_closes_what_was_opened_and_nothing_else() -> None:
@@ -135,4 +134,4 @@ def test_closing_closes_what_was_opened_and_nothing_else() -> None:
     assert closed == []
     list(model.open())
     model.close()
-    assert closed == ["scripted/model"]
+    assert closed == ["openai/scripted"]

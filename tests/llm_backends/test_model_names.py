@@ -28,7 +28,7 @@ ADDRESS = "http://127.0.0.1:9/v1"
     ],
 )
 def test_the_id_told_beforehand_is_that_of_the_opened_model(model_id: str, api_base: str | None) -> None:
-    opened = hosted_model(model_id, api_base, api_key="k", environ={})
+    opened = hosted_model(model_id, api_base, environ={"ANTHROPIC_API_KEY": "k"})
     assert known_model_id(Choice(model_id, "", api_base)) == opened.model_id
 
 

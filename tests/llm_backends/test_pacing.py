@@ -14,12 +14,11 @@ from agents.events import Note
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import Caller
 from agents.llm_backends.hosted import hosted_model
-from agents.llm_backends.pacing import PATIENCE_SECONDS, Bounds, Pacer
+from agents.llm_backends.pacing import PATIENCE_SECONDS, Pacer
 
 from ..support.provider import Fails, Handler, Provider, Streams
 from .test_call import BUSY, REQUEST, Calls, Scripted, Waits, end, text
 
-FREE = Bounds(lambda wait: None, lambda: None)
 LIMITED = ModelError("rate_limit", "Too fast; wait.", transient=True)
 
 
@@ -27,12 +26,13 @@ class Full(Exception):
     """There is no turn to be had without waiting."""
 
 
-def refuse(wait: float) -> None:
+def free(wait: float) -> float | None:
+    """Waits for as long as it takes."""
+
+
+def at_once(wait: float) -> float | None:
+    """Waits for nothing."""
     raise Full(wait)
-
-
-NOW = Bounds(refuse, lambda: None)
-"""Waits for nothing."""
 
 
 @dataclass
@@ -50,13 +50,13 @@ def turns(pacer: Pacer, count: int) -> Iterator[None]:
     """Hold `count` turns at once."""
     with ExitStack() as held:
         for _ in range(count):
-            held.enter_context(pacer.turn(NOW))
+            held.enter_context(pacer.turn(at_once))
         yield
 
 
 def fail(pacer: Pacer, fault: ModelError = LIMITED, beside: int = 0) -> None:
     """One request that ends in `fault` while `beside` others are under way and end well afterwards."""
-    with turns(pacer, beside), pytest.raises(ModelError), pacer.turn(NOW):
+    with turns(pacer, beside), pytest.raises(ModelError), pacer.turn(at_once):
         raise fault
 
 
@@ -65,7 +65,7 @@ def turns_at_once(pacer: Pacer, most: int = 100) -> int:
     with ExitStack() as held:
         for count in range(most):
             try:
-                held.enter_context(pacer.turn(NOW))
+                held.enter_context(pacer.turn(at_once))
             except Full:
                 return count
     return most
@@ -74,7 +74,7 @@ def turns_at_once(pacer: Pacer, most: int = 100) -> int:
 def test_nothing_is_held_back_before_a_limit_was_heard_of() -> None:
     pacer = Pacer()
     assert turns_at_once(pacer) == 100
-    assert pacer.limit is None
+    assert pacer._limit is None
 
 
 def test_a_limit_halves_what_is_under_way_and_a_burst_of_them_halves_it_once() -> None:
@@ -83,14 +83,14 @@ def test_a_limit_halves_what_is_under_way_and_a_burst_of_them_halves_it_once() -
         sent = threading.Barrier(8, timeout=10)
 
         def hear() -> None:
-            with pacer.turn(FREE):
+            with pacer.turn(free):
                 sent.wait()
                 raise replaced(retry_after=0.0)
 
         assert all(
             isinstance(future.exception(10), ModelError) for future in [pool.submit(hear) for _ in range(8)]
         )
-    assert pacer.limit == 4
+    assert pacer._limit == 4
     assert turns_at_once(pacer) == 4
 
 
@@ -102,21 +102,21 @@ def test_the_limit_is_at_least_one() -> None:
     pacer = Pacer(Clock())
     for _ in range(3):
         fail(pacer, replaced(0.0))
-    assert pacer.limit == turns_at_once(pacer) == 1
+    assert pacer._limit == turns_at_once(pacer) == 1
 
 
 def test_a_full_run_of_successes_adds_one_and_only_while_the_limit_holds_back() -> None:
     pacer = Pacer(Clock())
     fail(pacer, replaced(0.0), beside=3)
-    assert pacer.limit == 2
+    assert pacer._limit == 2
     for _ in range(10):
-        with pacer.turn(NOW):
+        with pacer.turn(at_once):
             pass
-    assert pacer.limit == 2
+    assert pacer._limit == 2
     for _ in range(2):
-        with turns(pacer, 1), pacer.turn(NOW):
+        with turns(pacer, 1), pacer.turn(at_once):
             pass
-    assert pacer.limit == 3
+    assert pacer._limit == 3
 
 
 def test_nobody_asks_before_the_time_that_the_server_named() -> None:
@@ -124,11 +124,11 @@ def test_nobody_asks_before_the_time_that_the_server_named() -> None:
     pacer = Pacer(clock)
     fail(pacer, replaced(7.0))
     clock.now = 6.9
-    with pytest.raises(Full) as left, pacer.turn(NOW):
+    with pytest.raises(Full) as left, pacer.turn(at_once):
         pass
     assert left.value.args[0] == pytest.approx(0.1)
     clock.now = 7.0
-    with pacer.turn(NOW):
+    with pacer.turn(at_once):
         pass
 
 
@@ -138,10 +138,10 @@ def test_without_a_named_time_the_pause_doubles_until_a_success() -> None:
     pauses = []
     for succeed in (False, False, True, False):
         if succeed:
-            with pacer.turn(NOW):
+            with pacer.turn(at_once):
                 pass
         fail(pacer)
-        with pytest.raises(Full) as left, pacer.turn(NOW):
+        with pytest.raises(Full) as left, pacer.turn(at_once):
             pass
         pauses.append(left.value.args[0])
         clock.now += pauses[-1]
@@ -167,10 +167,10 @@ def test_who_comes_first_goes_first() -> None:
     order: list[int] = []
 
     def ask(number: int) -> None:
-        with pacer.turn(FREE):
+        with pacer.turn(free):
             order.append(number)
 
-    with ThreadPoolExecutor(5) as pool, pacer.turn(FREE):
+    with ThreadPoolExecutor(5) as pool, pacer.turn(free):
         for number in range(5):
             pool.submit(ask, number)
             time.sleep(0.03)
@@ -208,7 +208,7 @@ def test_a_wait_that_the_budget_does_not_allow_is_not_begun() -> None:
 def test_the_budgets_last_second_ends_a_wait_for_another_caller() -> None:
     pacer = limited_pacer(0.0)
     caller = Caller(Scripted([*text("a"), end()]), Budget(max_seconds=0.3), pacer=pacer)
-    with pacer.turn(FREE):
+    with pacer.turn(free):
         assert ended_after(lambda: caller.ask(REQUEST), BudgetSpent) < 5
 
 
@@ -226,7 +226,7 @@ def test_a_limit_that_one_caller_hears_of_holds_back_another() -> None:
 def test_time_spent_waiting_for_others_does_not_use_up_a_callers_patience() -> None:
     clock = Clock()
     pacer = Pacer(clock)
-    held = pacer.turn(FREE)
+    held = pacer.turn(free)
     fail(pacer, replaced(0.0), beside=0)
     model = Scripted([replaced(0.0)], [*text("a"), end()])
     caller = Caller(model, Budget(), pacer=pacer, sleep=Waits())

@@ -3,8 +3,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 
 from agents.errors import ModelError, UsageError
 from agents.events import Event, Fetching
-from agents.llm_backends.weights import Weights, fetch, locate
+from agents.llm_backends.weights import Weights, bytes_below, fetch, locate
 
 PART = 1000
 CONTENT = b"GGUF" + bytes(index % 251 for index in range(2 * PART + 496))
@@ -175,3 +177,21 @@ def test_a_damaged_marker_only_costs_a_hash(index: Path) -> None:
     marker.write_text("{not json")
     assert locate(None, SMALL) == path
     assert json.loads(marker.read_text())["sha256"] == SMALL.sha256
+
+
+def test_what_is_downloaded_is_measured_while_folders_come_and_go(tmp_path: Path) -> None:
+    (tmp_path / "part.bin").write_bytes(b"12345")
+    ended = threading.Event()
+
+    def churn() -> None:
+        while not ended.is_set():
+            (tmp_path / "pip-unpack" / "inner").mkdir(parents=True)
+            shutil.rmtree(tmp_path / "pip-unpack")
+
+    thread = threading.Thread(target=churn)
+    thread.start()
+    try:
+        assert {bytes_below(tmp_path) for _ in range(5000)} == {5}
+    finally:
+        ended.set()
+        thread.join()

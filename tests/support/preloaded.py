@@ -164,7 +164,7 @@ if __name__ == "__main__":
     import runpy
 
     sys.path[0] = str(ROOT)
-    for module in ("agents.cli.main", "agents.llm_backends.smolagents_import"):
+    for module in ("agents.cli.main", "agents.llm_backends.streaming_model"):
         importlib.import_module(module)
     from agents.llm_backends.litellm_import import load_litellm
 

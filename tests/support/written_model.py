@@ -76,7 +76,6 @@ class WrittenModel:
     """Answers a question on a task by its kind; draft and replacement n with the n-th text, the last for ever."""
 
     model_id = "embedded"
-    parallel = 2
 
     def __init__(
         self, fails: Mapping[str, Exception] | None = None, **answers: Mapping[str, Sequence[str]]
@@ -108,9 +107,6 @@ class WrittenModel:
         number = params["seed"] % 1000 if kind == "draft" else before
         yield ChatMessageStreamDelta(content=f"```python\n{texts[min(number, len(texts) - 1)]}\n```")
         yield FinalDelta(token_usage=TokenUsage(40, TOKENS), finish_reason="stop")
-
-    def cost_usd(self, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0) -> float | None:
-        return 0.0
 
 
 class WrittenModels(SharedModels):

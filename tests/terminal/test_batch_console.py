@@ -33,9 +33,9 @@ def drawn(view: BatchConsole) -> str:
 def test_the_table_shows_what_runs_with_its_tokens_and_what_is_done() -> None:
     view = BatchConsole(Console(), 3, Counter({"failed": 1}))
     view.began(TASK)
-    view.on_event("a", Asked(ASKED))
+    view.emit(Asked(ASKED), "a")
     for _ in range(3):
-        view.on_event("a", Streamed(ASKED, "word"))
+        view.emit(Streamed(ASKED, "word"), "a")
     assert "code writer: draft 1" in drawn(view)
     assert "3 tokens" in drawn(view)
     assert "1 of 4 specs: 1 failed" in drawn(view)
@@ -67,8 +67,8 @@ def test_elsewhere_each_finished_spec_is_a_line(capsys: pytest.CaptureFixture[st
 def test_a_warning_of_many_runs_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
     display = BatchConsole(Console(), 2)
     for name in ("a", "b"):
-        display.on_event(name, Note("No sandbox.", warning=True))
-        display.on_event(name, Note("Only by the way."))
+        display.emit(Note("No sandbox.", warning=True), name)
+        display.emit(Note("Only by the way."), name)
     assert capsys.readouterr().err == "No sandbox.\n"
 
 

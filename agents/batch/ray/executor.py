@@ -17,7 +17,9 @@ from typing import Any
 
 from ...errors import GreenloopError, StorageFailed, UsageError
 from ...events import Note
-from ...llm_backends.model_names import RECORDED_PREFIX, is_embedded, is_recorded
+from ...llm_backends.budget import RunBudget, TotalBudget
+from ...llm_backends.model_names import RECORDED_PREFIX, is_recorded
+from ...llm_backends.providers import is_embedded
 from ...llm_backends.selection import Choice
 from ...records import Failure, Role
 from ...run.resources import models_by_role
@@ -27,7 +29,6 @@ from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
 from ..driver import BatchDisplay, Executor, WorkerLost
 from ..records import Batch, EntryResult, Task
-from ..totals import RunBudget, TotalBudget
 from ..worker import EntryEventHandler, stopped
 from .archive import ArchiveRefused, pack, unpack
 from .pool import RayPool
@@ -54,10 +55,9 @@ def cluster_executor(batch: Batch, pending: int, total: TotalBudget, display: Ba
     with connected(batch.ray, batch.jobs) as ray:
         jobs = min(batch.jobs or max(1, int(ray.cluster_resources().get("CPU", 1))), pending)
         with closing(RayPool(ray, settings, jobs)) as pool:
-            runner = RemoteRunner(batch.directory, pool, total, display.on_event)
-            with closing(Executor(runner, jobs, pool.cancel)) as executor:
-                pool.wait(display.note)
-                yield executor
+            runner = RemoteRunner(batch.directory, pool, total, display.emit)
+            pool.wait(lambda text: display.emit(Note(text, warning=True)))
+            yield Executor(runner, jobs, pool.cancel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class RemoteRunner:
     def _keep(self, task: Task, remote: RemoteResult, run: RunDirectory) -> EntryResult:
         """Put the run and its code in place, as a run on this machine would."""
         for warning in remote.warnings:
-            self.on_event(task.entry.id, Note(warning, warning=True))
+            self.on_event(Note(warning, warning=True), task.entry.id)
         result = self._with_totals(remote.result)
         if remote.run is None:
             return result

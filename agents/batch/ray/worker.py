@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from ... import __version__
 from ...errors import GreenloopError, UsageError
 from ...events import Event, Note, ignore_event
+from ...llm_backends.budget import TotalBudget
 from ...records import Failure, Usage
 from ...run.cancellation import Cancellation
 from ...run.resources import Resources, open_resources
 from ...settings import Settings, Totals
 from ..records import EntryResult, Task
-from ..totals import TotalBudget
 from ..worker import Worker
 from .archive import ArchiveRefused, pack, unpack
 
@@ -73,7 +73,7 @@ class RayWorker:
         task = remote.task
         warnings: dict[str, None] = {}
 
-        def on_event(_: str, event: Event) -> None:
+        def on_event(event: Event, _: str) -> None:
             if isinstance(event, Note) and event.warning and len(warnings) < MOST_WARNINGS:
                 warnings[event.text] = None
 

@@ -14,9 +14,8 @@ from typing import Any
 from ...storage.atomic import replace_atomically
 from ..labels import Report
 from ..records import EntryResult
-from .junit import junit
+from .documents import junit, summary
 from .page import page
-from .summary import summary
 
 __all__ = ["schema", "write_reports"]
 

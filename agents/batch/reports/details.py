@@ -189,11 +189,12 @@ def _candidate(
         if parent is not None and max(len(parent.code), len(candidate.code)) > _MOST_COMPARED:
             parent = None
         document["parent"] = cut.line_of(parent.id) if parent else None
-        document["change"] = cut.lines(_diff(parent, candidate) if parent else candidate.code)
+        document["change"] = cut.lines(change(parent, candidate) if parent else candidate.code)
     return document
 
 
-def _diff(parent: Candidate, candidate: Candidate) -> str:
+def change(parent: Candidate, candidate: Candidate) -> str:
+    """Return the change from one candidate to another as a unified diff, cleaned."""
     before, after = clean(parent.code).split("\n"), clean(candidate.code).split("\n")
     return "\n".join(difflib.unified_diff(before, after, parent.id, candidate.id, lineterm=""))
 

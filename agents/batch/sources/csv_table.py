@@ -7,12 +7,13 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import BinaryIO
 
 from ...spec.front_matter import KEYS, hint
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed
-from .item import BODIES, Fault, Item, Items, fault_at, fault_of, item_of
+from .item import BODIES, Item, Items, fault_at, fault_of, item_of
 
 _COLUMNS = (*BODIES, *KEYS)
 _LONGEST_LINE = 4_000_000
@@ -32,18 +33,18 @@ def items(file: BinaryIO, place: Place) -> Items:
         header = next(rows, None)
         if header is None:
             yield fault_of(place.name, "is empty; begin it with a line of columns.", absent=True)
-        elif isinstance(header, Fault):
-            yield Fault(place.at(1), place.name, header.reason)
+        elif isinstance(header, Item):
+            yield replace(header, place=replace(place, whole=place.at(1)))
         elif reason := _header_fault(header[1]):
             yield fault_at(place, reason, header[0])
         else:
             names = [name.strip() for name in header[1]]
-            yield from (row if isinstance(row, Fault) else _item(names, row, place) for row in rows)
+            yield from (row if isinstance(row, Item) else _item(names, row, place) for row in rows)
     finally:
         text.detach()
 
 
-def _rows(reader: Iterator[list[str]], place: Place) -> Iterator[tuple[int, list[str]] | Fault]:
+def _rows(reader: Iterator[list[str]], place: Place) -> Iterator[tuple[int, list[str]] | Item]:
     """Yield the rows that are not empty, each with its first line."""
     while True:
         line = reader.line_num + 1  # type: ignore[attr-defined]  # typeshed's name for the reader is private
@@ -76,7 +77,7 @@ def _header_fault(header: Sequence[str]) -> str:
     return f"the column `{twice}` is there twice; give it once." if twice else ""
 
 
-def _item(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Item | Fault:
+def _item(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Item:
     line, cells = row
     here = Place(place.name, place.at(line), place.origin, place.folder, first=None)
     source = "\0".join(cells)

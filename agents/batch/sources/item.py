@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ...errors import UsageError
@@ -22,7 +22,7 @@ LISTS = (".yaml", ".yml", ".jsonl", ".ndjson", ".csv")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spec that can be read, `text` at `text_place` or the text file `file`; or a heal.
+    """A spec, `text` at `text_place` or the text file `file`; or a heal; or the `fault` of what is neither.
 
     `keys` are set beside it, each on its line of `lines`. `source` is the item as written, and makes the id of a
     bad entry.
@@ -39,41 +39,33 @@ class Item:
     source: str = ""
     front: FrontMatter = field(default_factory=FrontMatter)
     """Once it is taken apart from the text: what stands beside that, and before it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """An item that can't be read: `reason` is one sentence. `absent`: there is nothing at all at `where`."""
-
-    where: str
-    name: str
-    reason: str
-    source: str = ""
+    fault: str = ""
+    """Why it can't be read, in one sentence; empty where it can."""
     absent: bool = False
+    """True where nothing at all is there."""
 
 
-Items = Iterator[Item | Fault]
+Items = Iterator[Item]
 
 
-def fault_at(place: Place, reason: str, line: int | None = None, source: str = "") -> Fault:
+def fault_at(place: Place, reason: str, line: int | None = None, source: str = "") -> Item:
     """Make the fault of a place, or of its line (from 1)."""
-    where = place.whole if line is None else place.at(line)
-    return Fault(where, place.name, f"{where}: {reason}", source)
+    where = place if line is None else replace(place, whole=place.at(line))
+    return Item(where, source=source, fault=f"{where.whole}: {reason}")
 
 
-def fault_of(name: object, reason: str, *, absent: bool = False) -> Fault:
+def fault_of(path: Path | str, reason: str, *, absent: bool = False) -> Item:
     """Make the fault of a whole file, folder or pattern; `reason` goes on from its name."""
-    return Fault(str(name), str(name), f"{name} {reason}", absent=absent)
+    return Item(file_place(Path(path), str(path)), fault=f"{path} {reason}", absent=absent)
 
 
-def file_place(path: Path) -> Place:
-    """Make the place of a text file."""
-    return Place(str(path), str(path), str(path), path.parent)
+def file_place(path: Path, name: str = "") -> Place:
+    """Make the place of a text file; by default it is called by its path."""
+    name = name or str(path)
+    return Place(name, name, name, path.parent)
 
 
-def item_of(
-    value: object, place: Place, *, lines: Mapping[str, int], text_place: Place, source: str
-) -> Item | Fault:
+def item_of(value: object, place: Place, *, lines: Mapping[str, int], text_place: Place, source: str) -> Item:
     """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys."""
     try:
         if isinstance(value, str):
@@ -84,7 +76,7 @@ def item_of(
             place, "the item is neither text nor a mapping; write `spec: ...`, or quote it.", None, source
         )
     except UsageError as error:
-        return Fault(place.whole, place.name, str(error), source)
+        return Item(place, source=source, fault=str(error))
 
 
 def _of_mapping(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from ...spec.place import Place
-from .item import Fault, Item, Items, fault_at, item_of
+from .item import Item, Items, fault_at, item_of
 
 LONGEST_LINE = 1_000_000
 """Bytes; a spec of the greatest length fits, escaped or not."""
@@ -27,7 +27,7 @@ def items(file: BinaryIO, place: Place) -> Items:
             yield found
 
 
-def _item(line: bytes, place: Place) -> Item | Fault | None:
+def _item(line: bytes, place: Place) -> Item | None:
     source = line.strip().decode("utf-8", "backslashreplace")
     if not source:
         return None

@@ -14,7 +14,7 @@ from ...errors import UsageError
 from ...files import contained
 from ...spec.place import Place, opened
 from . import csv_table, json_lines, yaml_list
-from .item import Fault, Item, Items, fault_at, fault_of, file_place
+from .item import Item, Items, fault_at, fault_of, file_place
 
 _READERS = {
     ".yaml": yaml_list.items,
@@ -35,14 +35,14 @@ def find_items(specs: Sequence[str], stdin: TextIO) -> Items:
             seen.add(spec)
             continue
         for path in _files(spec):
-            if isinstance(path, Fault):
+            if isinstance(path, Item):
                 yield path
             elif (real := os.path.realpath(path)) not in seen:
                 seen.add(real)
                 yield from _items(path)
 
 
-def _files(spec: str) -> Iterator[Path | Fault]:
+def _files(spec: str) -> Iterator[Path | Item]:
     """Yield the files that one of SPECS names: itself, those of a folder, or those that a glob matches."""
     path = Path(spec)
     if spec and os.path.lexists(path):
@@ -53,7 +53,7 @@ def _files(spec: str) -> Iterator[Path | Fault]:
         yield from _matching(spec)
 
 
-def _matching(pattern: str) -> Iterator[Path | Fault]:
+def _matching(pattern: str) -> Iterator[Path | Item]:
     """Yield the files that a glob matches, by path; `**` takes in any number of folders, but no linked one."""
     parts = Path(pattern).parts
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
@@ -74,7 +74,7 @@ def _matching(pattern: str) -> Iterator[Path | Fault]:
         yield fault_of(pattern, "matches no file; check the pattern.", absent=True)
 
 
-def _in_folder(folder: Path) -> Iterator[Path | Fault]:
+def _in_folder(folder: Path) -> Iterator[Path | Item]:
     """Yield the `*.md` of a folder and its subfolders, by path, but hidden ones and README.md."""
     unreadable: list[OSError] = []
     files: list[Path] = []
@@ -90,12 +90,12 @@ def _in_folder(folder: Path) -> Iterator[Path | Fault]:
         yield fault_of(folder, reason, absent=True)
 
 
-def _reached(path: Path, folder: Path) -> Path | Fault:
+def _reached(path: Path, folder: Path) -> Path | Item:
     """Check a file that was found, not named: a link must stay in the `folder` that was searched."""
     try:
         contained(path, folder)
     except UsageError as error:
-        return Fault(str(path), str(path), str(error))
+        return Item(file_place(path), fault=str(error))
     return path
 
 
@@ -115,7 +115,7 @@ def _items(path: Path) -> Items:
                 empty = False
                 yield item
     except UsageError as error:
-        yield Fault(str(path), str(path), str(error))
+        yield Item(file_place(path), fault=str(error))
         return
     if empty:
         yield fault_of(path, "holds no spec; write one into it.", absent=True)

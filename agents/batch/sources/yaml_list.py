@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed, key_lines
-from .item import BODIES, Fault, Item, Items, fault_at, fault_of, item_of
+from .item import BODIES, Item, Items, fault_at, fault_of, item_of
 
 if TYPE_CHECKING:
     import yaml
@@ -42,7 +42,7 @@ def items(file: BinaryIO, place: Place) -> Items:
         yield replace(found, absent=node is None or not node.value)
 
 
-def _item(node: yaml.Node, source: str, place: Place) -> Item | Fault:
+def _item(node: yaml.Node, source: str, place: Place) -> Item:
     import yaml
 
     line = node.start_mark.line + 1
@@ -57,9 +57,8 @@ def _item(node: yaml.Node, source: str, place: Place) -> Item | Fault:
         value = built(node)
     except YamlFault as fault:
         where = place.at((fault.line or node.start_mark.line) + 1)
-        return Fault(
-            here.whole, place.name, f"{where}: the item can't be read ({fault}); quote its values.", written
-        )
+        reason = f"{where}: the item can't be read ({fault}); quote its values."
+        return Item(here, source=written, fault=reason)
     # The lines of a text are the file's in a literal block, else all are the item's first.
     first = text.start_mark.line + 2 if getattr(text, "style", None) == "|" else None
     return item_of(value, here, lines=lines, text_place=replace(here, first=first), source=written)

@@ -11,8 +11,8 @@ from agents.batch.ray.archive import pack, unpack
 from agents.batch.ray.executor import for_the_cluster
 from agents.batch.ray.worker import RayWorker, RemoteTask
 from agents.batch.records import Task
-from agents.batch.totals import TotalBudget
 from agents.errors import UsageError
+from agents.llm_backends.budget import TotalBudget
 from agents.llm_backends.selection import Choice
 from agents.records import Example, Signature, Spec, Usage
 from agents.settings import Settings, Totals

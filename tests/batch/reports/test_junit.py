@@ -8,7 +8,7 @@ import xmlschema
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase
 
 from agents.batch.records import EntryResult
-from agents.batch.reports.junit import junit
+from agents.batch.reports.documents import junit
 
 from .batches import DISPUTE, hostile, one_of_each, report, result
 

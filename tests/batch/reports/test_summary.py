@@ -6,7 +6,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 
 from agents.batch.records import EntryResult
-from agents.batch.reports.summary import MOST_BYTES, code, escaped, summary
+from agents.batch.reports.documents import MOST_BYTES, code, escaped, summary
 from agents.records import Outcome
 
 from .batches import HOSTILE, hostile, one_of_each, report, result
