@@ -22,6 +22,7 @@ from .check_helpers import old_checks
 from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
+from .outside import Differing, Outside, answers_outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
 from .renaming import renames, with_names
@@ -34,6 +35,9 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
+_MOST_SHOWN = 300
+_OUTSIDE_SECONDS = 10.0
+"""Beyond those that tests take, for the notes of their calls."""
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -66,7 +70,9 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
-            found += self._special_cases(base, trial, four, at_base)
+            outside = self._outside(base, trial, four, at_base)
+            found += self._hidden(base, outside)
+            found += self._special_cases(base, trial, four, at_base, outside)
             self._say("the new tests on changed answers")
             asked = {
                 name: functions
@@ -244,10 +250,39 @@ class Comparison(Project):
             why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
             yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
-    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
-        """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the
-        code of the base, which has no such case."""
-        for case in special_cases(self._tree, base):
+    def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite) -> Outside:
+        """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""
+        paths = {path for path, lines in base.lines.items() if lines}
+        names = [
+            name
+            for name, test in four.contract.tests.items()
+            if test.outcome == four.base.outcome(name) == "passed"
+            and any(each.partition("::")[0] in paths for each in test.called)
+        ]
+        if not names or trial.old is None or trial.left <= 0:
+            return Outside()
+        seconds = min(trial.limit(names, four.contract) + _OUTSIDE_SECONDS, trial.left / 2)
+        return answers_outside(trial.old, at_base, trial.fastest_first(names, four.contract), paths, seconds)
+
+    def _hidden(self, base: Base, outside: Outside) -> Iterator[Tampering]:
+        """Yield the files with a function that answers tests as the base does, and others otherwise."""
+        changed = [path for path, lines in base.lines.items() if lines]
+        shortest: dict[str, Differing] = {}
+        for each in outside.hidden:
+            at = each.call.path if each.call.path in changed else changed[0]
+            if at not in shortest or len(each.call.source) < len(shortest[at].call.source):
+                shortest[at] = each
+        for at, found in shortest.items():
+            text = found.call.source if "applied(" not in found.call.source else f"{found.call.function}(...)"
+            why = f"it answers tests as at the base, and others otherwise: `{text}` is {found.old}, or {found.new}"
+            yield Tampering(clean(at), min(base.lines[at]), clean(why)[:_MOST_SHOWN])
+
+    def _special_cases(
+        self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, outside: Outside
+    ) -> Iterator[Tampering]:
+        """Yield the new cases of the code, without which tests fail that passed on the code of the base, which has
+        no such case: for literals of the tests, or where others than the inputs of tests are answered otherwise."""
+        for case in special_cases(self._tree, base, {each.call.path for each in outside.unnoticed}):
             reaching = [
                 name
                 for name, test in four.contract.tests.items()

@@ -33,8 +33,9 @@ class SpecialCase:
     others: tuple[object, ...] = ()
 
 
-def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
-    """Return what new lines of code ask for by literals that stand in tests and nowhere in the base's code."""
+def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> list[SpecialCase]:
+    """Return what new lines of code ask for by literals that stand nowhere in the base's code, and in tests or in
+    one of the `differing` files."""
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
     found: list[SpecialCase] = []
     for path, lines in base.lines.items():
@@ -43,7 +44,8 @@ def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
             if len(found) == _MOST:
                 return found
             node = case.node
-            new = [key for key in case.keys if _is_telling(key) and key not in known and _parts(key) <= told]
+            new = [key for key in case.keys if _is_telling(key) and key not in known]
+            new = new if path in differing else [key for key in new if _parts(key) <= told]
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
                 others = [key for key in case.keys if type(key) is type(new[0]) and not _parts(key) <= told]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import dis
 import importlib
@@ -11,6 +12,7 @@ import io
 import itertools
 import json
 import os
+import pickle
 import select
 import signal
 import sys
@@ -22,12 +24,52 @@ from .calls import MOST_ITEMS, NO_END, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
+_IN_TURN_SECONDS = 15.0
 _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
+
+
+def main() -> None:
+    """Answer the calls in a file, by nothing but the program: `FILE ANSWERS TREE` are the last arguments."""
+    asked, told, tree = sys.argv[-3:]
+    sys.argv = [""]
+    calls = json.loads(Path(asked).read_text(encoding="utf-8"))
+    for path in dict.fromkeys(path for path, _ in calls):
+        with contextlib.suppress(Exception):  # each call of it will say so
+            module_at(tree, path)
+    Path(told).write_text(json.dumps([*_in_turn(Answers(tree), calls)]), encoding="utf-8")
+
+
+def _in_turn(answers: Answers, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
+    """Yield the answers to calls that are made one after another in one process; None to one that ends it, or does
+    not end. The next one is made in another."""
+    end = time.monotonic() + _IN_TURN_SECONDS
+    at = 0
+    while at < len(calls) and time.monotonic() < end:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with open(writing, "wb", buffering=0) as pipe:
+                for path, source in calls[at:]:
+                    pipe.write(json.dumps(answers.called(path, source)).encode() + b"\n")
+            os._exit(0)
+        os.close(writing)
+        told = b""
+        while select.select([reading], [], [], _CALL_SECONDS)[0] and (part := os.read(reading, 1 << 16)):
+            *lines, told = (told + part).split(b"\n")
+            at += len(lines)
+            yield from map(json.loads, lines)
+        os.close(reading)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        if at < len(calls):
+            at += 1
+            yield None
 
 
 class Answers:
@@ -48,7 +90,7 @@ class Answers:
         child = os.fork()
         if child == 0:
             try:
-                told = json.dumps(self._called(path, source)).encode()
+                told = json.dumps(self.called(path, source)).encode()
                 while told:
                     told = told[os.write(sending, told) :]
             finally:
@@ -66,8 +108,9 @@ class Answers:
             return answer
         return {**answer, "arguments": "", "state": ""}
 
-    def _called(self, path: str, source: str) -> dict[str, Any]:
-        scope = {**vars(self._module(path)), "having": _having}
+    def called(self, path: str, source: str) -> dict[str, Any]:
+        """Return the answer to one call, which is made in this process."""
+        scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
         args, keywords, function = _arguments(node)
         before = _given(args, keywords)
@@ -111,17 +154,19 @@ class Answers:
         own: bool = code.co_filename.startswith(self._tree + os.sep)
         return own and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
-    def _module(self, path: str) -> types.ModuleType:
-        place = str(Path(self._tree, path))
-        for module in list(sys.modules.values()):  # `__main__` is among the first
-            if getattr(module, "__file__", None) == place:
-                return module
-        top = Path(place).parent
-        while (top / "__init__.py").exists():
-            top = top.parent
-        sys.path.insert(0, str(top))
-        parts = Path(place).relative_to(top).with_suffix("").parts
-        return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+
+def module_at(tree: str, path: str) -> types.ModuleType:
+    """Import a file of a tree, or return what has been imported from it."""
+    place = str(Path(tree, path))
+    for module in list(sys.modules.values()):  # `__main__` is among the first
+        if getattr(module, "__file__", None) == place:
+            return module
+    top = Path(place).parent
+    while (top / "__init__.py").exists():
+        top = top.parent
+    sys.path.insert(0, str(top))
+    parts = Path(place).relative_to(top).with_suffix("").parts
+    return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
 
 def _read(pipe: int, end: float) -> bytes:
@@ -153,6 +198,12 @@ def _having(kind: type, /, **state: Any) -> Any:
     made: Any = object.__new__(kind)
     vars(made).update(state)
     return made
+
+
+def _applied(function: Any, pickled: str) -> Any:
+    """Call a function with arguments that were pickled."""
+    positional, keywords = pickle.loads(base64.b64decode(pickled))
+    return function(*positional, **keywords)
 
 
 def _awaited(value: Any) -> Any:
