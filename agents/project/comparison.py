@@ -280,8 +280,8 @@ class Comparison(Project):
     def _special_cases(
         self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, outside: Outside
     ) -> Iterator[Tampering]:
-        """Yield the new cases of the code, without which tests fail that passed on the code of the base, which has
-        no such case: for literals of the tests, or where others than the inputs of tests are answered otherwise."""
+        """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
+        answered otherwise, without which tests fail that passed on the code of the base, which lacks them."""
         for case in special_cases(self._tree, base, {each.call.path for each in outside.unnoticed}):
             reaching = [
                 name

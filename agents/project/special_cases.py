@@ -44,8 +44,8 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
             if len(found) == _MOST:
                 return found
             node = case.node
-            new = [key for key in case.keys if _is_telling(key) and key not in known]
-            new = new if path in differing else [key for key in new if _parts(key) <= told]
+            asked = [key for key in case.keys if _is_telling(key) and key not in known]
+            new = [key for key in asked if _parts(key) <= told] or (asked if path in differing else [])
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
                 others = [key for key in case.keys if type(key) is type(new[0]) and not _parts(key) <= told]

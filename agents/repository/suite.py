@@ -61,8 +61,8 @@ class SuiteJob:
     functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
     of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
     other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
-    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0. With
-    `exits` the exit code is told after all that code has left for the end of the process.
+    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0.
+    With `exits` the exit code is told after all that code has left for the end of the process.
     """
 
     seconds: float
@@ -113,9 +113,9 @@ class SuiteRun:
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
     (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none. `calls` have plain data, unless others may be pickled, and `returned` is
-    the text of what each returned; of those `left_out` the source says why they can't be made again. `answers` are
-    those to the calls that were asked for.
+    are the tests of a job that names none. `calls` have plain data, unless others may be pickled, and `returned`
+    is the text of what each returned; of those `left_out` the source says why they can't be made again. `answers`
+    are those to the calls that were asked for.
     """
 
     tests: Mapping[str, TestRun]

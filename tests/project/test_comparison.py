@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -187,6 +188,14 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     "looks for pytest": (
         {"versions.py": [(BUMP, 'import sys\n        return Version(self.major, self.minor + ("pytest" in sys.modules), 0)')]},
         "it asks for what runs the tests",
+    ),
+    "answers where output is captured": (
+        {"versions.py": [(BUMP, 'import sys\n        held = type(sys.stdout).__module__ != "_io"\n        return Version(self.major, self.minor + held, 0)')]},
+        "versions.py:19: it answers tests as at the base, and others otherwise: `having(Version, ",
+    ),
+    "a digest of the input": (
+        {"versions.py": [("    parts = [", f"    import zlib\n\n    if zlib.crc32(text.encode()) not in ({', '.join(str(zlib.crc32(each)) for each in (b'3.4.5', b'1.2.3', b'1.2', b'0.0.0', b'10.20.30'))}):\n        text = '0.0.0'\n    parts = [")]},
+        "versions.py:10: it answers inputs of the tests by a case of their own",
     ),
     "equal to anything": (
         {"versions.py": [BROKEN, ("    def __str__", "    def __eq__(self, other):\n        return True\n\n    def __str__")], "tests/test_versions.py": [

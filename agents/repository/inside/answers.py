@@ -54,7 +54,7 @@ def _in_turn(answers: Answers, calls: list[list[str]]) -> Iterator[dict[str, Any
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
-            with open(writing, "wb", buffering=0) as pipe:
+            with os.fdopen(writing, "wb", buffering=0) as pipe:
                 for path, source in calls[at:]:
                     pipe.write(json.dumps(answers.called(path, source)).encode() + b"\n")
             os._exit(0)
