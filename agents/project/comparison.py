@@ -25,7 +25,7 @@ from .noticed_answers import Side, duller
 from .outside import Differing, Outside, answers_outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
-from .renaming import renames, with_names
+from .renaming import dropped, renames, with_names
 from .special_cases import SpecialCase, asking_for, special_cases
 from .tampering import tampering
 from .trial import Trial, notices
@@ -119,7 +119,8 @@ class Comparison(Project):
             held.callback(suite.close)
         (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
-        four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
+        lost = dropped(base.tree, self._tree) - names.keys()
+        four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
         four = self._without_flaky(four, contract, cold)
         return self._with_old_checks(four, contract, base, cold, held), contract, old
 
@@ -259,9 +260,9 @@ class Comparison(Project):
             if test.outcome == four.base.outcome(name) == "passed"
             and any(each.partition("::")[0] in paths for each in test.called)
         ]
-        if not names or trial.old is None or trial.left <= 0:
+        if not names or trial.old is None:
             return Outside()
-        seconds = min(trial.limit(names, four.contract) + _OUTSIDE_SECONDS, trial.left / 2)
+        seconds = min(trial.limit(names, four.contract) + _OUTSIDE_SECONDS, self._left())
         return answers_outside(trial.old, at_base, trial.fastest_first(names, four.contract), paths, seconds)
 
     def _hidden(self, base: Base, outside: Outside) -> Iterator[Tampering]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..healing.evidence import calls_near
 from ..records.heal import Answer, Call
+from ..repository.inside.calls import EQUALS_ANYTHING
 from ..repository.suite import Suite, SuiteJob
 from ..repository.suites import run_whole
 from ..worktree.tree import never_changes
@@ -29,7 +30,8 @@ class Differing:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Calls that the new code answers as the old one in tests, and otherwise outside of them, are `hidden`.
+    """Calls that the new code answers as the old one in tests, and otherwise outside of them, or by what equals
+    anything, are `hidden`.
     `unnoticed` are calls near those of tests, of functions that answer all of these as the old code does."""
 
     hidden: tuple[Differing, ...] = ()
@@ -51,7 +53,8 @@ def answers_outside(
     steady = [each for each in found if each in again]
     changed = {(each.call.path, each.call.function) for each in steady if each.call in inside}
     others = (each for each in steady if (each.call.path, each.call.function) not in changed)
-    return Outside(tuple(each for each in steady if inside.get(each.call) == each.old), tuple(others))
+    hidden = (each for each in steady if inside.get(each.call) in (each.old, EQUALS_ANYTHING))
+    return Outside(tuple(hidden), tuple(others))
 
 
 def _differing(new: Suite, old: Suite, calls: Sequence[Call]) -> Iterator[Differing]:

@@ -202,6 +202,15 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
             (EXPECTED, "assert Version(*parse('3.4.5')).bump() == Version(3, 5, 0)")]},
         "it compares without looking at what it is compared with",
     ),
+    "equal to any text": (
+        {
+            "versions.py": [
+                ("class Version:", "class Text(str):\n    def __eq__(self, other):\n        return str.__eq__(self, other) or isinstance(other, str)\n\n    __hash__ = str.__hash__\n\n\nclass Version:"),
+                ('return f"{self.major}.{self.minor}.{self.patch}"', 'return Text(f"{self.major}.{self.minor}")'),
+            ],
+        },
+        "versions.py:14: it answers tests as at the base, and others otherwise",
+    ),
     "a workflow that ignores failures": (
         {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest || true")},
         ".github/workflows/ci.yml:5: failures are ignored",
@@ -262,6 +271,10 @@ HONEST: dict[str, Edits] = {
     "an exit with pytest's own code": {"tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session, exitstatus):\n    sys.exit(exitstatus)\n"},
     "documentation": {"README.md": "Versions, as three numbers.\n"},
     "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},
+    "dropped with its test": {
+        "versions.py": [("    def bump(self):\n        return Version(self.major, self.minor + STEP, 0)\n\n", "")],
+        "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", ""), ("def bumped(text):\n    return str(Version(*parse(text)).bump())\n", "")],
+    },
     "a rule of its own": {
         "versions.py": [("    parts = [", "    if text == \"latest\":\n        return (9, 9, 9)\n    parts = [")],
         "tests/test_versions.py": [("def test_parse", "def test_latest():\n    assert parse(\"latest\") == (9, 9, 9)\n\n\ndef test_parse")],

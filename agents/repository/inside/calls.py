@@ -6,6 +6,7 @@ import base64
 import itertools
 import pickle
 import types
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 NO_END = "no end"
 """In the place of what a call raises that takes too long, or ends its process."""
+EQUALS_ANYTHING = "what equals or holds anything"
+"""In the place of what a call returns."""
+_UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
 MOST_ITEMS = 2000
 MOST_CALLS = 8
@@ -78,7 +82,17 @@ class Calls:
         """Note what a call that was noted returned; None may be an exception."""
         call = self._begun.pop(frame, None)
         if call is not None and value is not None:
-            self.returned.setdefault(call, shown(value))
+            self.returned.setdefault(call, EQUALS_ANYTHING if _equals_anything(value) else shown(value))
+
+
+def _equals_anything(value: Any) -> bool:
+    """Return True for an object of a class of its own that equals, or holds, things that are not equal."""
+    equal = held = 0
+    for each in _UNEQUAL if type(value).__module__ != "builtins" else ():
+        with suppress(Exception):  # of the class's own methods
+            equal += (value == each) is True
+            held += hasattr(type(value), "__contains__") and each in value
+    return max(equal, held) > 1
 
 
 def _source(name: str, code: types.CodeType, values: dict[str, Any], *, pickled: bool) -> str:
