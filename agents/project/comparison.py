@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -14,7 +13,7 @@ from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
@@ -22,11 +21,11 @@ from .check_helpers import old_checks
 from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
-from .outside import Differing, Outside, answers_outside
+from .outside import Outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
 from .renaming import dropped, renames, with_names
-from .special_cases import SpecialCase, asking_for, special_cases
+from .special_cases import special_cases
 from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
@@ -35,7 +34,6 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
-_MOST_SHOWN = 300
 _OUTSIDE_SECONDS = 10.0
 """Beyond those that tests take, for the notes of their calls."""
 _FAILED, _NO_TESTS = 1, 5
@@ -70,9 +68,8 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
-            outside = self._outside(base, trial, four, at_base)
-            found += self._hidden(base, outside)
-            found += self._special_cases(base, trial, four, at_base, outside)
+            outside = self._outside(base, trial, four, at_base, contract)
+            found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
             asked = {
                 name: functions
@@ -251,7 +248,7 @@ class Comparison(Project):
             why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
             yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
-    def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite) -> Outside:
+    def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
         """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""
         paths = {path for path, lines in base.lines.items() if lines}
         names = [
@@ -260,27 +257,11 @@ class Comparison(Project):
             if test.outcome == four.base.outcome(name) == "passed"
             and any(each.partition("::")[0] in paths for each in test.called)
         ]
-        if not names or trial.old is None:
-            return Outside()
+        outside = Outside(contract, at_base)
         seconds = min(trial.limit(names, four.contract) + _OUTSIDE_SECONDS, self._left())
-        return answers_outside(trial.old, at_base, trial.fastest_first(names, four.contract), paths, seconds)
+        return outside.compared(trial.fastest_first(names, four.contract), paths, seconds) if names else outside
 
-    def _hidden(self, base: Base, outside: Outside) -> Iterator[Tampering]:
-        """Yield the files with a function that answers tests as the base does, and others otherwise."""
-        changed = [path for path, lines in base.lines.items() if lines]
-        shortest: dict[str, Differing] = {}
-        for each in outside.hidden:
-            at = each.call.path if each.call.path in changed else changed[0]
-            if at not in shortest or len(each.call.source) < len(shortest[at].call.source):
-                shortest[at] = each
-        for at, found in shortest.items():
-            text = found.call.source if "applied(" not in found.call.source else f"{found.call.function}(...)"
-            why = f"it answers tests as at the base, and others otherwise: `{text}` is {found.old}, or {found.new}"
-            yield Tampering(clean(at), min(base.lines[at]), clean(why)[:_MOST_SHOWN])
-
-    def _special_cases(
-        self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, outside: Outside
-    ) -> Iterator[Tampering]:
+    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
         answered otherwise, without which tests fail that passed on the code of the base, which lacks them."""
         for case in special_cases(self._tree, base, {each.call.path for each in outside.unnoticed}):
@@ -291,38 +272,21 @@ class Comparison(Project):
                 and four.base.outcome(name) == "passed"
                 and any(each.startswith(f"{case.path}::") for each in test.called)
             ]
-            if not reaching or trial.old is None:
+            if not reaching:
                 continue
             names = trial.fastest_first(reaching, four.contract)
-            run = trial.run_file(trial.old, case.path, case.without, names, four.contract)
+            run = trial.run_file(outside.new, case.path, case.without, names, four.contract)
             if run is None:
                 case_at = f"{clean(case.path)}:{case.line}: `{clean(case.text)[:200]}`"
                 self._notes.append(f"{case_at} was not tried without the inputs of tests; more --seconds do.")
                 continue
             failing = [name for name in names if run.outcome(name) == "failed"]
-            if not notices(run, names) or not failing:
-                continue
-            agreeing = (self._agree(case, other, failing[0], (trial.old, at_base)) for other in case.others)
-            if not case.others or not all(agreeing):
+            if notices(run, names) and failing and not outside.agree_on(case.path, case.others):
                 why = (
                     f"it answers inputs of the tests by a case of their own, `{clean(case.text)[:200]}`: without "
                     f"it {clean(failing[0])} fails, which needed none at the base"
                 )
                 yield Tampering(clean(case.path), case.line, why)
-
-    def _agree(self, case: SpecialCase, other: object, name: str, suites: Sequence[Suite]) -> bool:
-        """Return True if a test that asks for another key of a table ends alike on the code of all suites."""
-        path, function = name.partition("::")[0], name.partition("[")[0]
-        ends = []
-        for suite in suites:
-            text = asking_for(suite.tree.files[path], case.told, other) if never_changes(path) else None
-            if text is None:
-                return False
-            run = suite.run(SuiteJob(self._left(), paths=(path,), files={path: text}), cold=True)
-            told = {each: run.tests[each].text for each in run.tests if each.partition("[")[0] == function}
-            errors = {each: re.findall(r"^E .*", text, re.MULTILINE) for each, text in told.items()}
-            ends.append((errors, {each: run.outcome(each) for each in told}))
-        return bool(ends[0][0]) and all(each == ends[0] for each in ends)
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()

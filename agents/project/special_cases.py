@@ -22,14 +22,12 @@ _WORDS = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True)
 class SpecialCase:
     """New code that asks for a literal which the code of the base asks for nowhere; `without` is the text of the
-    whole file with no such case. `told` are its literals that tests have; of a table with more keys that they
-    don't have `others` are some of those."""
+    whole file with no such case. Of a table with more keys that tests don't have `others` are some of those."""
 
     path: str
     line: int
     text: str
     without: str
-    told: tuple[object, ...] = ()
     others: tuple[object, ...] = ()
 
 
@@ -52,20 +50,9 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
                 others = others[:_MOST_OTHERS] if len(others) > len(new) else []
                 case.put(case.without(new))
                 without = unparse(module) + "\n"
-                found.append(SpecialCase(path, node.lineno, text, without, (*new,), (*others,)))
+                found.append(SpecialCase(path, node.lineno, text, without, (*others,)))
                 case.put(node)
     return found
-
-
-def asking_for(data: bytes, keys: Collection[object], other: object) -> bytes | None:
-    """Return the text of a file of tests with another literal in the place of some, if one is there."""
-    module = parsed(data)
-    found = False
-    for node in ast.walk(module):
-        if isinstance(node, ast.Constant) and type(node.value) is type(other) and node.value in keys:
-            node.value = other
-            found = True
-    return (unparse(module) + "\n").encode() if found else None
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
