@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import accumulate
 
 from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
@@ -34,8 +35,8 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
-_OUTSIDE_SECONDS = 10.0
-"""Beyond those that tests take, for the notes of their calls."""
+_NOTED = 20
+"""Times as long as by itself a test may take whose calls are noted."""
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -258,8 +259,11 @@ class Comparison(Project):
             and any(each.partition("::")[0] in paths for each in test.called)
         ]
         outside = Outside(contract, at_base)
-        seconds = min(trial.limit(names, four.contract) + _OUTSIDE_SECONDS, self._left())
-        return outside.compared(trial.fastest_first(names, four.contract), paths, seconds) if names else outside
+        seconds = self._left() / 2
+        names = [*trial.fastest_first(names, four.contract)]
+        took = accumulate(four.contract.tests[name].seconds for name in names)
+        names = [name for name, sum_ in zip(names, took, strict=True) if _NOTED * sum_ < seconds]
+        return outside.compared(names, paths, seconds) if names else outside
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are

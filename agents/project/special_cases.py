@@ -56,13 +56,17 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
-    """Return the literals in the code or in the tests, and what numbers and words stand in their texts."""
+    """Return the literals in the code or in the tests, and what numbers and words stand in their texts; those of
+    docstrings say what is asked of code, and not that it has a case for it."""
     found: set[object] = set()
     for path, data in tree.files.items():
         if path.endswith(".py") and never_changes(path) == of_tests:
-            for node in ast.walk(parsed(data)):
+            nodes = [*ast.walk(parsed(data))]
+            documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            found |= {key for case in _asked(parsed(data)) for key in case.keys}
+            for node in nodes:
                 if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                    for key in _literals([node]):
+                    for key in _literals([node] if id(node) not in documents else []):
                         found |= _parts(key) | {key}
                         for word in _WORDS.findall(key) if isinstance(key, str) else ():
                             found |= {word, int(word)} if word.isdecimal() and word.isascii() else {word}
