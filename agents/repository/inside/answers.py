@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
-_IN_TURN_SECONDS = 15.0
+_OUTSIDE_SECONDS = 15.0
 _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
 
@@ -42,71 +42,66 @@ def main() -> None:
     for path in dict.fromkeys(path for path, _ in calls):
         with contextlib.suppress(Exception):  # each call of it will say so
             module_at(tree, path)
-    Path(told).write_text(json.dumps([*_in_turn(Answers(tree), calls)]), encoding="utf-8")
-
-
-def _in_turn(answers: Answers, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
-    """Yield the answers to calls that are made one after another in one process; None to one that ends it, or does
-    not end. The next one is made in another."""
-    end = time.monotonic() + _IN_TURN_SECONDS
-    at = 0
-    while at < len(calls) and time.monotonic() < end:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            with os.fdopen(writing, "wb", buffering=0) as pipe:
-                for path, source in calls[at:]:
-                    pipe.write(json.dumps(answers.called(path, source)).encode() + b"\n")
-            os._exit(0)
-        os.close(writing)
-        told = b""
-        while select.select([reading], [], [], _CALL_SECONDS)[0] and (part := os.read(reading, 1 << 16)):
-            *lines, told = (told + part).split(b"\n")
-            at += len(lines)
-            yield from map(json.loads, lines)
-        os.close(reading)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        if at < len(calls):
-            at += 1
-            yield None
+    Path(told).write_text(json.dumps([*Answers(tree, seconds=_OUTSIDE_SECONDS).in_turn(calls)]), encoding="utf-8")
 
 
 class Answers:
     """Answers calls of functions in the files below the folder `tree`; with a `Report` it has the calls that
     they make."""
 
-    def __init__(self, tree: str, report: Any = None) -> None:
+    def __init__(self, tree: str, report: Any = None, seconds: float = _ALL_SECONDS) -> None:
         self._tree = tree.rstrip(os.sep)
         self._report = report
-        self._end = time.monotonic() + _ALL_SECONDS
+        self._end = time.monotonic() + seconds
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
         """Return the answer to one call; None where the time for all is over."""
-        end = time.monotonic() + _CALL_SECONDS
-        if end > self._end:
-            return None
+        return next(self.in_turn([[path, source]]))
+
+    def in_turn(self, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
+        """Yield the answers to calls that are made one after another in one process, forked from this; what comes
+        after one that ends it, or does not end, is made in another. None where the time for all is over."""
+        at = 0
+        while at < len(calls):
+            if time.monotonic() + _CALL_SECONDS > self._end:
+                yield from [None] * (len(calls) - at)
+                return
+            for told in self._forked(calls[at:]):
+                at += 1
+                if self._report is not None:
+                    self._report.calls.add(*told.pop("calls"))
+                yield told
+            if at < len(calls):
+                at += 1
+                no_end = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS}
+                yield {**no_end, "output": "", "arguments": "", "state": ""}
+
+    def _forked(self, calls: list[list[str]]) -> Iterator[dict[str, Any]]:
         receiving, sending = os.pipe()
         child = os.fork()
         if child == 0:
             try:
-                told = json.dumps(self.called(path, source)).encode()
-                while told:
-                    told = told[os.write(sending, told) :]
+                with os.fdopen(sending, "wb") as pipe:
+                    for each in calls:
+                        pipe.write(json.dumps(self.called(*each)).encode() + b"\n")
+                        pipe.flush()
             finally:
                 os._exit(0)
         os.close(sending)
-        told = _read(receiving, end)
-        os.close(receiving)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        answer: dict[str, Any] = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS, "output": ""}
-        with contextlib.suppress(ValueError):
-            answer = dict(json.loads(told))
-            if self._report is not None:
-                self._report.calls.add(*answer.pop("calls"))
-            return answer
-        return {**answer, "arguments": "", "state": ""}
+        begun = b""
+        end = time.monotonic() + _CALL_SECONDS
+        try:
+            while (left := end - time.monotonic()) > 0 and len(begun) < _MOST_BYTES:
+                if not select.select([receiving], [], [], left)[0] or not (part := os.read(receiving, 1 << 16)):
+                    break
+                *lines, begun = (begun + part).split(b"\n")
+                end = time.monotonic() + _CALL_SECONDS if lines else end
+                with contextlib.suppress(ValueError, TypeError):  # a program may write what it likes
+                    yield from (dict(json.loads(line)) for line in lines)
+        finally:
+            os.close(receiving)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
     def called(self, path: str, source: str) -> dict[str, Any]:
         """Return the answer to one call, which is made in this process."""
@@ -167,16 +162,6 @@ def module_at(tree: str, path: str) -> types.ModuleType:
     sys.path.insert(0, str(top))
     parts = Path(place).relative_to(top).with_suffix("").parts
     return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
-
-
-def _read(pipe: int, end: float) -> bytes:
-    """Read a pipe until it is closed or the time is over."""
-    told = b""
-    while (left := end - time.monotonic()) > 0 and len(told) < _MOST_BYTES:
-        if not select.select([pipe], [], [], left)[0] or not (part := os.read(pipe, 1 << 16)):
-            break
-        told += part
-    return told
 
 
 def _arguments(node: Any) -> tuple[list[Any], dict[str, Any], Any]:
