@@ -96,8 +96,9 @@ class Answers:
                     break
                 *lines, begun = (begun + part).split(b"\n")
                 end = time.monotonic() + _CALL_SECONDS if lines else end
-                with contextlib.suppress(ValueError, TypeError):  # a program may write what it likes
-                    yield from (dict(json.loads(line)) for line in lines)
+                yield from (dict(json.loads(line)) for line in lines)
+        except (ValueError, TypeError):
+            return  # the program has written there itself
         finally:
             os.close(receiving)
             os.kill(child, signal.SIGKILL)
