@@ -39,6 +39,7 @@ _FEWER = re.compile(
     r"fixtures|fixtures-per-test|markers|cache-show|noconftest|confcutdir|override-ini)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
 )
 """Options of pytest by which fewer tests are run, or none, and single files."""
+_ASKED = re.compile(r"py\.?test\b.*", re.DOTALL)
 _POSITIONAL = re.compile(r"\{posargs:?")
 _SELDOM = re.compile(r"^(- )?if:.*\bgithub\.(event_name|ref|ref_name|head_ref|base_ref|actor)\b")
 """In a step or job that ran tests without it."""
@@ -89,7 +90,7 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
         if ignored or text.startswith(".IGNORE"):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (runs and replaced and _FEWER.search(_POSITIONAL.sub(" ", text.partition("pytest")[2]))) or (
+        elif (runs and replaced and _FEWER.search(_asked(text))) or (
             "PYTEST_ADDOPTS" in text and _FEWER.search(text)
         ):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
@@ -97,6 +98,12 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
 
 def _runs_at(triggers: re.Match[str] | None) -> bool:
     return triggers is not None and bool(re.search(r"\b(push|pull_request)\b", triggers[0]))
+
+
+def _asked(text: str) -> str:
+    """Return a command from where it names pytest, with the arguments that it has unless others are given."""
+    found = _ASKED.search(text)
+    return _POSITIONAL.sub(" ", found[0]) if found else ""
 
 
 def _runs_tests(text: str) -> bool:

@@ -59,6 +59,7 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("tox.ini", TOX, TOX.replace("pytest tests", "- pytest tests")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "pytest tests/test_a.py")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "pytest {posargs:tests/test_a.py}")),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "py.test --cov=a {posargs:tests/test_a.py}")),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("tests\n", "tests || true\n")),
     ],
 )
