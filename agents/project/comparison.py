@@ -267,8 +267,13 @@ class Comparison(Project):
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
-        answered otherwise, without which tests fail that passed on the code of the base, which lacks them."""
-        for case in special_cases(self._tree, base, {each.call.path for each in outside.unnoticed}):
+        answered otherwise and no test says so, without which tests fail that passed on the code of the base, which
+        lacks them."""
+        differing = {each.call.path for each in outside.unnoticed}
+        for name, test in four.now.tests.items():
+            if test.outcome == "passed" and four.shown.outcome(name) == "failed":
+                differing -= {each.partition("::")[0] for each in test.called}
+        for case in special_cases(self._tree, base, differing):
             reaching = [
                 name
                 for name, test in four.contract.tests.items()
