@@ -23,7 +23,8 @@ _IGNORED = re.compile(
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
     r"^(- )?(continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|if:\s*(false\b|\$\{\{\s*false\b)|"
-    r"shell:.*\{0\}|set\s+\+e\b)|^(ignore_outcome|ignore_errors)\s*=\s*true",
+    r"shell:.*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
+    r"^(ignore_outcome|ignore_errors)\s*=\s*true",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
@@ -35,12 +36,13 @@ _RUNS_TESTS = re.compile(
 _NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv |deps\b)|.*\binstall\b")
 _KEY = re.compile(r"(\w+)\s*=")
 _FEWER = re.compile(
-    r"\s(-[kmhVco]|-p\s+no:\S+|--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|"
-    r"fixtures|fixtures-per-test|markers|cache-show|noconftest|confcutdir|override-ini)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
+    r"\s(-[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs)\S*|"
+    r"--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|fixtures|"
+    r"fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
 )
 """Options of pytest by which fewer tests are run, or none, and single files."""
 _ASKED = re.compile(r"py\.?test\b.*", re.DOTALL)
-_POSITIONAL = re.compile(r"\{posargs:?")
+_NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
 _SELDOM = re.compile(r"^(- )?if:.*\bgithub\.(event_name|ref|ref_name|head_ref|base_ref|actor)\b")
 """In a step or job that ran tests without it."""
 _TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
@@ -103,7 +105,7 @@ def _runs_at(triggers: re.Match[str] | None) -> bool:
 def _asked(text: str) -> str:
     """Return a command from where it names pytest, with the arguments that it has unless others are given."""
     found = _ASKED.search(text)
-    return _POSITIONAL.sub(" ", found[0]) if found else ""
+    return _NO_ARGUMENT.sub(" ", found[0]) if found else ""
 
 
 def _runs_tests(text: str) -> bool:
