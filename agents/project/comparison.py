@@ -198,8 +198,7 @@ class Comparison(Project):
         flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
         if flaky:
             self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
-        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
-        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+        return four.with_contract(flaky)
 
     def _with_old_checks(
         self, four: TwoByTwo, contract: Suite, base: Base, cold: bool, held: ExitStack
@@ -207,20 +206,14 @@ class Comparison(Project):
         """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
         assertion fails then has failed."""
         files = old_checks(self._tree, base)
-        names = [
-            name
-            for name, test in four.contract.tests.items()
-            if test.outcome == "passed" and any(each.partition("::")[0] in files for each in test.called)
-        ]
+        names = four.holding(files)
         if not names:
             return four
         suite = replace(contract, tree=replace(contract.tree, files={**contract.tree.files, **files}))
         held.callback(suite.close)
         again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
-        asserted = {name: test for name, test in failed.items() if test.asserted}
-        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in asserted.items()}
-        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+        return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
         """Add a test that fails to a file of each folder with tests, and yield where it does not fail, or where
@@ -252,18 +245,12 @@ class Comparison(Project):
     def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
         """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""
         paths = {path for path, lines in base.lines.items() if lines}
-        names = [
-            name
-            for name, test in four.contract.tests.items()
-            if test.outcome == four.base.outcome(name) == "passed"
-            and any(each.partition("::")[0] in paths for each in test.called)
-        ]
         outside = Outside(contract, at_base)
         seconds = self._left() / 2
-        names = [*trial.fastest_first(names, four.contract)]
+        names = trial.fastest_first(four.holding(paths), four.contract)
         took = accumulate(four.contract.tests[name].seconds for name in names)
-        names = [name for name, sum_ in zip(names, took, strict=True) if _NOTED * sum_ < seconds]
-        return outside.compared(names, paths, seconds) if names else outside
+        noted = [name for name, sum_ in zip(names, took, strict=True) if _NOTED * sum_ < seconds]
+        return outside.compared(noted, paths, seconds) if noted else outside
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
         """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
@@ -274,16 +261,9 @@ class Comparison(Project):
             if test.outcome == "passed" and four.shown.outcome(name) == "failed":
                 differing -= {each.partition("::")[0] for each in test.called}
         for case in special_cases(self._tree, base, differing):
-            reaching = [
-                name
-                for name, test in four.contract.tests.items()
-                if test.outcome == "passed"
-                and four.base.outcome(name) == "passed"
-                and any(each.startswith(f"{case.path}::") for each in test.called)
-            ]
-            if not reaching:
+            names = trial.fastest_first(four.holding({case.path}), four.contract)
+            if not names:
                 continue
-            names = trial.fastest_first(reaching, four.contract)
             run = trial.run_file(outside.new, case.path, case.without, names, four.contract)
             if run is None:
                 case_at = f"{clean(case.path)}:{case.line}: `{clean(case.text)[:200]}`"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..repository.suite import SuiteRun
+from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
 from .base import TestPlace
 from .cases import cases, expects_otherwise
@@ -45,6 +45,22 @@ class TwoByTwo:
         """Return the old tests that pass on the old code alone: a second run tells whether they always do."""
         names = [self._same(self.contract, name) for name in self._passing()]
         return [name for name in names if self.contract.outcome(name) == "failed"]
+
+    def holding(self, paths: Container[str]) -> list[str]:
+        """Return the old tests that pass on both codes, and call functions of files at `paths`."""
+        tests = self.contract.tests
+        return [
+            name
+            for name in self._passing()
+            if self.contract.outcome(name) == "passed"
+            and any(each.partition("::")[0] in paths for each in tests[name].called)
+        ]
+
+    def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
+        """Return the same where old tests ended otherwise on the new code."""
+        tests = self.contract.tests
+        tests = {**tests, **{name: replace(test, called=tests[name].called) for name, test in ended.items()}}
+        return replace(self, contract=replace(self.contract, tests=tests))
 
     def faulty(self) -> list[str]:
         """Return the old tests that don't pass on the old code and are not skipped."""
