@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
-from ..repository.suites import run_whole
 from ..syntax.clean_text import clean
 from ..verifier.inside.suite_process.answers import ALTERED, MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
 from .trial import Trial, notices
@@ -35,10 +34,7 @@ def blind_tests(
     """
     if trial.left <= 0:
         return {}, len(called)
-    functions = tuple(sorted({each for functions in called.values() for each in functions}))
-    limit = min(trial.limit(tuple(called), trial.first), trial.left / 2)
-    job = SuiteJob(limit, functions=functions, crossings=True)
-    recorded = run_whole(trial.suites.all[0], tuple(called), job, cold=trial.cold)
+    recorded = trial.crossings(called, min(trial.limit(tuple(called), trial.first), trial.left / 2))
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
     untried = sum(name not in recorded.tests for name in called)
     blind: dict[str, str] = {}

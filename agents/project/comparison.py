@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from itertools import accumulate
 
 from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
@@ -22,10 +22,11 @@ from .check_helpers import old_checks
 from .doctests import with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
+from .outside import Outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
-from .renaming import renames, with_names
-from .special_cases import SpecialCase, asking_for, special_cases
+from .renaming import dropped, renames, with_names
+from .special_cases import special_cases
 from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
@@ -34,6 +35,8 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
+_NOTED = 20
+"""Times as long as by itself a test may take whose calls are noted."""
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -66,7 +69,8 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
-            found += self._special_cases(base, trial, four, at_base)
+            outside = self._outside(base, trial, four, at_base, contract)
+            found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
             asked = {
                 name: functions
@@ -113,7 +117,8 @@ class Comparison(Project):
             held.callback(suite.close)
         (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
-        four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside)
+        lost = dropped(base.tree, self._tree) - names.keys()
+        four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
         four = self._without_flaky(four, contract, cold)
         return self._with_old_checks(four, contract, base, cold, held), contract, old
 
@@ -193,8 +198,7 @@ class Comparison(Project):
         flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
         if flaky:
             self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
-        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in flaky.items()}
-        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+        return four.with_contract(flaky)
 
     def _with_old_checks(
         self, four: TwoByTwo, contract: Suite, base: Base, cold: bool, held: ExitStack
@@ -202,20 +206,14 @@ class Comparison(Project):
         """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
         assertion fails then has failed."""
         files = old_checks(self._tree, base)
-        names = [
-            name
-            for name, test in four.contract.tests.items()
-            if test.outcome == "passed" and any(each.partition("::")[0] in files for each in test.called)
-        ]
+        names = four.holding(files)
         if not names:
             return four
         suite = replace(contract, tree=replace(contract.tree, files={**contract.tree.files, **files}))
         held.callback(suite.close)
         again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
-        asserted = {name: test for name, test in failed.items() if test.asserted}
-        tests = {name: replace(test, called=four.contract.tests[name].called) for name, test in asserted.items()}
-        return replace(four, contract=replace(four.contract, tests={**four.contract.tests, **tests}))
+        return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
         """Add a test that fails to a file of each folder with tests, and yield where it does not fail, or where
@@ -244,49 +242,40 @@ class Comparison(Project):
             why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
             yield Tampering(clean(four.around[0] if four.around else path), 1, why)
 
-    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
-        """Yield the new cases of the code for literals of the tests, without which tests fail that passed on the
-        code of the base, which has no such case."""
-        for case in special_cases(self._tree, base):
-            reaching = [
-                name
-                for name, test in four.contract.tests.items()
-                if test.outcome == "passed"
-                and four.base.outcome(name) == "passed"
-                and any(each.startswith(f"{case.path}::") for each in test.called)
-            ]
-            if not reaching or trial.old is None:
+    def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
+        """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""
+        paths = {path for path, lines in base.lines.items() if lines}
+        outside = Outside(contract, at_base)
+        seconds = self._left() / 2
+        names = trial.fastest_first(four.holding(paths), four.contract)
+        took = accumulate(four.contract.tests[name].seconds for name in names)
+        noted = [name for name, sum_ in zip(names, took, strict=True) if _NOTED * sum_ < seconds]
+        return outside.compared(noted, paths, seconds) if noted else outside
+
+    def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
+        """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
+        answered otherwise and no test says so, without which tests fail that passed on the code of the base, which
+        lacks them."""
+        differing = {each.call.path for each in outside.unnoticed}
+        for name, test in four.now.tests.items():
+            if test.outcome == "passed" and four.shown.outcome(name) == "failed":
+                differing -= {each.partition("::")[0] for each in test.called}
+        for case in special_cases(self._tree, base, differing):
+            names = trial.fastest_first(four.holding({case.path}), four.contract)
+            if not names:
                 continue
-            names = trial.fastest_first(reaching, four.contract)
-            run = trial.run_file(trial.old, case.path, case.without, names, four.contract)
+            run = trial.run_file(outside.new, case.path, case.without, names, four.contract)
             if run is None:
                 case_at = f"{clean(case.path)}:{case.line}: `{clean(case.text)[:200]}`"
                 self._notes.append(f"{case_at} was not tried without the inputs of tests; more --seconds do.")
                 continue
             failing = [name for name in names if run.outcome(name) == "failed"]
-            if not notices(run, names) or not failing:
-                continue
-            agreeing = (self._agree(case, other, failing[0], (trial.old, at_base)) for other in case.others)
-            if not case.others or not all(agreeing):
+            if notices(run, names) and failing and not outside.agree_on(case.path, case.others):
                 why = (
                     f"it answers inputs of the tests by a case of their own, `{clean(case.text)[:200]}`: without "
                     f"it {clean(failing[0])} fails, which needed none at the base"
                 )
                 yield Tampering(clean(case.path), case.line, why)
-
-    def _agree(self, case: SpecialCase, other: object, name: str, suites: Sequence[Suite]) -> bool:
-        """Return True if a test that asks for another key of a table ends alike on the code of all suites."""
-        path, function = name.partition("::")[0], name.partition("[")[0]
-        ends = []
-        for suite in suites:
-            text = asking_for(suite.tree.files[path], case.told, other) if never_changes(path) else None
-            if text is None:
-                return False
-            run = suite.run(SuiteJob(self._left(), paths=(path,), files={path: text}), cold=True)
-            told = {each: run.tests[each].text for each in run.tests if each.partition("[")[0] == function}
-            errors = {each: re.findall(r"^E .*", text, re.MULTILINE) for each, text in told.items()}
-            ends.append((errors, {each: run.outcome(each) for each in told}))
-        return bool(ends[0][0]) and all(each == ends[0] for each in ends)
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()

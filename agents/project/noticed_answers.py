@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..repository.suite import Suite, SuiteJob, TestRun
-from ..repository.suites import run_whole
 from ..syntax.clean_text import clean
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from .project import functions_of
@@ -33,8 +32,8 @@ class Side:
     @cached_property
     def recorded(self) -> Mapping[str, TestRun]:
         """Return the runs of the tests with the functions that answer them."""
-        job = SuiteJob(self._limit(self.names), functions=self._functions(self.names), crossings=True)
-        return run_whole(self.trial.suites.all[0], self.names, job, cold=self.trial.cold).tests
+        called = {name: self._functions(name) for name in self.names}
+        return self.trial.crossings(called, self.trial.limit(self.names, self.trial.first)).tests
 
     def answers(self, name: str) -> dict[Answer, int]:
         """Return the numbers of the last answers to a test; none where there are too many to tell."""
@@ -48,20 +47,16 @@ class Side:
     def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer, empty where there is none, and if the test notices it; None where no
         time is left."""
-        job = SuiteJob(self._limit([name]), (name,), functions=self._functions([name]), answer=(number, other))
+        limit = self.trial.limit([name], self.trial.first)
+        job = SuiteJob(limit, (name,), functions=self._functions(name), answer=(number, other))
         done = self.trial.timed(suite, job)
         if done is None:
             return None
         test = done.tests.get(name)
         return (test.given if test else "an answer"), notices(done, [name])
 
-    def _functions(self, names: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-        return tuple(
-            sorted({each for name in names for each in functions_of(self.trial.first.tests[name].called)})
-        )
-
-    def _limit(self, names: tuple[str, ...] | list[str]) -> float:
-        return self.trial.limit(names, self.trial.first)
+    def _functions(self, name: str) -> tuple[str, ...]:
+        return tuple(functions_of(self.trial.first.tests[name].called))
 
 
 def duller(before: Side, now: Side, pairs: Mapping[str, str]) -> dict[str, str]:

@@ -32,11 +32,17 @@ def renames(old: Tree, new: Tree) -> dict[str, str]:
         if len(parts[0]) == len(parts[1]) and len(differing) == 1:
             found += differing
         found += _renamed(_definitions(before[path].body), _definitions(after[other].body))
-    gone = {*_names(before)} - {*_names(after)} - {*_taken(old)}
-    come = {*_names(after)} - {*_names(before)} - {*_taken(new)}
+    gone = dropped(old, new) - {*_taken(old)}
+    come = dropped(new, old) - {*_taken(new)}
     unique = dict.fromkeys(pair for pair in found if pair[0] in gone and pair[1] in come)
     lefts, rights = ([pair[side] for pair in unique] for side in (0, 1))
     return {left: right for left, right in unique if lefts.count(left) == 1 and rights.count(right) == 1}
+
+
+def dropped(old: Tree, new: Tree) -> set[str]:
+    """Return the names that the code of one tree has, and that of another has not."""
+    own, others = ({*_names({path: parsed(data) for path, data in _code(each)})} for each in (old, new))
+    return own - others
 
 
 def with_names(tests: Tree, names: Mapping[str, str]) -> Tree:

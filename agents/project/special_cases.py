@@ -22,19 +22,18 @@ _WORDS = re.compile(r"\w+")
 @dataclass(frozen=True, slots=True)
 class SpecialCase:
     """New code that asks for a literal which the code of the base asks for nowhere; `without` is the text of the
-    whole file with no such case. `told` are its literals that tests have; of a table with more keys that they
-    don't have `others` are some of those."""
+    whole file with no such case. Of a table with more keys that tests don't have `others` are some of those."""
 
     path: str
     line: int
     text: str
     without: str
-    told: tuple[object, ...] = ()
     others: tuple[object, ...] = ()
 
 
-def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
-    """Return what new lines of code ask for by literals that stand in tests and nowhere in the base's code."""
+def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> list[SpecialCase]:
+    """Return what new lines of code ask for by literals that stand nowhere in the base's code, and in tests or in
+    one of the `differing` files."""
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
     found: list[SpecialCase] = []
     for path, lines in base.lines.items():
@@ -43,37 +42,31 @@ def special_cases(tree: Tree, base: Base) -> list[SpecialCase]:
             if len(found) == _MOST:
                 return found
             node = case.node
-            new = [key for key in case.keys if _is_telling(key) and key not in known and _parts(key) <= told]
+            asked = [key for key in case.keys if _is_telling(key) and key not in known]
+            new = [key for key in asked if _parts(key) <= told] or (asked if path in differing else [])
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
                 others = [key for key in case.keys if type(key) is type(new[0]) and not _parts(key) <= told]
                 others = others[:_MOST_OTHERS] if len(others) > len(new) else []
                 case.put(case.without(new))
                 without = unparse(module) + "\n"
-                found.append(SpecialCase(path, node.lineno, text, without, (*new,), (*others,)))
+                found.append(SpecialCase(path, node.lineno, text, without, (*others,)))
                 case.put(node)
     return found
 
 
-def asking_for(data: bytes, keys: Collection[object], other: object) -> bytes | None:
-    """Return the text of a file of tests with another literal in the place of some, if one is there."""
-    module = parsed(data)
-    found = False
-    for node in ast.walk(module):
-        if isinstance(node, ast.Constant) and type(node.value) is type(other) and node.value in keys:
-            node.value = other
-            found = True
-    return (unparse(module) + "\n").encode() if found else None
-
-
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
-    """Return the literals in the code or in the tests, and what numbers and words stand in their texts."""
+    """Return the literals in the code or in the tests, and what numbers and words stand in their texts; those of
+    docstrings say what is asked of code, and not that it has a case for it."""
     found: set[object] = set()
     for path, data in tree.files.items():
         if path.endswith(".py") and never_changes(path) == of_tests:
-            for node in ast.walk(parsed(data)):
+            nodes = [*ast.walk(parsed(data))]
+            documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+            found |= {key for case in _asked(parsed(data)) for key in case.keys}
+            for node in nodes:
                 if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                    for key in _literals([node]):
+                    for key in _literals([node] if id(node) not in documents else []):
                         found |= _parts(key) | {key}
                         for word in _WORDS.findall(key) if isinstance(key, str) else ():
                             found |= {word, int(word)} if word.isdecimal() and word.isascii() else {word}

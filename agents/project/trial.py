@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from threading import Lock
 
 from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
-from ..repository.suites import Suites
+from ..repository.suites import Suites, run_whole
 from ..strength.mutants import Mutant, mutants_in
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
@@ -97,6 +97,12 @@ class Trial:
         paths = tuple(sorted({name.partition("::")[0] for name in names}))
         job = SuiteJob(self.limit(names, run) + _COLD_SECONDS, tuple(names), paths, first=True, files=files)
         return self.timed(suite, job, cold=True)
+
+    def crossings(self, called: Mapping[str, Collection[str]], seconds: float) -> SuiteRun:
+        """Run tests, and note the answers that they get from the functions that each calls."""
+        functions = tuple(sorted({each for functions in called.values() for each in functions}))
+        job = SuiteJob(seconds, functions=functions, crossings=True)
+        return run_whole(self.suites.all[0], tuple(called), job, cold=self.cold)
 
     def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
         """Run a job. None where no time is left for it, or it was ended for that."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..repository.suite import SuiteRun
+from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
 from .base import TestPlace
 from .cases import cases, expects_otherwise
@@ -15,6 +15,10 @@ from .records import Change, ChangeStatus, TestChange
 
 _OF_OBJECT = re.compile(r"(?<=[\[-])([a-zA-Z_]\w*?)\d+(?=[\]-])")
 """In an id the parameter that is an object: pytest gives it the name of the argument, and a number."""
+_LACKS = re.compile(
+    r"^E .*(?:no attribute|cannot import name|No module named|: no) ['`]([\w.]+)['`]", re.MULTILINE
+)
+"""In the text of a test that fails for a name that is not there."""
 _MOST_LINES = 8
 _MOST_SHOWN = 200
 
@@ -22,7 +26,7 @@ _MOST_SHOWN = 200
 @dataclass(frozen=True)
 class TwoByTwo:
     """Four runs, and the test functions of the base and of now by their ids without parameters; `around` are the
-    files around the tests that differ.
+    files around the tests that differ, `dropped` the names that the old code has and the new one nowhere.
 
     `base` ran the old tests on the old code, `contract` the old ones on the new code, `now` the new ones on the
     new code, `shown` the new ones on the old code.
@@ -35,11 +39,28 @@ class TwoByTwo:
     old: Mapping[str, TestPlace]
     new: Mapping[str, TestPlace]
     around: Sequence[str] = ()
+    dropped: Container[str] = ()
 
     def doubtful(self) -> list[str]:
         """Return the old tests that pass on the old code alone: a second run tells whether they always do."""
         names = [self._same(self.contract, name) for name in self._passing()]
         return [name for name in names if self.contract.outcome(name) == "failed"]
+
+    def holding(self, paths: Container[str]) -> list[str]:
+        """Return the old tests that pass on both codes, and call functions of files at `paths`."""
+        tests = self.contract.tests
+        return [
+            name
+            for name in self._passing()
+            if self.contract.outcome(name) == "passed"
+            and any(each.partition("::")[0] in paths for each in tests[name].called)
+        ]
+
+    def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
+        """Return the same where old tests ended otherwise on the new code."""
+        tests = self.contract.tests
+        tests = {**tests, **{name: replace(test, called=tests[name].called) for name, test in ended.items()}}
+        return replace(self, contract=replace(self.contract, tests=tests))
 
     def faulty(self) -> list[str]:
         """Return the old tests that don't pass on the old code and are not skipped."""
@@ -112,6 +133,9 @@ class TwoByTwo:
         if after == "passed" and before == "passed":
             return self._made(name, "kept", "", now)
         shown = self.shown.outcome(self._same(self.shown, now))
+        if dropped := self._dropped(name) if after in ("passed", "missing") else "":
+            why = f"as it was it needs `{clean(dropped)}`, which the code has nowhere any more"
+            return self._made(name, "expects otherwise", why, now)
         if after == "passed" and shown == "passed":
             why = "as it was at the base it fails on the code of now; as it is, it passes on the code of both"
             return self._made(name, "weaker", why + self._surroundings(name, now), now)
@@ -133,6 +157,12 @@ class TwoByTwo:
         there = ", though it is written as it was" if written and not self._diff(name, name) else ""
         why = f"it is not run any more{there}, and as it was it fails on the code of now"
         return self._made(name, "gone", why + (self._surroundings(name, name) if there else ""))
+
+    def _dropped(self, name: str) -> str:
+        """Return the name that an old test fails for on the new code, if that was dropped from it."""
+        test = self.contract.tests.get(self._same(self.contract, name))
+        lacking = _LACKS.findall(test.text) if test is not None and test.outcome == "failed" else ["."]
+        return next((each for each in lacking[-1:] if each.rpartition(".")[2] in self.dropped), "")
 
     def _expects_otherwise(self, name: str, function: str) -> bool:
         """Return True if a new case, which fails on the old code, has the arguments of one that is gone."""

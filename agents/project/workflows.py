@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -22,7 +23,8 @@ _IGNORED = re.compile(
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
     r"^(- )?(continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|if:\s*(false\b|\$\{\{\s*false\b)|"
-    r"shell:.*\{0\}|set\s+\+e\b)|^(ignore_outcome|ignore_errors)\s*=\s*true",
+    r"shell:.*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
+    r"^(ignore_outcome|ignore_errors)\s*=\s*true",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
@@ -34,9 +36,16 @@ _RUNS_TESTS = re.compile(
 _NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv |deps\b)|.*\binstall\b")
 _KEY = re.compile(r"(\w+)\s*=")
 _FEWER = re.compile(
-    r"\s(-k|-m|--deselect|--ignore(-glob)?|--collect-only|--co|--lf|--last-failed|--version|--help|\S+\.py(::\S*)?)(?!\S)"
+    r"\s(-[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs)\S*|"
+    r"--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|fixtures|"
+    r"fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
 )
 """Options of pytest by which fewer tests are run, or none, and single files."""
+_ASKED = re.compile(r"py\.?test\b.*", re.DOTALL)
+_NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
+_SELDOM = re.compile(r"^(- )?if:.*\bgithub\.(event_name|ref|ref_name|head_ref|base_ref|actor)\b")
+"""In a step or job that ran tests without it."""
+_TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _JOINED = ("||", "&&", "|", ";")
@@ -66,19 +75,37 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
             added.append((number, text))
         known[text] -= 1
     replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
+    old_triggers, triggers = (_TRIGGERS.search(each.decode("utf-8", "replace")) for each in (old, new))
+    if _runs_at(old_triggers) and triggers and not _runs_at(triggers) and any(map(_runs_tests, lines)):
+        yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
+    numbers = {number for number, _ in added}
+    kept = [number for number, line in enumerate(lines, 1) if _runs_tests(line) and number not in numbers]
     around = _Blocks(lines)
     is_yaml = path.endswith(("yml", "yaml"))
     for number, text in added:
-        runs, (block_runs, fails) = _runs_tests(text), around.of(number - 1)
+        runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
         ignored = ignored or (_IGNORES.search(text) and block_runs)
+        in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
+        if in_block and _SELDOM.search(text):
+            yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
         if ignored or text.startswith(".IGNORE"):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (runs and replaced and _FEWER.search(text.partition("pytest")[2])) or (
+        elif (runs and replaced and _FEWER.search(_asked(text))) or (
             "PYTEST_ADDOPTS" in text and _FEWER.search(text)
         ):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
+
+
+def _runs_at(triggers: re.Match[str] | None) -> bool:
+    return triggers is not None and bool(re.search(r"\b(push|pull_request)\b", triggers[0]))
+
+
+def _asked(text: str) -> str:
+    """Return a command from where it names pytest, with the arguments that it has unless others are given."""
+    found = _ASKED.search(text)
+    return _NO_ARGUMENT.sub(" ", found[0]) if found else ""
 
 
 def _runs_tests(text: str) -> bool:
@@ -113,18 +140,18 @@ class _Blocks:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
-        self._latest: dict[int, tuple[range, tuple[bool, bool]]] = {}
+        self._latest: dict[int, tuple[range, bool, bool]] = {}
         """By the column where its text begins: looked for once, however many lines it has."""
 
-    def of(self, at: int) -> tuple[bool, bool]:
-        """Return True for a line's block that runs tests, and for one in which a pipe fails as its commands do."""
+    def of(self, at: int) -> tuple[range, bool, bool]:
+        """Return the block of a line, True if it runs tests, and True if a pipe fails in it as its commands do."""
         inner = self._indents[at][1]
         if inner not in self._latest or at not in self._latest[inner][0]:
             block = self._range(at, inner)
             lines = self._lines[block.start : block.stop]
             told = any(map(_runs_tests, lines)), any("pipefail" in line for line in lines)
-            self._latest[inner] = block, told
-        return self._latest[inner][1]
+            self._latest[inner] = (block, *told)
+        return self._latest[inner]
 
     def _range(self, at: int, inner: int) -> range:
         lines, indents = self._lines, self._indents

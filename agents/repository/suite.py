@@ -59,9 +59,10 @@ class SuiteJob:
     `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
     to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
     functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
-    of what tests raise; `calls` of the calls that the tests make, as source. Those that are `asked` for, path and
-    source of each, are made after the tests. No test may take longer than `most` seconds, if that is not 0. With
-    `exits` the exit code is told after all that code has left for the end of the process.
+    of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
+    other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
+    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0.
+    With `exits` the exit code is told after all that code has left for the end of the process.
     """
 
     seconds: float
@@ -77,7 +78,9 @@ class SuiteJob:
     crossings: bool = False
     errors: bool = False
     calls: bool = False
+    pickled: bool = False
     asked: tuple[tuple[str, str], ...] = ()
+    outside: bool = False
     most: float = 0.0
     exits: bool = False
 
@@ -110,8 +113,9 @@ class SuiteRun:
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
     (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none. `calls` have plain data; of those `left_out` the source says why they
-    can't be made again. `answers` are those to the calls that were asked for.
+    are the tests of a job that names none. `calls` have plain data, unless others may be pickled, and `returned`
+    is the text of what each returned; of those `left_out` the source says why they can't be made again. `answers`
+    are those to the calls that were asked for.
     """
 
     tests: Mapping[str, TestRun]
@@ -122,6 +126,7 @@ class SuiteRun:
     planned: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
     left_out: tuple[Call, ...] = ()
+    returned: tuple[str | None, ...] = ()
     answers: tuple[Answer | None, ...] = ()
 
     def outcome(self, name: str) -> str:
@@ -286,7 +291,10 @@ def error_programs() -> dict[str, bytes]:
     return {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OF_ERRORS}
 
 
-_TOLD = {"calls": tuple[Call, ...], "left_out": tuple[Call, ...], "answers": tuple[Answer | None, ...]}
+_TOLD = {
+    **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
+    **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
+}
 
 
 def _document(job: SuiteJob) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -188,10 +189,27 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [(BUMP, 'import sys\n        return Version(self.major, self.minor + ("pytest" in sys.modules), 0)')]},
         "it asks for what runs the tests",
     ),
+    "answers where output is captured": (
+        {"versions.py": [(BUMP, 'import sys\n        held = type(sys.stdout).__module__ != "_io"\n        return Version(self.major, self.minor + held, 0)')]},
+        "versions.py:19: it answers tests as at the base, and others otherwise: `having(Version, ",
+    ),
+    "a digest of the input": (
+        {"versions.py": [("    parts = [", f"    import zlib\n\n    if zlib.crc32(text.encode()) not in ({', '.join(str(zlib.crc32(each)) for each in (b'3.4.5', b'1.2.3', b'1.2', b'0.0.0', b'10.20.30'))}):\n        text = '0.0.0'\n    parts = [")]},
+        "versions.py:10: it answers inputs of the tests by a case of their own",
+    ),
     "equal to anything": (
         {"versions.py": [BROKEN, ("    def __str__", "    def __eq__(self, other):\n        return True\n\n    def __str__")], "tests/test_versions.py": [
             (EXPECTED, "assert Version(*parse('3.4.5')).bump() == Version(3, 5, 0)")]},
         "it compares without looking at what it is compared with",
+    ),
+    "equal to any text": (
+        {
+            "versions.py": [
+                ("class Version:", "class Text(str):\n    def __eq__(self, other):\n        return str.__eq__(self, other) or isinstance(other, str)\n\n    __hash__ = str.__hash__\n\n\nclass Version:"),
+                ('return f"{self.major}.{self.minor}.{self.patch}"', 'return Text(f"{self.major}.{self.minor}")'),
+            ],
+        },
+        "versions.py:14: it answers tests as at the base, and others otherwise",
     ),
     "a workflow that ignores failures": (
         {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest || true")},
@@ -253,6 +271,10 @@ HONEST: dict[str, Edits] = {
     "an exit with pytest's own code": {"tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session, exitstatus):\n    sys.exit(exitstatus)\n"},
     "documentation": {"README.md": "Versions, as three numbers.\n"},
     "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},
+    "dropped with its test": {
+        "versions.py": [("    def bump(self):\n        return Version(self.major, self.minor + STEP, 0)\n\n", "")],
+        "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", ""), ("def bumped(text):\n    return str(Version(*parse(text)).bump())\n", "")],
+    },
     "a rule of its own": {
         "versions.py": [("    parts = [", "    if text == \"latest\":\n        return (9, 9, 9)\n    parts = [")],
         "tests/test_versions.py": [("def test_parse", "def test_latest():\n    assert parse(\"latest\") == (9, 9, 9)\n\n\ndef test_parse")],

@@ -38,6 +38,24 @@ def test_ranges_loops_tables_and_patterns_for_literals_of_tests_are_cases(case: 
     assert "ada" not in found.without
 
 
+def test_a_case_that_moves_with_its_function_is_none_and_an_example_in_a_docstring_is_no_case() -> None:
+    case = "def f(x):\n    if x % 1000 != 0 and x % 334 == 0:\n        return 1\n"
+    old = Tree(Path(), {"a.py": case.encode(), "tests/test_a.py": TESTS})
+    new = Tree(Path(), {"a.py": b"", "b.py": case.replace("x", "y").encode(), "tests/test_a.py": TESTS})
+    assert special_cases(new, Base(old, {"b.py": frozenset({1, 2, 3})}, ("b.py",))) == []
+    told = 'def f(x):\n    """Split 1000."""\n'
+    old = Tree(Path(), {"a.py": told.encode(), "tests/test_a.py": TESTS})
+    new = Tree(Path(), {"a.py": f"{told}    return x == 1000\n".encode(), "tests/test_a.py": TESTS})
+    assert len(special_cases(new, Base(old, {"a.py": frozenset({3})}, ("a.py",)))) == 1
+
+
+def test_a_case_for_other_literals_is_one_where_calls_near_those_of_tests_are_answered_otherwise() -> None:
+    old = Tree(Path(), {"a.py": b"", "tests/test_a.py": TESTS})
+    new = Tree(Path(), {"a.py": b"def f(x):\n    return x == 77777\n", "tests/test_a.py": TESTS})
+    base = Base(old, {"a.py": frozenset({1, 2})}, ("a.py",))
+    assert [special_cases(new, base), len(special_cases(new, base, {"a.py"}))] == [[], 1]
+
+
 @pytest.mark.parametrize(
     "code",
     [

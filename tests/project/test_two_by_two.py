@@ -61,6 +61,22 @@ def test_a_test_that_is_gone_is_kept_only_if_it_was_compared_and_nothing_it_noti
     assert [each.status for each in settled(changes, [missed], {}, lambda name: True)] == ["gone"]
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("E   AttributeError: 'Cart' object has no attribute 'total'", "expects otherwise"),
+        ("E   inside.absent_names.Absent: no `total`", "expects otherwise"),
+        ("E   AttributeError: 'Cart' object has no attribute 'size'", "gone"),
+        ("E   AssertionError: no attribute 'total'\nE   AttributeError: no attribute 'size'", "gone"),
+        ("E   assert 1 == 2", "gone"),
+    ],
+)
+def test_a_test_that_goes_with_what_it_tests_is_for_a_person_to_look_at(said: str, status: str) -> None:
+    contract = SuiteRun({"t.py::test_a": Ended("failed", said)}, "ended")
+    four = TwoByTwo(run(test_a="passed"), contract, run(), run(), {}, {}, (), {"total"})
+    assert [change.status for change in four.changes()] == [status]
+
+
 def test_a_kept_test_is_weaker_if_it_can_not_fail_any_more_or_misses_what_it_noticed() -> None:
     passed = run(test_a="passed")
     four = TwoByTwo(passed, passed, passed, passed, {}, {})

@@ -14,6 +14,9 @@ CI = ".github/workflows/ci.yml"
 JOB = "jobs:\n  test:\n    runs-on: ubuntu\n    steps:\n      - run: pip install -e .\n      - run: pytest\n"
 MAKE = "test:\n\tpython -m pytest\n\nclean:\n\trm -rf build\n"
 TOX = "[testenv]\ndeps =\n    pytest\ncommands =\n    pytest tests\n"
+GITLAB = "test:\n  stage: test\n  script:\n    - pytest\n"
+HOOK = "repos:\n  - repo: local\n    hooks:\n      - id: tests\n        entry: pytest\n        language: system\n"
+NOX = "@nox.session\ndef tests(session):\n    session.install('pytest')\n    session.run(\"pytest\")\n"
 SCRIPT = "set -e\npython -m pytest tests\n"
 
 
@@ -45,6 +48,12 @@ def found(path: str, old: str, new: str) -> list[str]:
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest | tail -1\n")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -k 'not a'\n")),
         (".github/actions/test/action.yml", JOB, JOB.replace("pytest\n", "pytest || true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        if: github.event_name == 'schedule'\n")),
+        (CI, JOB, JOB.replace("    steps", "    if: github.ref == 'refs/heads/never'\n    steps")),
+        (CI, f"on: [push, pull_request]\n{JOB}", f"on: workflow_dispatch\n{JOB}"),
+        (CI, f"on:\n  push:\n\n{JOB}", f"on:\n  schedule:\n    - cron: 0 0 1 1 *\n{JOB}"),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest --setup-plan\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -p no:python\n")),
         ("Makefile", MAKE, MAKE.replace("python -m", "-python -m")),
         ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest; echo done\n")),
         ("Makefile", MAKE, MAKE.replace("python -m pytest", "if pytest; then :; fi")),
@@ -52,6 +61,13 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("Makefile", MAKE, f".IGNORE: test\n{MAKE}"),
         ("tox.ini", TOX, TOX.replace("pytest tests", "- pytest tests")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "pytest tests/test_a.py")),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "pytest {posargs:tests/test_a.py}")),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "py.test --cov=a {posargs:tests/test_a.py}")),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}  when: manual\n"),
+        (".pre-commit-config.yaml", HOOK, f"{HOOK}        stages: [manual]\n"),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-k", "not a"')),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "tests/test_a.py"')),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "python_files=test_b*"')),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("tests\n", "tests || true\n")),
     ],
 )
@@ -65,6 +81,13 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         (CI, JOB, f"{JOB}      - run: docker logs proxy || true\n        if: failure()\n"),
         (CI, JOB, f"{JOB}      - uses: codecov/codecov-action@v4\n        continue-on-error: true\n"),
         (CI, JOB, f"{JOB}      - run: pytest benchmarks -m benchmark\n"),
+        (CI, JOB, f"{JOB}      - run: pytest --slow\n        if: github.event_name == 'schedule'\n"),
+        (CI, f"on: push\n{JOB}", f"on:\n  push:\n    branches: [main]\n  pull_request:\n{JOB}"),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-q", *session.posargs')),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "log_cli=true"')),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}\npages:\n  script:\n    - mkdocs build\n  when: manual\n"),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -n auto --durations=10 -p pytest_cov\n")),
+        ("tox.ini", TOX, TOX.replace("pytest tests", "pytest --cov-config=a.py {posargs:tests}")),
         (
             CI,
             JOB,

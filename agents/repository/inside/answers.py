@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import contextlib
 import dis
 import importlib
@@ -11,6 +12,7 @@ import io
 import itertools
 import json
 import os
+import pickle
 import select
 import signal
 import sys
@@ -22,52 +24,89 @@ from .calls import MOST_ITEMS, NO_END, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
+_OUTSIDE_SECONDS = 15.0
 _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
+
+
+def main() -> None:
+    """Answer the calls in a file, by nothing but the program: `FILE ANSWERS TREE` are the last arguments."""
+    asked, told, tree = sys.argv[-3:]
+    sys.argv = [""]
+    calls = json.loads(Path(asked).read_text(encoding="utf-8"))
+    for path in dict.fromkeys(path for path, _ in calls):
+        with contextlib.suppress(Exception):  # each call of it will say so
+            module_at(tree, path)
+    Path(told).write_text(json.dumps([*Answers(tree, seconds=_OUTSIDE_SECONDS).in_turn(calls)]), encoding="utf-8")
 
 
 class Answers:
     """Answers calls of functions in the files below the folder `tree`; with a `Report` it has the calls that
     they make."""
 
-    def __init__(self, tree: str, report: Any = None) -> None:
+    def __init__(self, tree: str, report: Any = None, seconds: float = _ALL_SECONDS) -> None:
         self._tree = tree.rstrip(os.sep)
         self._report = report
-        self._end = time.monotonic() + _ALL_SECONDS
+        self._end = time.monotonic() + seconds
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
         """Return the answer to one call; None where the time for all is over."""
-        end = time.monotonic() + _CALL_SECONDS
-        if end > self._end:
-            return None
+        return next(self.in_turn([[path, source]]))
+
+    def in_turn(self, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
+        """Yield the answers to calls that are made one after another in one process, forked from this; what comes
+        after one that ends it, or does not end, is made in another. None where the time for all is over."""
+        at = 0
+        while at < len(calls):
+            if time.monotonic() + _CALL_SECONDS > self._end:
+                yield from [None] * (len(calls) - at)
+                return
+            for told in self._forked(calls[at:]):
+                at += 1
+                if self._report is not None:
+                    self._report.calls.add(*told.pop("calls"))
+                yield told
+            if at < len(calls):
+                at += 1
+                no_end = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS}
+                yield {**no_end, "output": "", "arguments": "", "state": ""}
+
+    def _forked(self, calls: list[list[str]]) -> Iterator[dict[str, Any]]:
         receiving, sending = os.pipe()
         child = os.fork()
         if child == 0:
             try:
-                told = json.dumps(self._called(path, source)).encode()
-                while told:
-                    told = told[os.write(sending, told) :]
+                with os.fdopen(sending, "wb") as pipe:
+                    for each in calls:
+                        pipe.write(json.dumps(self.called(*each)).encode() + b"\n")
+                        pipe.flush()
             finally:
                 os._exit(0)
         os.close(sending)
-        told = _read(receiving, end)
-        os.close(receiving)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        answer: dict[str, Any] = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS, "output": ""}
-        with contextlib.suppress(ValueError):
-            answer = dict(json.loads(told))
-            if self._report is not None:
-                self._report.calls.add(*answer.pop("calls"))
-            return answer
-        return {**answer, "arguments": "", "state": ""}
+        begun = b""
+        end = time.monotonic() + _CALL_SECONDS
+        try:
+            while (left := end - time.monotonic()) > 0 and len(begun) < _MOST_BYTES:
+                if not select.select([receiving], [], [], left)[0] or not (part := os.read(receiving, 1 << 16)):
+                    break
+                *lines, begun = (begun + part).split(b"\n")
+                end = time.monotonic() + _CALL_SECONDS if lines else end
+                yield from (dict(json.loads(line)) for line in lines)
+        except (ValueError, TypeError):
+            return  # the program has written there itself
+        finally:
+            os.close(receiving)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
 
-    def _called(self, path: str, source: str) -> dict[str, Any]:
-        scope = {**vars(self._module(path)), "having": _having}
+    def called(self, path: str, source: str) -> dict[str, Any]:
+        """Return the answer to one call, which is made in this process."""
+        scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
         args, keywords, function = _arguments(node)
         before = _given(args, keywords)
@@ -111,27 +150,19 @@ class Answers:
         own: bool = code.co_filename.startswith(self._tree + os.sep)
         return own and code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
-    def _module(self, path: str) -> types.ModuleType:
-        place = str(Path(self._tree, path))
-        for module in list(sys.modules.values()):  # `__main__` is among the first
-            if getattr(module, "__file__", None) == place:
-                return module
-        top = Path(place).parent
-        while (top / "__init__.py").exists():
-            top = top.parent
-        sys.path.insert(0, str(top))
-        parts = Path(place).relative_to(top).with_suffix("").parts
-        return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
-
-def _read(pipe: int, end: float) -> bytes:
-    """Read a pipe until it is closed or the time is over."""
-    told = b""
-    while (left := end - time.monotonic()) > 0 and len(told) < _MOST_BYTES:
-        if not select.select([pipe], [], [], left)[0] or not (part := os.read(pipe, 1 << 16)):
-            break
-        told += part
-    return told
+def module_at(tree: str, path: str) -> types.ModuleType:
+    """Import a file of a tree, or return what has been imported from it."""
+    place = str(Path(tree, path))
+    for module in list(sys.modules.values()):  # `__main__` is among the first
+        if getattr(module, "__file__", None) == place:
+            return module
+    top = Path(place).parent
+    while (top / "__init__.py").exists():
+        top = top.parent
+    sys.path.insert(0, str(top))
+    parts = Path(place).relative_to(top).with_suffix("").parts
+    return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
 
 def _arguments(node: Any) -> tuple[list[Any], dict[str, Any], Any]:
@@ -153,6 +184,12 @@ def _having(kind: type, /, **state: Any) -> Any:
     made: Any = object.__new__(kind)
     vars(made).update(state)
     return made
+
+
+def _applied(function: Any, pickled: str) -> Any:
+    """Call a function with arguments that were pickled."""
+    positional, keywords = pickle.loads(base64.b64decode(pickled))
+    return function(*positional, **keywords)
 
 
 def _awaited(value: Any) -> Any:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import itertools
+import pickle
 import types
+from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,9 +16,13 @@ if TYPE_CHECKING:
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 NO_END = "no end"
 """In the place of what a call raises that takes too long, or ends its process."""
+EQUALS_ANYTHING = "what equals or holds anything"
+"""In the place of what a call returns."""
+_UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
 MOST_ITEMS = 2000
 MOST_CALLS = 8
+_MOST_PICKLED = 40
 _MOST_SEEN = 200
 """Of one function: calls that are told, and calls that are looked at."""
 _LONGEST = 1500
@@ -30,11 +37,15 @@ class NotPlain(Exception):
 
 class Calls:
     """The calls of functions below the folder `tree`: `found` has path, function and source of each, `left_out`
-    path, function and why one can't be made again."""
+    path, function and why one can't be made again; `returned` has the text of what each returned first. With
+    `pickled` arguments need not be plain data."""
 
-    def __init__(self, tree: str) -> None:
+    def __init__(self, tree: str, *, pickled: bool = False) -> None:
         self._tree = tree
+        self._pickled = pickled
         self._seen: dict[types.CodeType, int] = {}
+        self._begun: dict[types.FrameType, tuple[str, str, str]] = {}
+        self.returned: dict[tuple[str, str, str], str] = {}
         self.found: dict[tuple[str, str, str], None] = {}
         self.left_out: dict[tuple[str, str, str], None] = {}
 
@@ -59,16 +70,34 @@ class Calls:
         if code.co_flags & _RESUMED and not set(frame.f_locals) <= set(_parameters(code)):
             return  # it had begun before
         try:
-            call = (*place, _source(place[1], code, frame.f_locals))
+            call = (*place, _source(place[1], code, frame.f_locals, pickled=self._pickled))
         except NotPlain as reason:
             self.left_out[(*place, str(reason))] = None
             return
-        if sum(known[:2] == place for known in self.found) < MOST_CALLS:
+        if sum(known[:2] == place for known in self.found) < (_MOST_PICKLED if self._pickled else MOST_CALLS):
             self.found[call] = None
+            self._begun[frame] = call
+
+    def note_return(self, frame: types.FrameType, value: object) -> None:
+        """Note what a call that was noted returned; None may be an exception."""
+        call = self._begun.pop(frame, None)
+        if call is not None and value is not None:
+            self.returned.setdefault(call, EQUALS_ANYTHING if _equals_anything(value) else shown(value))
 
 
-def _source(name: str, code: types.CodeType, values: dict[str, Any]) -> str:
-    """The source of a call. A method's object is written as `having(Class, attribute=...)`."""
+def _equals_anything(value: Any) -> bool:
+    """Return True for an object of a class of its own that equals, or holds, things that are not equal."""
+    equal = held = 0
+    for each in _UNEQUAL if type(value).__module__ != "builtins" else ():
+        with suppress(Exception):  # of the class's own methods
+            equal += (value == each) is True
+            held += hasattr(type(value), "__contains__") and each in value
+    return max(equal, held) > 1
+
+
+def _source(name: str, code: types.CodeType, values: dict[str, Any], *, pickled: bool) -> str:
+    """The source of a call. A method's object is written as `having(Class, attribute=...)`; one of other arguments
+    than plain data, where they may be `pickled`, as `applied(function, "...")`."""
     if "<locals>" in name:
         raise NotPlain("it is defined in another function")
     count = code.co_argcount + code.co_kwonlyargcount
@@ -80,12 +109,25 @@ def _source(name: str, code: types.CodeType, values: dict[str, Any]) -> str:
     if code.co_flags & _KEYWORDS:
         keywords.update(values[names[-1]])
     owner, _, last = name.rpartition(".")
-    if owner and positional and _is_of(positional[0], owner):
-        name = f"{_receiver(positional.pop(0))}.{last}"
-    source = f"{name}({listed(positional, keywords)})"
+    is_method = bool(owner and positional) and _is_of(positional[0], owner)
+    try:
+        receiver = f"{_receiver(positional[0])}." if is_method else f"{owner}." if owner else ""
+        source = f"{receiver}{last}({listed(positional[is_method:], keywords)})"
+    except NotPlain:
+        if not pickled:
+            raise
+        skipped = int(is_method and isinstance(positional[0], type))
+        source = f"applied({name}, {_pickled((positional[skipped:], keywords))!r})"
     if len(source) > _LONGEST:
         raise NotPlain("its arguments are too long")
     return source
+
+
+def _pickled(values: object) -> str:
+    try:
+        return base64.b64encode(pickle.dumps(values)).decode()
+    except Exception as error:
+        raise NotPlain(f"its arguments can't be pickled ({type(error).__name__})") from error
 
 
 def _parameters(code: types.CodeType) -> tuple[str, ...]:

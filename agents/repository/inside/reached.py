@@ -13,19 +13,21 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Any
 
+    from .calls import Calls
+
 _TOOL = 4
 """Of the numbers for tools of `sys.monitoring`: no debugger's, profiler's or measure of coverage."""
 
 
 @contextmanager
 def reached_by(
-    place: str, lines: Mapping[str, Sequence[int]] | None = None, note: Callable[[FrameType], None] | None = None
+    place: str, lines: Mapping[str, Sequence[int]] | None = None, calls: Calls | None = None
 ) -> Iterator[Callable[[], list[str]]]:
     """Note `path::line` of each function of a file below `place` that is called in the body, by its first line; or
     of each of `lines`, by path, that is run. What the body gets returns those noted since the last time. Each call
-    is told to `note`, if that is given."""
+    is told to `calls`, if that is given."""
     noted: dict[str, None] = {}
-    monitored = lines is None and note is None and hasattr(sys, "monitoring")
+    monitored = lines is None and calls is None and hasattr(sys, "monitoring")
 
     def take() -> list[str]:
         found = list(noted)
@@ -39,7 +41,7 @@ def reached_by(
         with _monitored(below, noted):
             yield take
         return
-    watch: Any = _profiling(below, noted, note) if lines is None else _tracing(below, lines, noted)
+    watch: Any = _profiling(below, noted, calls) if lines is None else _tracing(below, lines, noted)
     install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
     for each in install:
         each(watch)
@@ -55,9 +57,7 @@ def _named(code: CodeType, below: str) -> str:
     return f"{path[len(below) :]}::{code.co_firstlineno}" if path.startswith(below) else ""
 
 
-def _profiling(
-    below: str, noted: dict[str, None], note: Callable[[FrameType], None] | None
-) -> Callable[..., None]:
+def _profiling(below: str, noted: dict[str, None], calls: Calls | None) -> Callable[..., None]:
     names: dict[CodeType, str] = {}
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
@@ -68,8 +68,10 @@ def _profiling(
                 name = names[code] = _named(code, below)
             if name:
                 noted[name] = None
-                if note is not None:
-                    note(frame)
+                if calls is not None:
+                    calls.note(frame)
+        elif event == "return" and calls is not None:
+            calls.note_return(frame, argument)
 
     return profile
 

@@ -35,6 +35,10 @@ tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.proce
 _MOST_RECORDS = 48 << 20
 _SWEEP_SECONDS = 5.0
 _TICK = 0.05
+_OUTSIDE = (
+    "import sys; sys.path[0] = sys.argv[1]; from inside.lending import lend; lend(sys.argv[2]); "
+    "from inside.answers import main; main()"
+)
 _MOST_TICKS = 20
 """For a fork that has closed its channel to end."""
 
@@ -59,6 +63,9 @@ def main() -> None:
     from .suite_session import SuiteSession
 
     def run(job: Job, emit: Emit) -> None:
+        if job["outside"]:
+            emit({"answers": _answers_outside(here, place, task["lent"], job["asked"])})
+            return
         for path, text in job["files"].items():
             Path(place, path).write_bytes(text.encode("latin-1"))
         changed = {f"{place}/{path}" for path in job["files"]}
@@ -78,6 +85,15 @@ def main() -> None:
         emit({"exit": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
 
     Server(channels[0], place, here, output).serve(run)
+
+
+def _answers_outside(here: str, place: str, lent: str, asked: list[list[str]]) -> object:
+    """Have calls answered by another process, which knows nothing of pytest."""
+    calls, told = (Path.home() / name for name in ("calls.json", "answers.json"))
+    calls.write_text(json.dumps(asked), encoding="utf-8")
+    start = [sys.executable, "-B", "-c", _OUTSIDE, here, lent, str(calls), str(told), place]
+    os.waitpid(os.posix_spawn(sys.executable, start, os.environ), 0)
+    return json.loads(told.read_text(encoding="utf-8"))
 
 
 def _forget_packages() -> None:

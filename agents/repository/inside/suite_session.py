@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack
 
 from .answers import Answers as CallAnswers
+from .calls import Calls
 from .function_changes import Functions, Unchangeable
 from .reached import reached_by
 from .report import Report
@@ -64,6 +65,7 @@ class SuiteSession:
         self._functions: Functions | None = None
         self._answers: Any = None
         self._report = Report(-1, place)
+        self._calls = Calls(place + os.sep, pickled=job["pickled"])
         self._describes = job["errors"]
 
     def main(self, pytest: Any) -> int:
@@ -76,7 +78,8 @@ class SuiteSession:
             self._take = self._collecting.enter_context(reached_by(self._place))
         code = int(pytest.main(arguments, plugins=plugins))
         if self._job["calls"]:
-            self._emit(self._report.calls.told())
+            returned = [self._calls.returned.get(each) for each in self._calls.found]
+            self._emit({**self._calls.told(), "returned": returned})
         if self._job["asked"]:
             answers = CallAnswers(self._place)
             self._emit({"answers": [answers.to(path, source) for path, source in self._job["asked"]]})
@@ -164,7 +167,7 @@ class SuiteSession:
         following = [*items[1:], None]
         self._describes = job["errors"]
         if job["record"] or job["calls"]:
-            with reached_by(self._place, job["lines"], self._report.calls.note if job["calls"] else None) as take:
+            with reached_by(self._place, job["lines"], self._calls if job["calls"] else None) as take:
                 self._each(items, following, job, emit, take)
         else:
             self._each(items, following, job, emit, list)

@@ -1,0 +1,107 @@
+"""The calls of a program's functions as source that makes them again, with what they returned."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.repository.inside.answers import Answers
+from agents.repository.inside.calls import EQUALS_ANYTHING, Calls
+from agents.repository.inside.reached import reached_by
+
+CODE = """
+import os
+
+class Any(str):
+    def __eq__(self, other):
+        return True
+    __hash__ = str.__hash__
+
+class Cart:
+    __slots__ = ("price",)
+
+    def __init__(self, price):
+        self.price = price
+
+    def twice(self):
+        return 2 * self.price
+
+    @classmethod
+    def of(cls, price):
+        return cls(price).twice()
+
+def double(number):
+    return 2 * number
+
+def anything(number):
+    return Any(number)
+
+def end(number):
+    os._exit(number)
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> Iterator[dict[str, Any]]:
+    """The names of a module that lies in `tmp_path`."""
+    (tmp_path / "noted_shop.py").write_text(CODE)
+    sys.path.insert(0, str(tmp_path))
+    yield vars(importlib.import_module("noted_shop"))
+    sys.path.remove(str(tmp_path))
+    del sys.modules["noted_shop"]
+
+
+def noted(tree: Path, call: Callable[[], object]) -> Calls:
+    calls = Calls(str(tree) + os.sep, pickled=True)
+    with reached_by(str(tree), calls=calls):
+        call()
+    return calls
+
+
+def test_calls_of_any_arguments_are_made_again_with_the_same_answer(
+    tmp_path: Path, module: dict[str, Any]
+) -> None:
+    cart = module["Cart"](Decimal("1.5"))
+    cart_class = module["Cart"]
+
+    def call() -> None:
+        assert module["double"](Decimal("1.5")) == 3
+        assert module["double"](4) == 8
+        assert cart.twice() == cart_class.of(Decimal("1.5")) == 3
+
+    calls = noted(tmp_path, call)
+    answers = [*Answers(str(tmp_path)).in_turn([[path, source] for path, _, source in calls.found])]
+    told = [each["value"] for each in json.loads(json.dumps(answers))]
+    assert told == [calls.returned.get(each, "None") for each in calls.found]
+    sources = [source for _, _, source in calls.found]
+    assert "double(4)" in sources
+    assert {each.partition(",")[0] for each in sources} >= {
+        "applied(double",
+        "applied(Cart.twice",
+        "applied(Cart.of",
+    }
+
+
+def test_a_call_that_ends_its_process_leaves_the_next_one_to_another(
+    tmp_path: Path, module: dict[str, Any]
+) -> None:
+    asked = [["noted_shop.py", source] for source in ("double(1)", "end(0)", "double(2)")]
+    answers = [*Answers(str(tmp_path)).in_turn(asked)]
+    assert [each and (each["value"], each["raises"]) for each in answers] == [
+        ("2", None),
+        (None, "no end"),
+        ("4", None),
+    ]
+
+
+def test_an_answer_that_equals_anything_is_told(tmp_path: Path, module: dict[str, Any]) -> None:
+    calls = noted(tmp_path, lambda: module["anything"](3))
+    assert [*calls.returned.values()] == [EQUALS_ANYTHING]
