@@ -12,10 +12,10 @@ from ..records import Failure, RunResult, Spec, Verdict, Written
 from ..sandbox.packages import open_interpreter
 from ..settings import Settings
 from ..storage.user_file import UserFile, read_user_file
+from ..syntax.changes import unified
 from ..syntax.imports import split_imports
 from ..syntax.source import parse
 from ..syntax.splice import place_of, spliced
-from ..syntax.unified import unified
 from ..verifier.verify import verify
 from .run import with_installed
 
