@@ -19,7 +19,7 @@ from .absent_names import absences, with_absent_names
 from .answers import blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .check_helpers import old_checks
-from .doctests import with_doctests_of
+from .doctests import weakened, with_doctests_of
 from .mutation import measured
 from .noticed_answers import Side, duller
 from .outside import Outside
@@ -69,6 +69,7 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
+            found += weakened(self._tree, base, four.base.tests)
             outside = self._outside(base, trial, four, at_base, contract)
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")

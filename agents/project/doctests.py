@@ -1,17 +1,23 @@
-"""Puts the doctests of one tree's code into another's."""
+"""Puts the doctests of one tree's code into another's, and finds examples that ask for less than before."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParser, Example
 
+from ..syntax.clean_text import clean
 from ..syntax.definitions import Definition, is_definition
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree, never_changes
-from .base import parsed
+from .base import Base, parsed
+from .records import Tampering
 
 _Documented = ast.Module | Definition
+_DIRECTIVE = re.compile(r"[ \t]*#\s*doctest:.*")
 
 
 def with_doctests_of(code: Tree, tests: Tree) -> Tree:
@@ -24,6 +30,36 @@ def with_doctests_of(code: Tree, tests: Tree) -> Tree:
         for path, data in code.files.items()
     }
     return replace(code, files=files)
+
+
+def weakened(tree: Tree, base: Base, tests: Iterable[str]) -> Iterator[Tampering]:
+    """Yield the examples that are kept and whose answer is not compared whole any more, in files of `tests`."""
+    for path in {name.partition("::")[0] for name in tests} & {*base.differing}:
+        old, new = (_examples(path, each.files.get(path, b"")) for each in (base.tree, tree))
+        for source, (line, example) in new.items():
+            if source in old and _is_weaker(example, old[source][1]):
+                why = f"an example asks for less of the answer than before: {clean(source)[:200]}"
+                yield Tampering(clean(path), line, why)
+
+
+def _is_weaker(new: Example, old: Example) -> bool:
+    left_out = ELLIPSIS_MARKER in new.want and ELLIPSIS_MARKER not in old.want
+    lenient = (SKIP, IGNORE_EXCEPTION_DETAIL)
+    return left_out or any(new.options.get(each) and not old.options.get(each) for each in lenient)
+
+
+def _examples(path: str, data: bytes) -> dict[str, tuple[int, Example]]:
+    """Return the examples of a file by their source without directives, with their lines."""
+    texts = [(1, decoded(data))]
+    if path.endswith(".py"):
+        documented = [node for _, node in _named("", parsed(data)) if ast.get_docstring(node, clean=False)]
+        texts = [(node.body[0].lineno, ast.get_docstring(node, clean=False) or "") for node in documented]
+    found: dict[str, tuple[int, Example]] = {}
+    for first, text in texts:
+        with suppress(ValueError):  # such as examples that are indented otherwise than their answers
+            for each in DocTestParser().get_examples(text):
+                found.setdefault(_DIRECTIVE.sub("", each.source).strip(), (first + each.lineno, each))
+    return found
 
 
 def _documented(data: bytes, other: bytes) -> bytes:

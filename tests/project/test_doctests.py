@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.doctests import with_doctests_of
+from agents.project.base import Base
+from agents.project.doctests import weakened, with_doctests_of
 from agents.worktree.tree import Tree
 
 OLD = """def f(x):
@@ -49,3 +50,23 @@ def test_code_and_its_lines_stay_as_they_are_and_so_do_texts_without_examples() 
     made = documented(new, OLD)
     assert made.splitlines()[6:] == new.splitlines()[6:]
     assert documented("def h():\n    return 1\n", OLD) == "def h():\n    return 1\n"
+
+
+LENIENT = [
+    (OLD.replace("f(4)", "f(4)  # doctest: +SKIP"), True),
+    (OLD.replace("f(4)", "f(4)  # doctest: +ELLIPSIS").replace("    2\n", "    2...\n"), True),
+    (OLD.replace("f(4)", "f(4)  # doctest: +IGNORE_EXCEPTION_DETAIL"), True),
+    (OLD.replace("f(4)", "f(4)  # doctest: +NORMALIZE_WHITESPACE"), False),
+    (OLD.replace("    2\n", "    2.0\n"), False),
+    (OLD.replace("f(4)", "f(6)  # doctest: +SKIP"), False),
+    (OLD.replace("    >>> f(4)", "     >>> f(4)"), False),
+]
+
+
+@pytest.mark.parametrize(("new", "is_weaker"), LENIENT)
+def test_an_example_whose_answer_is_not_compared_whole_any_more_is_named(new: str, is_weaker: bool) -> None:
+    now, before = (Tree(Path(), {"a.py": text.encode()}) for text in (new, OLD))
+    base = Base(before, {}, ("a.py",))
+    found = [(each.path, each.line) for each in weakened(now, base, ["a.py::a.f"])]
+    assert found == [("a.py", 4)] * is_weaker
+    assert not [*weakened(now, base, ["test_a.py::test"])], "no test runs the examples"
