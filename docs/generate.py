@@ -43,7 +43,7 @@ def audit_schema() -> str:
     """The JSON schema of the document that `audit --json` prints."""
     from pydantic import TypeAdapter
 
-    from agents.project.records import ProjectReport
+    from agents.audit.records import ProjectReport
 
     schema = TypeAdapter(ProjectReport).json_schema(mode="serialization")
     schema["title"] = "Report on a repository's tests (audit --json)"

@@ -25,7 +25,7 @@ FLOORS = (
     "batch",
     "bench",
     "integrations",
-    "project",
+    "audit",
     "repairing",
     "healing",
     "repository",

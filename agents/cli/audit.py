@@ -62,10 +62,10 @@ def audit(
         Print one JSON document and nothing else.
     """
     began = time.monotonic()
-    from ..project.comparison import Comparison
-    from ..project.documents import document, for_agent, sentences, totals
-    from ..project.documents import junit as as_junit
-    from ..project.documents import summary as as_summary
+    from ..audit.comparison import Comparison
+    from ..audit.documents import document, for_agent, sentences, totals
+    from ..audit.documents import junit as as_junit
+    from ..audit.documents import summary as as_summary
     from ..sandbox import open_sandbox
     from ..sandbox.packages import open_interpreter
     from ..storage.atomic import write_atomically

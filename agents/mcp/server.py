@@ -18,10 +18,10 @@ from mcp.types import ToolAnnotations
 from pydantic import ConfigDict, Field
 
 from .. import __version__
+from ..audit.comparison import Comparison
+from ..audit.documents import document, for_agent
 from ..errors import GreenloopError
 from ..jobs import ENDING_SECONDS, Job, Jobs
-from ..project.comparison import Comparison
-from ..project.documents import document, for_agent
 from ..sandbox import SandboxLimits, open_sandbox
 from ..sandbox.packages import open_interpreter
 from ..settings import Effort, Settings

@@ -13,8 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from agents.audit.project import Project
 from agents.errors import GreenloopError
-from agents.project.project import Project
 from agents.sandbox import open_sandbox
 from agents.sandbox.packages import open_interpreter
 

@@ -17,7 +17,7 @@ import pytest
 from agents.errors import UsageError
 from agents.spec import read_spec
 
-from ..project.test_project import git
+from ..audit.test_project import git
 from ..run.test_approvals import MENDED, answering, fenced
 from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with

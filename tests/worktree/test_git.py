@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from agents.audit.base import read_base
 from agents.errors import UsageError
-from agents.project.base import read_base
 from agents.worktree.git import Repository, git_root, open_repository, uncommitted
 from agents.worktree.tree import read_tree
 

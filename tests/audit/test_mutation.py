@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.mutation import measured
-from agents.project.trial import Trial
+from agents.audit.mutation import measured
+from agents.audit.trial import Trial
 from agents.repository.suite import Collected, Suite, SuiteRun
 from agents.repository.suite import TestRun as Ended
 from agents.repository.suites import Suites

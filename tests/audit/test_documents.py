@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from markdown_it import MarkdownIt
 
-from agents.project import records
-from agents.project.documents import for_agent, sentences, summary
+from agents.audit import records
+from agents.audit.documents import for_agent, sentences, summary
 
 HOSTILE = "<img src=x>**b**\n::error::a\r\n# head\u202e"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.base import Base
-from agents.project.special_cases import special_cases
+from agents.audit.base import Base
+from agents.audit.special_cases import special_cases
 from agents.worktree.tree import Tree
 
 TESTS = (

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from agents.project.base import TestPlace as Place
-from agents.project.records import Change
-from agents.project.two_by_two import TwoByTwo, normal_id, settled
+from agents.audit.base import TestPlace as Place
+from agents.audit.records import Change
+from agents.audit.two_by_two import TwoByTwo, normal_id, settled
 from agents.repository.suite import SuiteRun
 from agents.repository.suite import TestRun as Ended
 

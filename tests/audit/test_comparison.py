@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.audit.comparison import Comparison
+from agents.audit.documents import for_agent, sentences, summary
+from agents.audit.records import ProjectReport
 from agents.errors import UsageError
-from agents.project.comparison import Comparison
-from agents.project.documents import for_agent, sentences, summary
-from agents.project.records import ProjectReport
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.packages import open_interpreter
 

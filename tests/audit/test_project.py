@@ -13,9 +13,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from agents.project.documents import sentences, totals
-from agents.project.records import Change, Mutation, ProjectReport
-from agents.project.records import TestFinding as Finding
+from agents.audit.documents import sentences, totals
+from agents.audit.records import Change, Mutation, ProjectReport
+from agents.audit.records import TestFinding as Finding
 
 from ..support.commands import greenloop, in_background
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.base import Base
-from agents.project.tampering import tampering
+from agents.audit.base import Base
+from agents.audit.tampering import tampering
 from agents.worktree.tree import Tree
 
 EQUAL = "class A:\n    def __init__(self):\n        self.a = 1\n\n    {}\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.project.base import Base
-from agents.project.check_helpers import old_checks
+from agents.audit.base import Base
+from agents.audit.check_helpers import old_checks
 from agents.worktree.tree import Tree
 
 CHECK = "def make():\n    return 1\n\n\ndef check(x):\n    assert x == 1\n"

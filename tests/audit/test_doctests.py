@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.base import Base
-from agents.project.doctests import weakened, with_doctests_of
+from agents.audit.base import Base
+from agents.audit.doctests import weakened, with_doctests_of
 from agents.worktree.tree import Tree
 
 OLD = """def f(x):

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agents.project.base import Base
-from agents.project.workflows import workflows
+from agents.audit.base import Base
+from agents.audit.workflows import workflows
 from agents.worktree.tree import Tree
 
 CI = ".github/workflows/ci.yml"
