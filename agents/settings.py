@@ -48,8 +48,8 @@ KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """By LiteLLM's name of the provider, the variables that its key may be in, the usual one first."""
 
-Count = Annotated[int, Parameter(validator=Number(gte=1))]
-Positive = Annotated[float, Parameter(validator=Number(gt=0))]
+Count = Annotated[int, Parameter(validator=Number(gte=1, lte=1_000_000_000))]
+Positive = Annotated[float, Parameter(validator=Number(gt=0, lte=1_000_000_000))]
 
 
 class Use(Flag):
@@ -90,6 +90,8 @@ class ModelSettings(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
+        if empty := [name for name, value in vars(self).items() if name.endswith("model") and value == ""]:
+            raise UsageError(f"{empty[0]} is empty; name a model, or leave it out.")
         if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", self.api_base):
             way = "give one such as http://127.0.0.1:8000/v1"
             raise UsageError(f"{self.api_base!r} is no address of a server; {way}.")
@@ -133,7 +135,7 @@ class LoopSettings(Record):
     """Model for the Critic alone."""
     effort: Annotated[Effort, _LIMIT] = "medium"
     """How much is tried."""
-    drafts: Annotated[Count | None, MORE, _LIMIT] = None
+    drafts: Annotated[int | None, Parameter(validator=Number(gte=1, lte=64)), MORE, _LIMIT] = None
     """Drafts asked for at once; by default what --effort says."""
     temperature: Annotated[float, Parameter(validator=Number(gte=0, lte=2)), MORE, _LIMIT] = 0.8
     """Of each draft but the first, which is taken at 0."""
@@ -280,7 +282,7 @@ class Variables:
         for argument in arguments:
             field = argument.name.removeprefix("--").replace("-", "_")
             name = f"GREENLOOP_{field.upper()}"
-            if Use.ACT not in known.get(field, Use.ACT) and name in values and not argument.has_tokens:
+            if Use.ACT not in known.get(field, Use.ACT) and values.get(name) and not argument.has_tokens:
                 for index, value in enumerate(argument.env_var_split(values[name])):
                     argument.append(Token(keyword=name, value=value, source="environment", index=index))
 

@@ -84,6 +84,9 @@ def test_a_command_that_is_mistyped_is_named_before_its_arguments_are_complained
         ((SPEC, "--api-base", "ftp://host"), "'ftp://host' is no address of a server"),
         ((SPEC, "--model", "embeded"), "did you mean embedded?"),
         (("heal", "s.py", "--model", "embeded"), "did you mean embedded?"),
+        ((SPEC, "--model", ""), "model is empty; name a model, or leave it out."),
+        ((SPEC, "--drafts", "9" * 20), "Must be <= 64."),
+        (("audit", ".", "--seconds", "inf"), "Must be <= 1000000000."),
     ],
 )
 def test_a_fault_is_one_sentence_and_leaves_nothing(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
@@ -116,6 +119,9 @@ def test_a_model_with_a_server_of_its_own_or_a_provider_of_litellms_is_known() -
         ({"seed": True}, "give a whole number"),
         ({"work_dir": 3}, "give a path"),
         ({"api_base": "localhost:8000"}, "is no address of a server"),
+        ({"critic_model": ""}, "critic_model is empty"),
+        ({"max_seconds": float("inf")}, "max_seconds can't be inf"),
+        ({"drafts": 65}, "drafts can't be 65"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_where_they_are_made(values: dict[str, object], said: str) -> None:

@@ -124,3 +124,9 @@ def test_a_variable_of_a_setting_that_a_command_lacks_is_not_used(
 
 def test_a_record_of_settings_is_whole_with_defaults() -> None:
     assert Settings.of(Settings(max_rounds=2, model="m")) == Settings(model="m", max_rounds=2)
+
+
+def test_an_empty_variable_counts_as_one_that_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("MODEL", "MAX_TOKENS", "DRAFTS"):
+        monkeypatch.setenv(f"GREENLOOP_{name}", "")
+    assert Settings.from_environment(dotenv=False) == Settings()
