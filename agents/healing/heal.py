@@ -57,7 +57,9 @@ class _Search:
         good = self.good
         if len(good) < AGREEING or self.rivals:
             return False
-        return voices(good) >= (self.evidence.voices_needed if self.case.trusted else AGREEING)
+        if self.case.trusted:
+            return voices(good) >= self.evidence.voices_needed
+        return reaches(self.ruling.grade, "consensus")
 
     @property
     def rivals(self) -> bool:

@@ -52,7 +52,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
         return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
-    if count >= (VERIFYING if evidence.left_out and not evidence.calls else AGREEING):
+    if count >= (VERIFYING if evidence.left_out and not tried else AGREEING):
         beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
         beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
