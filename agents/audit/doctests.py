@@ -36,9 +36,9 @@ def weakened(tree: Tree, base: Base, tests: Iterable[str]) -> Iterator[Tampering
     """Yield the examples that are kept and whose answer is not compared whole any more, in files of `tests`."""
     for path in {name.partition("::")[0] for name in tests} & {*base.differing}:
         old, new = (_examples(path, each.files.get(path, b"")) for each in (base.tree, tree))
-        for source, (line, example) in new.items():
-            if source in old and _is_weaker(example, old[source][1]):
-                why = f"an example asks for less of the answer than before: {clean(source)[:200]}"
+        for place, (line, example) in new.items():
+            if place in old and _is_weaker(example, old[place][1]):
+                why = f"an example asks for less of the answer than before: {clean(place[1])[:200]}"
                 yield Tampering(clean(path), line, why)
 
 
@@ -48,17 +48,17 @@ def _is_weaker(new: Example, old: Example) -> bool:
     return left_out or any(new.options.get(each) and not old.options.get(each) for each in lenient)
 
 
-def _examples(path: str, data: bytes) -> dict[str, tuple[int, Example]]:
-    """Return the examples of a file by their source without directives, with their lines."""
-    texts = [(1, decoded(data))]
+def _examples(path: str, data: bytes) -> dict[tuple[str, str], tuple[int, Example]]:
+    """Return the examples of a file by whose they are and their source without directives, with their lines."""
+    texts = [("", 1, decoded(data))]
     if path.endswith(".py"):
-        documented = [node for _, node in _named("", parsed(data)) if ast.get_docstring(node, clean=False)]
-        texts = [(node.body[0].lineno, ast.get_docstring(node, clean=False) or "") for node in documented]
-    found: dict[str, tuple[int, Example]] = {}
-    for first, text in texts:
+        nodes = [(name, node) for name, node in _named("", parsed(data)) if node.body]
+        texts = [(name, node.body[0].lineno, ast.get_docstring(node, clean=False) or "") for name, node in nodes]
+    found: dict[tuple[str, str], tuple[int, Example]] = {}
+    for name, first, text in texts:
         with suppress(ValueError):  # such as examples that are indented otherwise than their answers
             for each in DocTestParser().get_examples(text):
-                found.setdefault(_DIRECTIVE.sub("", each.source).strip(), (first + each.lineno, each))
+                found.setdefault((name, _DIRECTIVE.sub("", each.source).strip()), (first + each.lineno, each))
     return found
 
 

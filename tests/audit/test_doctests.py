@@ -56,6 +56,10 @@ LENIENT = [
     (OLD.replace("f(4)", "f(4)  # doctest: +SKIP"), True),
     (OLD.replace("f(4)", "f(4)  # doctest: +ELLIPSIS").replace("    2\n", "    2...\n"), True),
     (OLD.replace("f(4)", "f(4)  # doctest: +IGNORE_EXCEPTION_DETAIL"), True),
+    (
+        OLD.replace("f(4)", "f(4)  # doctest: +SKIP").replace("No example.", "One.\n\n    >>> f(4)\n    2\n    "),
+        True,
+    ),
     (OLD.replace("f(4)", "f(4)  # doctest: +NORMALIZE_WHITESPACE"), False),
     (OLD.replace("    2\n", "    2.0\n"), False),
     (OLD.replace("f(4)", "f(6)  # doctest: +SKIP"), False),
