@@ -139,15 +139,20 @@ class _Simplified(ast.NodeTransformer):
         return node
 
     def _join(self, statements: list[ast.stmt], read: Counter[str]) -> None:
+        values: dict[str, ast.expr] = {}
+        below: Counter[str] = Counter()
+        after: Counter[str] = Counter()
         for number, first in reversed(list(enumerate(statements))):
             match first:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._stored[name] == 1:
-                    later = statements[number + 1 :]
-                    once = read[name] == 1 and any(_variables(each)[1][name] for each in later[:1])
-                    if once or (
-                        self._is_steady(value) and sum(_variables(each)[1][name] for each in later) == read[name]
-                    ):
-                        statements[number:] = [with_values(each, {name: value}) for each in later]
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._stored[name] == 1 and (
+                    read[name] == after[name] == 1 or (read[name] == below[name] and self._is_steady(value))
+                ):
+                    values[name] = value
+                    del statements[number]
+                case _:
+                    after = _variables(first)[1]
+                    below += after
+        statements[:] = [with_values(each, values) for each in statements]
 
     def _is_steady(self, value: ast.expr) -> bool:
         """Return True for arithmetic on variables that are stored once: it comes to the same later on."""
