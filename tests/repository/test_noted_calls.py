@@ -16,9 +16,11 @@ import pytest
 from agents.repository.inside.answers import Answers
 from agents.repository.inside.calls import EQUALS_ANYTHING, Calls
 from agents.repository.inside.reached import reached_by
+from agents.repository.inside.report import Report
 
 CODE = """
 import os
+import weakref
 
 class Any(str):
     def __eq__(self, other):
@@ -46,6 +48,10 @@ def anything(number):
 
 def end(number):
     os._exit(number)
+
+def forget(number):
+    local = Any(number)
+    return weakref.ref(local)
 """
 
 
@@ -100,6 +106,14 @@ def test_a_call_that_ends_its_process_leaves_the_next_one_to_another(
         (None, "no end"),
         ("4", None),
     ]
+
+
+def test_a_call_whose_answer_nobody_asks_for_keeps_no_object(tmp_path: Path, module: dict[str, Any]) -> None:
+    report = Report(-1, str(tmp_path))
+    with report.profiled():
+        forgotten = module["forget"](3)
+    assert "forget(3)" in str(report.calls.found)
+    assert forgotten() is None
 
 
 def test_an_answer_that_equals_anything_is_told(tmp_path: Path, module: dict[str, Any]) -> None:

@@ -37,8 +37,8 @@ class NotPlain(Exception):
 
 class Calls:
     """The calls of functions below the folder `tree`: `found` has path, function and source of each, `left_out`
-    path, function and why one can't be made again; `returned` has the text of what each returned first. With
-    `pickled` arguments need not be plain data."""
+    path, function and why one can't be made again; with `pickled` arguments need not be plain data, and `returned`
+    has the text of what each call returned first."""
 
     def __init__(self, tree: str, *, pickled: bool = False) -> None:
         self._tree = tree
@@ -76,7 +76,8 @@ class Calls:
             return
         if sum(known[:2] == place for known in self.found) < (_MOST_PICKLED if self._pickled else MOST_CALLS):
             self.found[call] = None
-            self._begun[frame] = call
+            if self._pickled:  # else nobody asks what it returns, and a frame keeps its objects
+                self._begun[frame] = call
 
     def note_return(self, frame: types.FrameType, value: object) -> None:
         """Note what a call that was noted returned; None may be an exception."""
