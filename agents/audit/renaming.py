@@ -32,8 +32,8 @@ def renames(old: Tree, new: Tree) -> dict[str, str]:
         if len(parts[0]) == len(parts[1]) and len(differing) == 1:
             found += differing
         found += _renamed(_definitions(before[path].body), _definitions(after[other].body))
-    gone = dropped(old, new) - {*_taken(old)}
-    come = dropped(new, old) - {*_taken(new)}
+    own, others = {*_names(before)}, {*_names(after)}
+    gone, come = own - others - {*_taken(old)}, others - own - {*_taken(new)}
     unique = dict.fromkeys(pair for pair in found if pair[0] in gone and pair[1] in come)
     lefts, rights = ([pair[side] for pair in unique] for side in (0, 1))
     return {left: right for left, right in unique if lefts.count(left) == 1 and rights.count(right) == 1}

@@ -61,9 +61,10 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     found: set[object] = set()
     for path, data in tree.files.items():
         if path.endswith(".py") and never_changes(path) == of_tests:
-            nodes = [*ast.walk(parsed(data))]
+            module = parsed(data)
+            nodes = [*ast.walk(module)]
             documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-            found |= {key for case in _asked(parsed(data)) for key in case.keys}
+            found |= {key for case in _asked(module) for key in case.keys}
             for node in nodes:
                 if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
                     for key in _literals([node] if id(node) not in documents else []):

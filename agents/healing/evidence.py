@@ -205,8 +205,8 @@ def calls_near(
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
     found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
-    edges, near = edge_calls(found, TRIED_CALLS), near_calls(found, TRIED_CALLS, reshape=True)
-    made = edges | near | calls_with(found, values, TRIED_CALLS)
+    near, edges = near_calls(found, TRIED_CALLS, reshape=True), edge_calls(found, TRIED_CALLS)
+    made = near | edges | calls_with(found, values, TRIED_CALLS)  # `audit` takes the first ones
     return [
         Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
         for source, (each, rest) in made.items()
