@@ -17,7 +17,7 @@ from .base import Base, parsed
 from .records import Tampering
 
 _Documented = ast.Module | Definition
-_DIRECTIVE = re.compile(r"[ \t]*#\s*doctest:.*")
+_DIRECTIVE = re.compile(r"(?<![ \t])[ \t]*#\s*doctest:.*")
 
 
 def with_doctests_of(code: Tree, tests: Tree) -> Tree:
