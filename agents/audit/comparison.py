@@ -21,7 +21,7 @@ from .base import Base, around, places_of, read_base, touched_tests, uncalled, w
 from .check_helpers import old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import measured
-from .noticed_answers import Side, duller
+from .noticed_answers import Duller, Side
 from .outside import Outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
@@ -81,6 +81,7 @@ class Comparison(Project):
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
             blunted |= self._duller(trial, four, base.tree, at_base, passing)
+            blunted |= self._replaced(trial, four, at_base)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
@@ -151,8 +152,26 @@ class Comparison(Project):
         before = replace(now, suites=Suites([suite]), tree=tree, first=four.base)
         names = renames(tree, self._tree)
         was = Side(before, tuple(pairs), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
-        found = duller(was, Side(now, (*{*pairs.values()}, *new)), pairs)
+        kept = [old for old in pairs if four.contract.outcome(old) == "passed"]
+        found = Duller(was, Side(now, (*{*pairs.values()}, *new)), pairs).found(kept)
         return {clean(name): why for name, why in found.items()}
+
+    def _replaced(self, trial: Trial, four: TwoByTwo, suite: Suite) -> dict[str, str]:
+        """Return why tests of the same text, which fail as they were on the code of now, pass as they are: by what
+        stands around them in the place of the code's functions, and did not at the base."""
+        changes = [each for each in four.changes() if each.status == "expects otherwise" and not each.diff]
+        names = [each.id for each in changes if each.id in four.now.tests and each.id in four.base.tests]
+        if not names:
+            return {}
+        job = SuiteJob(self._left(), replaced=True)
+        now, before = (run_whole(each, names, job, cold=trial.cold) for each in (trial.suites.all[0], suite))
+        found = {}
+        for name in names:
+            was = before.tests[name].replaced if name in before.tests else ()
+            new = [each for each in now.tests[name].replaced if each not in was] if name in now.tests else []
+            if new:
+                found[name] = f"around it {clean(new[0])} of the code is replaced; as it was it fails"
+        return found
 
     def _suite_of(self, tree: Tree, code: Tree) -> Suite:
         """Return a suite like that of now for another tree, which has the code of `code`."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..repository.suite import Suite, SuiteJob, TestRun
@@ -15,10 +15,14 @@ from .trial import Trial, notices
 
 _MOST_ANSWERS = 4
 _MOST_OTHERS = 8
+_FEW_OTHERS = 2
+"""Of the last answers to a test, and of those before."""
 _MOST_CROSSED = 100
 """Answers to a test of which each is told by name."""
 Answer = tuple[str, int]
 """A function, and which of its answers to the test."""
+Question = tuple[str, str]
+"""A function, and a digest of what it is asked."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +40,20 @@ class Side:
         return self.trial.crossings(called, self.trial.limit(self.names, self.trial.first)).tests
 
     def answers(self, name: str) -> dict[Answer, int]:
-        """Return the numbers of the last answers to a test; none where there are too many to tell."""
+        """Return the numbers of the answers to a test; none where there are too many to tell."""
+        functions = [function for function, _ in self.asked(name)]
+        return {(each, functions[:at].count(each)): at for at, each in enumerate(functions)}
+
+    def asked(self, name: str) -> list[Question]:
+        """Return the questions of a test, in turn; none where there are too many to tell."""
         test = self.recorded.get(name)
         if test is None or test.outcome != "passed" or test.crossed > _MOST_CROSSED:
-            return {}
-        functions = [self.named(each) for each in test.crossings]
-        found = {(each, functions[:at].count(each)): at for at, each in enumerate(functions)}
-        return dict([*found.items()][-_MOST_ANSWERS:])
+            return []
+        return [(self.named(each), asked) for each, asked in zip(test.crossings, test.questions, strict=False)]
+
+    def questions(self) -> set[Question]:
+        """Return the questions of all tests."""
+        return {each for name in self.names for each in self.asked(name)}
 
     def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer, empty where there is none, and if the test notices it; None where no
@@ -59,38 +70,88 @@ class Side:
         return tuple(functions_of(self.trial.first.tests[name].called))
 
 
-def duller(before: Side, now: Side, pairs: Mapping[str, str]) -> dict[str, str]:
-    """Return why tests notice less than they did: `pairs` has each as it was, and as it is. A changed answer that
-    another test on the side of now notices is not lost."""
-    if now.trial.left <= 0 or not pairs:
-        return {}
-    old_suite, suite = before.trial.suites.all[0], now.trial.suites.all[0]
-    found = {}
-    for old, new in pairs.items():
-        was, answers = before.answers(old), now.answers(new)
-        for answer in [each for each in answers if each in was]:
-            for other in range(_MOST_OTHERS):
-                tried = now.tried(suite, new, answers[answer], other)
+@dataclass(frozen=True)
+class Duller:
+    """Says why tests notice less than they did: `pairs` has each as it was, and as it is. What another test on the
+    side of now notices is not lost."""
+
+    before: Side
+    now: Side
+    pairs: Mapping[str, str]
+
+    def found(self, kept: Collection[str]) -> dict[str, str]:
+        """Return why, by the ids at the base; of those `kept`, which pass on the code of now as they were, also
+        what nobody asks any more."""
+        if self.now.trial.left <= 0 or not self.pairs:
+            return {}
+        found: dict[str, str] = {}
+        for rank, old in self._in_turn():
+            if old not in found and (why := self._overlooked(old, rank)):
+                found[old] = why
+        for old in self.pairs:
+            if old in kept and old not in found and (why := self._unasked(old)):
+                found[old] = why
+        return found
+
+    def _in_turn(self) -> Iterator[tuple[int, str]]:
+        """Yield the tests with the ranks of their answers from the end: the last answers of all tests first."""
+        counts = {old: len(self.now.answers(new)) for old, new in self.pairs.items()}
+        ranks = [(rank, old) for old, count in counts.items() for rank in range(count)]
+        yield from sorted(ranks, key=lambda each: (each[0] // _MOST_ANSWERS, -each[0]))
+
+    def _overlooked(self, old: str, rank: int) -> str:
+        """Return why an answer that a test gets now as it did is one that it noticed, and does not now."""
+        new = self.pairs[old]
+        was = self.before.answers(old)
+        answer, number = [*self.now.answers(new).items()][-1 - rank]
+        old_suite, suite = self.before.trial.suites.all[0], self.now.trial.suites.all[0]
+        if answer not in was:
+            return ""
+        for other in range(_MOST_OTHERS if rank < _MOST_ANSWERS else _FEW_OTHERS):
+            tried = self.now.tried(suite, new, number, other)
+            if tried is None or not tried[0]:
+                return ""
+            lost = None if tried[1] else self.before.tried(old_suite, old, was[answer], other)
+            if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
+                continue
+            if not any(self._notes(name, answer[0], lost[0]) for name in self.now.names if name != new):
+                return f"it noticed {clean(lost[0])}, and does not now"
+        return ""
+
+    def _unasked(self, old: str) -> str:
+        """Return why an answer that a test noticed is one that no test asks for, where of its function fewer are
+        asked for than before."""
+        asked, was = self.now.questions(), self.before.questions()
+        lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
+        functions = [function for function, _ in lost]
+        gained = [function for function, _ in asked - was]
+        fewer = {each for each in functions if functions.count(each) > gained.count(each)}
+        suite = self.before.trial.suites.all[0]
+        for question, number in lost.items():
+            for other in range(_FEW_OTHERS) if question[0] in fewer else ():
+                tried = self.before.tried(suite, old, number, other)
                 if tried is None or not tried[0]:
                     break
-                lost = None if tried[1] else before.tried(old_suite, old, was[answer], other)
-                if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
-                    continue
-                if not any(_notes(now, suite, name, lost[0]) for name in now.names if name != new):
-                    found[old] = f"it noticed {clean(lost[0])}, and does not now"
-                    break
-            if old in found:
-                break
-    return found
+                if tried[1] and question not in self._elsewhere:
+                    return f"it noticed {clean(tried[0])}, and no test asks for that now"
+        return ""
 
+    @cached_property
+    def _elsewhere(self) -> set[Question]:
+        """Return the questions of the tests that are as they were."""
+        tests = self.now.trial.first.tests
+        names = [name for name, test in tests.items() if test.outcome == "passed" and functions_of(test.called)]
+        return replace(self.now, names=tuple(name for name in names if name not in self.now.names)).questions()
 
-def _notes(side: Side, suite: Suite, name: str, given: str) -> bool:
-    """Return True if a test notices that other answer."""
-    for number in side.answers(name).values():
-        for other in range(_MOST_OTHERS):
-            if side.tried(suite, name, number, other) == (given, True):
-                return True
-    return False
+    def _notes(self, name: str, function: str, given: str) -> bool:
+        """Return True if a test notices that other answer of the function."""
+        suite = self.now.trial.suites.all[0]
+        numbers = [number for (each, _), number in self.now.answers(name).items() if each == function]
+        return any(
+            self.now.tried(suite, name, number, other) == (given, True)
+            for number in numbers[-_MOST_ANSWERS:]
+            for other in range(_MOST_OTHERS)
+        )
 
 
 def _kind(given: str) -> object:

@@ -26,7 +26,7 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "absent_names")
+_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "replaced", "absent_names")
 _LENT = ("kernel", "processes")
 _OF_ERRORS = ("report", "calls", "answers")
 _MOST_LINE = 48 << 20
@@ -62,6 +62,7 @@ class SuiteJob:
     of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
     other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
     or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0.
+    `replaced` tells of each test what tests have put in the place of the code's functions.
     With `exits` the exit code is told after all that code has left for the end of the process.
     """
 
@@ -82,6 +83,7 @@ class SuiteJob:
     asked: tuple[tuple[str, str], ...] = ()
     outside: bool = False
     most: float = 0.0
+    replaced: bool = False
     exits: bool = False
 
 
@@ -91,8 +93,8 @@ class TestRun:
     of tests raised the error; `called` are the functions that it called, as `path::line`; `lacks` is a module that
     could not be found.
 
-    `crossed` answers went to the test, the last of the functions `crossings`; `given` is the text of the other
-    answer that it got."""
+    `crossed` answers went to the test, the last of the functions `crossings`, to `questions` (digests of the
+    arguments); `given` is the text of the other answer that it got."""
 
     outcome: str
     text: str = ""
@@ -101,8 +103,10 @@ class TestRun:
     by_test: bool = False
     called: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
     crossed: int = 0
     given: str = ""
+    replaced: tuple[str, ...] = ()
     lacks: str | None = None
     errors: tuple[RaisedError, ...] = ()
 

@@ -15,6 +15,7 @@ from .answers import Answers as CallAnswers
 from .calls import Calls
 from .function_changes import Functions, Unchangeable
 from .reached import reached_by
+from .replaced import looking, replaced
 from .report import Report
 
 TYPE_CHECKING = False
@@ -67,6 +68,7 @@ class SuiteSession:
         self._report = Report(-1, place)
         self._calls = Calls(place + os.sep, pickled=job["pickled"])
         self._describes = job["errors"]
+        self._looks = job["replaced"]
 
     def main(self, pytest: Any) -> int:
         """Run pytest as `python -m pytest` does."""
@@ -166,6 +168,7 @@ class SuiteSession:
                 self._answers.install(self._functions.at, job["functions"])
         following = [*items[1:], None]
         self._describes = job["errors"]
+        self._looks = job["replaced"]
         if job["record"] or job["calls"]:
             with reached_by(self._place, job["lines"], self._calls if job["calls"] else None) as take:
                 self._each(items, following, job, emit, take)
@@ -196,6 +199,14 @@ class SuiteSession:
             emit(self._test)
             if job["first"] and self._test["outcome"] != "passed":
                 return
+
+    def look_first(self, item: Any) -> None:
+        """Have a test tell what is in the place of the code's functions, where that is asked for."""
+        if self._looks and hasattr(item, "obj"):
+            item.obj = looking(item.obj, self._note_replaced)
+
+    def _note_replaced(self) -> None:
+        self._test["replaced"] = replaced(self._place, self._task["test_files"])
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""
@@ -250,6 +261,10 @@ def _plugin(pytest: Any, own: SuiteSession) -> Any:
         def pytest_runtestloop(self, session: Any) -> bool:
             own.loop(session)
             return True
+
+        @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
+        def pytest_runtest_call(self, item: Any) -> None:
+            own.look_first(item)
 
         def pytest_runtest_logreport(self, report: Any) -> None:
             own.note(report)
