@@ -266,8 +266,8 @@ def last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def decorators(node: Function) -> list[ast.expr]:
-    """Return the decorators of a function, without their arguments."""
+def decorators(node: Function | ast.ClassDef) -> list[ast.expr]:
+    """Return the decorators of a function or class, without their arguments."""
     return [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
 
 
