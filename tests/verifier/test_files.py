@@ -189,7 +189,7 @@ def test_what_the_code_writes_is_an_answer(verifier: Verifier) -> None:
 @pytest.mark.parametrize("name", often(ALL, "bubblewrap", "none"))
 def test_they_are_in_every_sandbox(name: BackendName) -> None:
     with closing(open_or_skip(name)) as sandbox, Verifier(sandbox) as opened:
-        verdict = opened.verify(CODE, with_bodies(*BODIES.values()))
+        verdict = opened.verify(CODE, with_bodies(*map(BODIES.__getitem__, ("what both wrote", "an error"))))
     isolation = "in-process" if name in ("native without namespaces", "none") else "isolated"
     assert (verdict.kind, verdict.isolation) == ("passed", isolation), verdict
 

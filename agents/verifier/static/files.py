@@ -169,6 +169,8 @@ class Files:
             yield "it uses tmp_path, and names that may be the code's"
         if self._names.used & _BY_NAME or _BY_NAME & self._names.defined.keys():
             yield "it uses tmp_path, and names made at run time"
+        if "PermissionError" in self._names.used:
+            yield "it uses tmp_path, and expects an error of permissions"
         for node in self._names.nodes:
             match node:
                 case ast.Name(ctx=ast.Load()):

@@ -150,6 +150,7 @@ FILES_TOGETHER = {
     "open meanwhile": "with open(tmp_path / 'a') as g:\n        f(tmp_path)\n        assert g.read()",
     "dropped": "Store(tmp_path / 'a').add(1)\n    assert (tmp_path / 'a').exists()",
     "deleted": "s = f(tmp_path)\n    del s\n    assert (tmp_path / 'a').exists()",
+    "permissions": "with pytest.raises(PermissionError):\n        (tmp_path / 'a').write_text('x')",
     "a mode for a file": "(tmp_path / 'a').touch(0o600)\n    assert f(tmp_path)",
     "a function that opens": "with open(tmp_path / 'a', opener=f) as g:\n        assert g.read() == 'x'",
 }

@@ -214,7 +214,7 @@ class Responder(Peer):
         write(folder, changed)
         now = found_in(folder, BY_CODE + BY_TESTS, follow=True)
         self._files = folder, now
-        return changes(after(before, changed), now)
+        return changes(after(before, changed), now, times=False)
 
     def _subclass(self, name: str, bases: Any, body: Any, kwargs: Any) -> int:
         namespace = {key: _put_together(value) for key, value in body}

@@ -4,8 +4,10 @@ written into the other before and after each question, by value."""
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from .plain import Malformed
 
@@ -15,21 +17,34 @@ BY_TESTS = 2 * BY_CODE
 """Bytes that a directory may have when the code is asked: what it added itself does not bring a test near that."""
 _EACH = 4 << 10
 
-Found = dict[str, tuple[bytes, int]]
-"""Contents and a stamp by name below the directory. Names of directories end with `/`; `/` is the directory."""
+_TICK = 50_000_000
+"""Nanoseconds: by then a file that is written has another time than before."""
+
+
+class File(NamedTuple):
+    """Contents; when the file was changed, and when it was read."""
+
+    content: bytes
+    changed: int = 0
+    read: int = 0
+
+
+Found = dict[str, File]
+"""By name below the directory. Names of directories end with `/`; `/` is the directory itself."""
 Changed = tuple[tuple[str, bytes | None], ...]
 """New contents by name, parents first; None for what is no longer there."""
 
 
-def found_in(folder: str, most: int, follow: bool) -> Found:
-    """Read the directory, older entries first, so that a copy lists them in the same order. Where links are to be
-    followed, other things than files are left out; else they raise ValueError, as do more than `most` bytes."""
+def found_in(folder: str, most: int, follow: bool, known: Found | None = None) -> Found:
+    """Read the directory, older entries first, so that a copy lists them in the same order. Files that have not
+    changed since they were `known` are not read again. Where links are to be followed, other things than files are
+    left out; else they raise ValueError, as do more than `most` bytes."""
     found: Found = {}
     left = most
     waiting: list[tuple[str, Iterator[os.DirEntry[str]]]] = []
 
     def enter(name: str) -> None:
-        found[f"{name}/"] = b"", 0
+        found[f"{name}/"] = File(b"")
         with os.scandir(f"{folder}/{name}") as entries:  # a file system in memory lists the newest first
             waiting.append((f"{name}/" if name else "", reversed(list(entries))))
 
@@ -43,11 +58,15 @@ def found_in(folder: str, most: int, follow: bool) -> Found:
         elif entry.is_dir(follow_symlinks=follow):
             enter(prefix + entry.name)
         elif entry.is_file(follow_symlinks=follow):
-            with Path(entry.path).open("rb") as file:
-                content = file.read(left + 1)
-                # A file written anew is passed on though it says the same: its time may matter to the code.
-                found[prefix + entry.name] = content, 0 if follow else os.fstat(file.fileno()).st_mtime_ns
-            left -= len(content)
+            left -= entry.stat().st_size
+            before = (known or {}).get(prefix + entry.name)
+            if (
+                before is None
+                or before.changed != entry.stat().st_ctime_ns
+                or before.read < before.changed + _TICK
+            ):
+                before = _read(entry) if left >= 0 else File(b"")
+            found[prefix + entry.name] = before
         elif not follow:
             raise ValueError("a link or a device lies in the temporary directory")
         if left < len(found) * _EACH:
@@ -55,22 +74,33 @@ def found_in(folder: str, most: int, follow: bool) -> Found:
     return found
 
 
+def _read(entry: os.DirEntry[str]) -> File:
+    descriptor = os.open(entry.path, os.O_RDONLY)
+    try:
+        return File(os.read(descriptor, entry.stat().st_size), entry.stat().st_ctime_ns, time.time_ns())
+    finally:
+        os.close(descriptor)
+
+
 def size(found: Found) -> int:
     """Return the bytes that a directory counts for."""
-    return sum(_EACH + len(content) for content, _ in found.values())
+    return sum(_EACH + len(file.content) for file in found.values())
 
 
 def after(before: Found, changed: Changed) -> Found:
     """Return what a directory holds once `changed` is written."""
-    held = before | {name: (content, 0) for name, content in changed if content is not None}
+    held = before | {name: File(content) for name, content in changed if content is not None}
     gone = {name for name, content in changed if content is None}
     return {name: found for name, found in held.items() if name not in gone}
 
 
-def changes(before: Found, now: Found) -> Changed:
-    """Return what has to be written where `before` is to become `now`."""
-    fresh = tuple((name, now[name][0]) for name in now if before.get(name) != now[name])
-    return fresh + tuple((name, None) for name in before if name not in now)
+def changes(before: Found, now: Found, times: bool) -> Changed:
+    """Return what has to be written where `before` is to become `now`: where `times` count, also a file that was
+    written anew and says the same."""
+    until = 2 if times else 1
+    fresh = (name for name, file in now.items() if name not in before or before[name][:until] != file[:until])
+    gone = (name for name in before if name not in now)
+    return (*((name, now[name].content) for name in fresh), *((name, None) for name in gone))
 
 
 def write(folder: str, changed: Changed) -> None:

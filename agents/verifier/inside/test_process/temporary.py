@@ -57,10 +57,10 @@ class Temporary:
         if not is_shared():
             raise Unshareable("the code's process has no directory of this name")
         try:
-            now = found_in(self.folder, BY_TESTS, follow=False)
+            now = found_in(self.folder, BY_TESTS, follow=False, known=self._known)
         except ValueError as error:
             raise Unshareable(str(error)) from error
-        changed = changes(self._known, now)
+        changed = changes(self._known, now, times=True)  # a time may matter to the code
         self._known = now
         return changed
 
@@ -72,4 +72,4 @@ class Temporary:
         if self._added > BY_CODE:
             raise ValueError("the code writes too much into a temporary directory")
         write(self.folder, new)
-        self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False)
+        self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False, known=self._known)
