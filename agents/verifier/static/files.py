@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
@@ -45,6 +45,7 @@ class Files:
 
     def __init__(self, names: Names) -> None:
         self._names = names
+        self._inside: dict[int, bool] = {}
         self._named: dict[str, list[ast.AST]] = defaultdict(list)
         for node in names.nodes:
             self._named[last(node)].append(node)
@@ -74,21 +75,39 @@ class Files:
                 return joins and self.is_below(path) and all(map(self._is_inside, parts))
             case ast.JoinedStr(values=[ast.FormattedValue(path, -1, None), ast.Constant(value=text)]):
                 inside = str(text).removeprefix("/")
-                return inside != text and self.is_below(path) and self._is_inside(ast.Constant(inside))
+                return inside != text and self.is_below(path) and self._leads_down(ast.Constant(inside))
         return False
 
     def _is_inside(self, node: ast.expr) -> bool:
         """Return True if `node` is text that leads down from a directory; a number in it goes for a digit."""
+        if id(node) not in self._inside:
+            self._inside[id(node)] = False  # of a function that calls itself
+            self._inside[id(node)] = self._leads_down(node)
+        return self._inside[id(node)]
+
+    def _leads_down(self, node: ast.expr) -> bool:
         if isinstance(node, ast.JoinedStr):
             node = ast.JoinedStr([ast.Constant("0") if self._counts(part) else part for part in node.values])
+        if isinstance(node, ast.Name) and not self._names.is_under_test(node):
+            places = self._names.defined.get(node.id, [])
+            if places and all(isinstance(each, ast.arg) and self._takes(each, self._is_inside) for each in places):
+                return True
         texts = self._names.texts(node)
         return texts is not None and not any({"", ".."} & {*text.split("/")} for text in texts)
 
     def _counts(self, part: ast.expr) -> bool:
-        name = part.value.id if isinstance(part, ast.FormattedValue) and isinstance(part.value, ast.Name) else ""
-        loops = [getattr(self._names.parent(place), "iter", None) for place in self._names.defined.get(name, [])]
-        counted = [isinstance(each, ast.Call) and self._names.is_builtin(each.func, "range") for each in loops]
-        return bool(counted) and all(counted)
+        """Return True if a part of a text is a number that a loop counts."""
+        match part:
+            case ast.FormattedValue(
+                ast.Name(id=name), -1, None | ast.JoinedStr([ast.Constant("02" | "03" | "04")])
+            ):
+                places = [] if self._names.is_under_test(part.value) else self._names.defined.get(name, [])
+                loops = [getattr(self._names.parent(place), "iter", None) for place in places]
+                calls = [each.func for each in loops if isinstance(each, ast.Call)]
+                return len(calls) == len(places) > 0 and all(
+                    self._names.is_builtin(each, "range") for each in calls
+                )
+        return False
 
     def _binds(self, place: ast.AST) -> bool:
         """Return True if a name is bound to such a path at `place`, if it is elsewhere."""
@@ -118,23 +137,31 @@ class Files:
     def _is_given(self, parameter: ast.arg) -> bool:
         """Return True for `tmp_path`, a parameter that takes a fixture's value, and one of a function that the
         tests call with such paths."""
+        function = self._function_of(parameter)
+        if function is None or not self._is_pytests(function):
+            return self._takes(parameter, self.is_below)
+        fixture = any(isinstance(place, Function) for place in self._names.defined[parameter.arg])
+        given = parameter.arg not in self._parametrized and not function.args.defaults
+        return given and parameter in function.args.args and (fixture or parameter.arg == "tmp_path")
+
+    def _function_of(self, parameter: ast.arg) -> Function | None:
         above = self._names.above(parameter)
-        function = next((node for node in above if isinstance(node, Function | ast.Lambda)), None)
-        if not isinstance(function, Function):
+        found = next((node for node in above if isinstance(node, Function | ast.Lambda)), None)
+        return found if isinstance(found, Function) else None
+
+    def _takes(self, parameter: ast.arg, is_one: Callable[[ast.expr], bool]) -> bool:
+        """Return True if a function of the tests is called, and gets only such arguments for `parameter`."""
+        function = self._function_of(parameter)
+        if function is None or function.decorator_list or parameter not in function.args.args:
             return False
-        if self._is_pytests(function):
-            fixture = any(isinstance(place, Function) for place in self._names.defined[parameter.arg])
-            given = parameter.arg not in self._parametrized and not function.args.defaults
-            return given and parameter in function.args.args and (fixture or parameter.arg == "tmp_path")
         calls = [self._names.call_of(node) for node in self._named[function.name] if isinstance(node, ast.Name)]
-        if function.decorator_list or parameter not in function.args.args or None in calls:
-            return False
         index = function.args.args.index(parameter)
-        return bool(calls) and all(
-            call and not call.keywords and len(call.args) > index and self.is_below(call.args[index])
+        plain = not isinstance(self._names.parent(function), ast.ClassDef) and not any(
+            call is None or call.keywords or any(isinstance(each, ast.Starred) for each in call.args)
             for call in calls
-            if not any(isinstance(each, ast.Starred) for each in (call.args if call else ()))
         )
+        given = [call.args[index] for call in calls if call is not None and len(call.args) > index]
+        return plain and len(given) == len(calls) > 0 and all(map(is_one, given))
 
     def _is_pytests(self, function: Function) -> bool:
         """Return True for a test or a fixture that pytest alone calls."""
@@ -182,6 +209,11 @@ class Files:
                     known = _OF_OPEN if last(function) == "open" else _OPTIONS
                     if {option.arg for option in options} - known or (args and last(function) in _EMPTY):
                         yield f"it uses options of {last(function)}"
+                case ast.Call(func=function, keywords=options) if self._names.stands_for(
+                    function, "pytest.fixture"
+                ):
+                    if {option.arg for option in options} - {"scope", "autouse"}:
+                        yield "it uses tmp_path, and fixtures of other names"
                 case ast.Call(func=function, args=args) if last(function) == "parametrize":
                     if not args or any(isinstance(each, ast.Name | ast.Call) for each in ast.walk(args[0])):
                         yield "it uses tmp_path, and parameters named at run time"

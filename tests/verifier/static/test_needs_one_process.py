@@ -110,7 +110,7 @@ FILES_APART = {
     "os.path": "p = os.path.join(tmp_path, 'a')\n    assert os.path.exists(p)",
     "a size": "f(tmp_path)\n    assert (tmp_path / 'a').stat().st_size == 1",
     "a listing": "f(tmp_path)\n    assert [p.read_text() for p in sorted(tmp_path.glob('*.txt'))] == ['x']",
-    "numbered": "for i in range(3):\n        (tmp_path / f'{i}.txt').write_text('x')\n    f(tmp_path)",
+    "numbered": "for i in range(3):\n        (tmp_path / f'{i:02}.txt').write_text('x')\n    f(tmp_path)",
 }
 FILES_APART_WHOLE = {
     "annotated": "def test_a(tmp_path: Path) -> None:\n    p: Path = tmp_path / 'a'\n    assert p.exists()\n",
@@ -123,8 +123,8 @@ FILES_APART_WHOLE = {
         "    yield p\ndef test_a(held):\n    f(held)\n    assert held.read_text() == 'x'\n"
     ),
     "a function": (
-        "def put(folder, text):\n    p = folder / 'a'\n    p.write_text(text)\n    return p\n"
-        "def test_a(tmp_path):\n    p = put(tmp_path, 'x')\n    assert p.read_text() == f(p)\n"
+        "def put(folder, name, text):\n    p = folder / name\n    p.write_text(text)\n    return p\n"
+        "def test_a(tmp_path):\n    p = put(tmp_path, 'a', 'x')\n    assert p.read_text() == f(p)\n"
     ),
     "in a class": "class TestA:\n    def test_a(self, tmp_path):\n        assert (tmp_path / 'a').is_file()\n",
 }
@@ -133,6 +133,7 @@ FILES_TOGETHER = {
     "a constant of the code": "assert 'x' in user_code.PATH.read_text()",
     "a name from the code": "assert (tmp_path / f()).read_text() == 'x'",
     "a name made later": "p = tmp_path / f()\n    assert open(p).read() == 'x'",
+    "a number that leads out": "for i in range(9):\n        (tmp_path / f'{i:/>3}').touch()\n    assert f()",
     "a way out": "assert (tmp_path / '../x').read_text() == 'x'",
     "an absolute name": "assert (tmp_path / '/src/x').read_text() == 'x'",
     "a folder above": "assert (tmp_path.parent / 'x').read_text() == 'x'",
@@ -158,6 +159,10 @@ FILES_TOGETHER_WHOLE = {
     "given by the code": (
         "def put(p):\n    return p.read_text()\ndef test_a(tmp_path):\n    assert put(f(tmp_path))\n"
     ),
+    "a name given by the code": (
+        "def put(folder, name):\n    return (folder / name).read_text()\n"
+        "def test_a(tmp_path):\n    assert put(tmp_path, 'a')\n    assert put(tmp_path, f())\n"
+    ),
     "a callback": (
         "def tell(p):\n    return p.read_text()\ndef test_a(tmp_path):\n    assert f(tmp_path, tell)\n"
     ),
@@ -173,6 +178,15 @@ FILES_TOGETHER_WHOLE = {
     "decorated by the code": "@user_code.give\ndef test_a(tmp_path):\n    assert tmp_path.read_text() == 'x'\n",
     "a class of the code's": (
         "class TestA(user_code.Base):\n    def test_a(self, tmp_path):\n        assert tmp_path.exists()\n"
+    ),
+    "a fixture called that": (
+        "@pytest.fixture(name='tmp_path')\ndef given():\n    return f()\n"
+        "def test_a(tmp_path):\n    assert tmp_path.read_text() == 'x'\n"
+    ),
+    "a method of that name": (
+        "class A:\n    def put(p):\n        return p.read_text()\n"
+        "def put(p):\n    return f(p)\n"
+        "def test_a(tmp_path):\n    put(tmp_path)\n    assert A.put(f(tmp_path)) == 'x'\n"
     ),
     "a fixture of that name": (
         "@pytest.fixture\ndef tmp_path():\n    return f()\ndef test_a(tmp_path):\n    assert f()\n"
