@@ -23,7 +23,7 @@ RIGHT = "def add(a, b):\n    return a + b\n"
 WRONG = "def add(a, b):\n    return a - b\n"
 HANGING = "def add(a, b):\n    while True:\n        pass\n"
 TESTS = "from user_code import add\n\ndef test_a():\n    assert add(1, 2) == 3\n"
-IN_ONE_PROCESS = TESTS + "\ndef test_b(tmp_path):\n    assert add(2, 2) == 4\n"
+IN_ONE_PROCESS = TESTS + "\ndef test_b(monkeypatch):\n    monkeypatch.chdir('.')\n    assert add(2, 2) == 4\n"
 SKIPPING = f"import pytest\n{TESTS}\n@pytest.mark.skip\ndef test_b():\n    assert add(1, 1) == 2\n"
 
 Document = dict[str, Any]

@@ -17,7 +17,9 @@ from agents.verifier import Verifier
 from ..support.held import held, settled
 
 APART = "from user_code import f\ndef test_a():\n    assert f(1) == 2\ndef test_b():\n    assert f(2) == 3\n"
-TOGETHER = APART + "def test_c(tmp_path):\n    (tmp_path / 'x').write_text('')\n    assert f(3) == 4\n"
+TOGETHER = (
+    APART + "def test_c(monkeypatch):\n    monkeypatch.chdir('/tmp')\n    open('x', 'w')\n    assert f(3) == 4\n"
+)
 CODES = {
     "passes": "def f(x):\n    return x + 1\n",
     "fails": "def f(x):\n    return x\n",

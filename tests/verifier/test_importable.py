@@ -38,7 +38,7 @@ def test_two():
 def test_by_the_module():
     assert total([shapes.circle.Circle(1)]) == 3
 """
-IN_ONE_PROCESS = f"{TESTS_OF_TOTAL}\ndef test_three(tmp_path):\n    assert total([Circle(3)]) == 27\n"
+IN_ONE_PROCESS = f"{TESTS_OF_TOTAL}\ndef test_three(tmp_path_factory):\n    assert total([Circle(3)]) == 27\n"
 STANDARD = Importable(())
 Verify = Callable[..., Verdict]
 
@@ -79,7 +79,9 @@ def test_a_verification_works_under_each_python(verify: Verify, version: tuple[i
     )
     isolated = verify(code, tests, STANDARD, python)
     assert (isolated.kind, isolated.isolation) == ("passed", "isolated"), isolated
-    shared = verify(code, f"{tests}\ndef test_file(tmp_path):\n    assert f([1]) == [1]\n", STANDARD, python)
+    shared = verify(
+        code, f"{tests}\ndef test_file(tmp_path_factory):\n    assert f([1]) == [1]\n", STANDARD, python
+    )
     assert (shared.kind, shared.isolation) == ("passed", "in-process"), shared
     wrong = verify(code.replace("sorted(xs)", "list(xs)"), tests, STANDARD, python)
     assert (wrong.kind, wrong.outcome("test_values").actual) == ("failed", "[3, 1]")
@@ -89,7 +91,7 @@ def test_a_verification_works_under_each_python(verify: Verify, version: tuple[i
 def test_what_is_not_named_cannot_be_imported(verify: Verify, in_one_process: bool) -> None:
     code = "import yaml\n\n\ndef f(x):\n    return yaml.safe_load(x)\n"
     tests = "from user_code import f\n\ndef test_a(FIXTURE):\n    assert f('[1]') == [1]\n"
-    tests = tests.replace("FIXTURE", "tmp_path" if in_one_process else "")
+    tests = tests.replace("FIXTURE", "tmp_path_factory" if in_one_process else "")
     refused = verify(code, tests, STANDARD)
     assert refused.kind == "failed"
     reason = "yaml may not be imported: the spec allows the standard library and nothing else"
@@ -214,7 +216,7 @@ def mean(xs):
         *(pytest.param(each, marks=pytest.mark.thorough) for each in ("np.zeros(3)", "np.float64(0)")),
     ],
 )
-@pytest.mark.parametrize("fixture", ["", "tmp_path"])
+@pytest.mark.parametrize("fixture", ["", "tmp_path_factory"])
 def test_code_that_patches_numpy_does_not_pass(verify: Verify, returned: str, fixture: str) -> None:
     python = with_packages("numpy")
     tests = (

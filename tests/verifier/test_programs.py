@@ -70,14 +70,14 @@ def test_a_wrong_program_fails(verifier: Verifier) -> None:
     assert verdict.outcomes[0].actual == r"'-4\n'"
 
 
-def test_a_program_with_files_shares_a_process_with_its_tests(verifier: Verifier) -> None:
+def test_a_program_has_the_files_of_its_tests(verifier: Verifier) -> None:
     code = "import sys\nprint(len(open(sys.argv[1]).read()))\n"
     body = (
         "path = tmp_path / 'a'\n    path.write_text('abc')\n"
         "    assert subprocess.check_output([sys.executable, 'user_code.py', path], text=True) == '3\\n'"
     )
     verdict = verdict_on(code, body, verifier=verifier, fixtures="tmp_path")
-    assert (verdict.kind, verdict.isolation) == ("passed", "in-process"), (verdict.reason, verdict.outcomes)
+    assert (verdict.kind, verdict.isolation) == ("passed", "isolated"), (verdict.reason, verdict.outcomes)
 
 
 def test_a_program_does_not_see_its_tests_and_is_never_imported(verifier: Verifier) -> None:

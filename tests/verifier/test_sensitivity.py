@@ -97,14 +97,15 @@ COUNTS = {
         "        for n in (1, 2):\n            with self.subTest(n=n):\n"
         "                self.assertEqual(add(n, n), 2 * n)\n",
     ),
-    "in one process": (ADD, "def test_a(tmp_path):\n    assert add(1, 2) == 3\n"),
+    "in one process": (ADD, "def test_a(tmp_path_factory):\n    assert add(1, 2) == 3\n"),
     "an object in one process": (
         "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\ndef f(): return P(3)\n",
-        "def test_a(tmp_path):\n    assert f().x == 3\n",
+        "def test_a(tmp_path_factory):\n    assert f().x == 3\n",
     ),
     "files in one process": (
         "def f(path): path.write_text('hi')\n",
-        "def test_a(tmp_path):\n    f(tmp_path / 'a')\n    assert (tmp_path / 'a').read_text() == 'hi'\n",
+        "def test_a(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n"
+        "    f(tmp_path / 'a')\n    assert (tmp_path / 'a').read_text() == 'hi'\n",
     ),
 }
 

@@ -32,7 +32,7 @@ from tests.support.sandboxes import open_backend
 DAEMON = "import os, time\\ndef f(x):\\n    if os.fork() == 0:\\n        os.setsid()\\n        time.sleep(60)\\n"
 SLOW = "import time\\ndef f(x):\\n    time.sleep(0.1)\\n    return x + 1\\n"
 TESTS = "from user_code import f\\ndef test_a():\\n    assert f(1) == 2\\n"
-TESTS += "def test_b(tmp_path):\\n    (tmp_path / 'x').write_text('')\\n    assert f(2) == 3\\n"
+TESTS += "def test_b(tmp_path):\\n    open(tmp_path / 'x', 'w').close()\\n    assert f(2) == 3\\n"
 tests = split(TESTS, "user")
 sandbox = open_backend(sys.argv[1])
 if sys.argv[2] == "cold":

@@ -158,11 +158,11 @@ def test_only_vacuous_tests_are_no_pass(verifier: Verifier) -> None:
     assert verdict.kind == "refused"
 
 
-def test_a_test_of_files_runs_in_one_process_and_the_verdict_says_so(verifier: Verifier) -> None:
+def test_a_test_of_relative_paths_runs_in_one_process_and_the_verdict_says_so(verifier: Verifier) -> None:
     code = "def size(path):\n    return len(open(path).read())\n"
     tests = (
-        "from user_code import size\ndef test_size(tmp_path):\n    path = tmp_path / 'a'\n"
-        "    path.write_text('abc')\n    assert size(path) == 3\n"
+        "from user_code import size\ndef test_size(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n"
+        "    (tmp_path / 'a').write_text('abc')\n    assert size('a') == 3\n"
     )
     verdict = verifier.verify(code, tests)
     assert (verdict.kind, verdict.isolation) == ("passed", "in-process")

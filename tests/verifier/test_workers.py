@@ -77,7 +77,8 @@ def test_warm_and_cold_verdicts_agree(sandbox: Sandbox) -> None:
     tests = (
         "import pytest\nfrom user_code import half\ndef test_half():\n    assert half(3) == 1.5\n"
         "def test_bad():\n    with pytest.raises(TypeError):\n        half('x')\n"
-        "def test_file(tmp_path):\n    (tmp_path / 'a').write_text('4')\n"
+        "def test_file(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n"
+        "    (tmp_path / 'a').write_text('4')\n"
         "    assert half(int((tmp_path / 'a').read_text())) == 2\n"
     )
     right, wrong = "def half(x):\n    return x / 2\n", "def half(x):\n    return x // 2\n"

@@ -8,7 +8,7 @@ import builtins
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from itertools import product
 from typing import NamedTuple
@@ -159,13 +159,14 @@ class Names:
         each = [self.texts(node, seen) if node is not None else None for node in nodes]
         return None if None in each else frozenset(text for texts in each for text in texts or ())
 
-    def _escapes(self, name: str) -> bool:
-        """Return True if `name` may be bound from elsewhere: by an import or a function, or as an attribute."""
+    @cached_property
+    def _elsewhere(self) -> set[str]:
+        """Names that may be bound from elsewhere: by an import or a function, or as an attribute."""
         declared = {
             name for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
         }
         attributes = {node.attr for node in self.nodes if isinstance(node, ast.Attribute)}
-        return self.everything or name in self.imports.keys() | self.under_test | declared | attributes
+        return self.imports.keys() | self.under_test | declared | attributes
 
     def _scopes(self, node: ast.AST) -> list[ast.AST]:
         functions = (around for around in self.above(node) if isinstance(around, Function | ast.Lambda))
@@ -176,7 +177,7 @@ class Names:
         scopes = {id(scope) for scope in self._scopes(node)}
         places = [place for place in self.defined.get(node.id, []) if id(self._scopes(place)[0]) in scopes]
         values = [value for place in places for value in self._values(place, loops)]
-        return values if values and not self._escapes(node.id) else [None]
+        return values if values and not (self.everything or node.id in self._elsewhere) else [None]
 
     def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
         if isinstance(place, ast.arg):
@@ -266,8 +267,8 @@ def last(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def decorators(node: Function) -> list[ast.expr]:
-    """Return the decorators of a function, without their arguments."""
+def decorators(node: Function | ast.ClassDef) -> list[ast.expr]:
+    """Return the decorators of a function or class, without their arguments."""
     return [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
 
 

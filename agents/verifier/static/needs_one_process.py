@@ -9,10 +9,11 @@ from ...records import Test
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
+from .files import Files
 from .names import ROWS, Names, last, names_of, parted
 
 _FIXTURES = words(
-    """tmp_path tmp_path_factory tmpdir tmpdir_factory caplog recwarn capfd capfdbinary mocker
+    """tmp_path_factory tmpdir tmpdir_factory caplog recwarn capfd capfdbinary mocker
     pytester testdir"""
 )
 _CARRIED = words("setenv delenv undo")
@@ -28,6 +29,10 @@ def why_one_process(test: Test) -> str | None:
 
 def shared_by(names: Names) -> Iterator[str]:
     """Yield what needs one process, as phrases."""
+    given = any(isinstance(node, ast.arg) and node.arg == "tmp_path" for node in names.nodes)
+    files = Files(names) if given else None
+    if files is not None:
+        yield from files.wrong()
     kinds = {id(inner) for part in _kinds(names.tree) for inner in ast.walk(part)}
     for node in ast.walk(names.tree):
         if isinstance(node, ast.arg) and node.arg == "monkeypatch":
@@ -35,6 +40,8 @@ def shared_by(names: Names) -> Iterator[str]:
             yield from (f"it uses {node.arg} on more than the code" for use in uses if not _is_carried(names, use))
         elif isinstance(node, ast.arg) and node.arg in _FIXTURES:
             yield f"it uses the fixture {node.arg}"
+        if files is not None and files.may_read(node):
+            continue
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in kinds:
             for path in names.paths(node):
                 module, rest = parted(path)

@@ -59,7 +59,7 @@ APART = {
     "an import that is not used": "import threading\ndef test_a():\n    assert f(1) == 2\n",
 }
 TOGETHER = {
-    "tmp_path": "def test_a(tmp_path):\n    assert f(tmp_path) == 2\n",
+    "a relative path": "def test_a(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n    assert f('x')\n",
     "monkeypatch of a module of all": (
         "import time\ndef test_a(monkeypatch):\n    monkeypatch.setattr(time, 'time', lambda: 1)\n"
         "    assert f() == 1\n"
@@ -100,6 +100,112 @@ TOGETHER = {
     "what an object holds": "def test_a():\n    assert vars(f(1)) == {}\n",
     "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.GeneratorType)\n",
 }
+
+PATHS = "import json, os, time\nfrom pathlib import Path\nimport user_code\nfrom user_code import Store\n"
+FILES_APART = {
+    "a folder": "assert f(tmp_path) == 2",
+    "a file": "p = tmp_path / 'a'\n    p.write_text('x')\n    assert f(p) == 2",
+    "a text": "assert f(str(tmp_path / 'a')) == 2\n    assert f(f'{tmp_path}/a') == 2",
+    "opened": "f(tmp_path)\n    with open(tmp_path / 'a') as g:\n        assert json.load(g) == 2",
+    "os.path": "p = os.path.join(tmp_path, 'a')\n    assert os.path.exists(p)",
+    "a size": "f(tmp_path)\n    assert (tmp_path / 'a').stat().st_size == 1",
+    "a listing": "f(tmp_path)\n    assert [p.read_text() for p in sorted(tmp_path.glob('*.txt'))] == ['x']",
+    "numbered": "for i in range(3):\n        (tmp_path / f'{i:02}.txt').write_text('x')\n    f(tmp_path)",
+}
+FILES_APART_WHOLE = {
+    "annotated": "def test_a(tmp_path: Path) -> None:\n    p: Path = tmp_path / 'a'\n    assert p.exists()\n",
+    "cases": (
+        "@pytest.mark.parametrize('name', ['a', 'b/c'])\ndef test_a(tmp_path, name):\n"
+        "    assert not (tmp_path / name).exists()\n"
+    ),
+    "a fixture": (
+        "@pytest.fixture\ndef held(tmp_path):\n    p = tmp_path / 'a'\n    p.write_text('x')\n"
+        "    yield p\ndef test_a(held):\n    f(held)\n    assert held.read_text() == 'x'\n"
+    ),
+    "a function": (
+        "def put(folder, name, text):\n    p = folder / name\n    p.write_text(text)\n    return p\n"
+        "def test_a(tmp_path):\n    p = put(tmp_path, 'a', 'x')\n    assert p.read_text() == f(p)\n"
+    ),
+    "in a class": "class TestA:\n    def test_a(self, tmp_path):\n        assert (tmp_path / 'a').is_file()\n",
+}
+FILES_TOGETHER = {
+    "a path from the code": "assert f(tmp_path).read_text() == 'x'",
+    "a constant of the code": "assert 'x' in user_code.PATH.read_text()",
+    "a name from the code": "assert (tmp_path / f()).read_text() == 'x'",
+    "a name made later": "p = tmp_path / f()\n    assert open(p).read() == 'x'",
+    "a number that leads out": "for i in range(9):\n        (tmp_path / f'{i:/>3}').touch()\n    assert f()",
+    "a way out": "assert (tmp_path / '../x').read_text() == 'x'",
+    "an absolute name": "assert (tmp_path / '/src/x').read_text() == 'x'",
+    "a folder above": "assert (tmp_path.parent / 'x').read_text() == 'x'",
+    "a pattern that leads out": "assert [p.read_text() for p in tmp_path.glob('../*')]",
+    "another path": "assert Path('x').read_text() == f(tmp_path)",
+    "the file of the tests": "assert Path(__file__).read_text() == f(tmp_path)",
+    "a lambda": "assert f(tmp_path, lambda tmp_path: tmp_path.read_text())",
+    "bound again": "tmp_path = f(tmp_path)\n    assert tmp_path.exists()",
+    "read by name": "assert getattr(f(tmp_path), 'read_text')() == 'x'",
+    "a time": "f(tmp_path)\n    time.sleep(1)\n    assert f(tmp_path)",
+    "its time": "assert (tmp_path / 'a').stat().st_mtime == f(tmp_path)",
+    "a link": "(tmp_path / 'a').symlink_to('/x')\n    assert f(tmp_path)",
+    "a mode": "(tmp_path / 'a').mkdir(mode=0)\n    assert f(tmp_path)",
+    "kept open": "g = open(tmp_path / 'a')\n    f(tmp_path)\n    assert g.read() == 'x'",
+    "open meanwhile": "with open(tmp_path / 'a') as g:\n        f(tmp_path)\n        assert g.read()",
+    "dropped": "Store(tmp_path / 'a').add(1)\n    assert (tmp_path / 'a').exists()",
+    "deleted": "s = f(tmp_path)\n    del s\n    assert (tmp_path / 'a').exists()",
+    "permissions": "with pytest.raises(PermissionError):\n        (tmp_path / 'a').write_text('x')",
+    "a mode for a file": "(tmp_path / 'a').touch(0o600)\n    assert f(tmp_path)",
+    "a function that opens": "with open(tmp_path / 'a', opener=f) as g:\n        assert g.read() == 'x'",
+}
+FILES_TOGETHER_WHOLE = {
+    "given by the code": (
+        "def put(p):\n    return p.read_text()\ndef test_a(tmp_path):\n    assert put(f(tmp_path))\n"
+    ),
+    "a name given by the code": (
+        "def put(folder, name):\n    return (folder / name).read_text()\n"
+        "def test_a(tmp_path):\n    assert put(tmp_path, 'a')\n    assert put(tmp_path, f())\n"
+    ),
+    "a callback": (
+        "def tell(p):\n    return p.read_text()\ndef test_a(tmp_path):\n    assert f(tmp_path, tell)\n"
+    ),
+    "a default": "def test_a(tmp_path=user_code.PATH):\n    assert tmp_path.read_text() == 'x'\n",
+    "a parameter": (
+        "@pytest.mark.parametrize('tmp_path', [user_code.PATH])\ndef test_a(tmp_path):\n"
+        "    assert tmp_path.read_text() == 'x'\n"
+    ),
+    "a parameter by a name": (
+        "WHAT = 'tmp_path'\n@pytest.mark.parametrize(WHAT, [user_code.PATH])\ndef test_a(tmp_path):\n"
+        "    assert tmp_path.read_text() == 'x'\n"
+    ),
+    "decorated by the code": "@user_code.give\ndef test_a(tmp_path):\n    assert tmp_path.read_text() == 'x'\n",
+    "a class of the code's": (
+        "class TestA(user_code.Base):\n    def test_a(self, tmp_path):\n        assert tmp_path.exists()\n"
+    ),
+    "a fixture called that": (
+        "@pytest.fixture(name='tmp_path')\ndef given():\n    return f()\n"
+        "def test_a(tmp_path):\n    assert tmp_path.read_text() == 'x'\n"
+    ),
+    "a method of that name": (
+        "class A:\n    def put(p):\n        return p.read_text()\n"
+        "def put(p):\n    return f(p)\n"
+        "def test_a(tmp_path):\n    put(tmp_path)\n    assert A.put(f(tmp_path)) == 'x'\n"
+    ),
+    "a fixture of that name": (
+        "@pytest.fixture\ndef tmp_path():\n    return f()\ndef test_a(tmp_path):\n    assert f()\n"
+    ),
+    "a replaced function": (
+        "def test_a(tmp_path, monkeypatch):\n    monkeypatch.setattr(user_code.os, 'scandir', f)\n"
+        "    assert f(tmp_path)\n"
+    ),
+    "another module": (
+        "import zipfile\ndef test_a(tmp_path):\n    zipfile.ZipFile(tmp_path / 'a')\n    assert f()\n"
+    ),
+    "all of the code's": "from user_code import *\ndef test_a(tmp_path):\n    assert p.read_text() == 'x'\n",
+}
+for cases, bodies, whole in (
+    (APART, FILES_APART, FILES_APART_WHOLE),
+    (TOGETHER, FILES_TOGETHER, FILES_TOGETHER_WHOLE),
+):
+    cases |= {name: f"{PATHS}def test_a(tmp_path):\n    {body}\n" for name, body in bodies.items()}
+    cases |= {name: PATHS + source for name, source in whole.items()}
 
 
 def one(source: str) -> Test:

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import make_function, named_type
+from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, found_in, write
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
@@ -152,6 +153,7 @@ class Responder(Peer):
         self._lock = threading.RLock()
         self._asked_for = 0
         self._awaiting = Awaiting()
+        self._files: tuple[str, Found] = "", {}
         self._crossing = Crossing(self, first=1)
         self._crossing.export(_Module(code.module), number=MODULE_NUMBER)
         for name in modules:  # in the order in which the test process counts them
@@ -206,6 +208,14 @@ class Responder(Peer):
             return _held(args[0], CONTAINERS[name])
         return _OPERATIONS[name](*args)
 
+    def _swap_files(self, folder: str, changed: Changed) -> Changed:
+        """Write what a test did to its temporary directory, and return what the code did to it."""
+        before = self._files[1] if self._files[0] == folder else {}
+        write(folder, changed)
+        now = found_in(folder, BY_CODE + BY_TESTS, follow=True)
+        self._files = folder, now
+        return changes(after(before, changed), now, times=False)
+
     def _subclass(self, name: str, bases: Any, body: Any, kwargs: Any) -> int:
         namespace = {key: _put_together(value) for key, value in body}
         made = type(bases[0])(name, bases, {**namespace, "__module__": USER_MODULE}, **dict(kwargs))
@@ -223,6 +233,7 @@ class Responder(Peer):
         ),
         "operate": _operate,
         "subclass": _subclass,
+        "files": _swap_files,
         "environment": lambda _, __, changes: _set_environment(changes),
         "program": lambda _, name, *how: run_program(*how),
     }

@@ -20,9 +20,8 @@ from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
 from .rulings import Rulings
+from .temporary import Temporary
 
-_TEMPORARY = b"/pytest-of-"
-"""In every path that `tmp_path` gives."""
 _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Python's own in the body of a class."""
@@ -80,13 +79,14 @@ class Caller(Rulings):
         self._changing: set[str] = set()
         self.calls = PlainCalls()
         self._environment = _Environment()
+        self.temporary = Temporary()
         self.capabilities = Capabilities(self.crossing, test_modules)
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
         number = self.crossing.remote_number(target)
         self._carry_environment()
-        usual = name == "__call__" and not self._environment.set
+        usual = name == "__call__" and not self._environment.set and not self.temporary.folder
         call = self.calls.call(number, args, kwargs) if usual else None
         try:
             result = super().forward(target, name, args, kwargs)
@@ -113,8 +113,9 @@ class Caller(Rulings):
     def ask(self, what: str, *arguments: object) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         with self._lock:
-            if what != "environment":
+            if what not in ("environment", "files"):
                 self._carry_environment()
+                self._carry_files(back=False)
             self.crossing.shared.trim()  # each frame looks through all that are left
             try:
                 body = self.crossing.pack(arguments)
@@ -128,6 +129,8 @@ class Caller(Rulings):
                     break
                 self._called_back(payload)
             how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
+            if what not in ("environment", "files"):
+                self._carry_files(back=True)
         if changed and "__" not in (name := _name_of(what, arguments)) and name not in self._changing:
             self._changing.add(name)
             self._emit("note", f"{name} changes in place what a test passes to it")
@@ -138,6 +141,29 @@ class Caller(Rulings):
     def _carry_environment(self) -> None:
         if changes := self._environment.changes():
             self.ask("environment", None, changes)
+
+    def end_test(self) -> None:
+        """A test is over, and what it shared with the code."""
+        self.capabilities.end_test()
+        self.temporary.end_test()
+
+    def _carry_files(self, back: bool) -> None:
+        """Have both processes see the same files below `tmp_path`; `back` says that the code may have written.
+        What fails is not tried again: pytest asks on, about the failure."""
+        if not self.temporary.carried:
+            return
+        self.temporary.carried = False
+        try:
+            changed = self.temporary.changed()
+        except Unshareable as error:
+            self._emit("unshareable", str(error))
+            raise
+        if changed or back:
+            try:
+                self.temporary.take(self.ask("files", self.temporary.folder, changed))
+            except Malformed as error:
+                raise self._malformed(str(error)) from error
+        self.temporary.carried = True
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
         """The exception that a call raises here. One that would end a loop of the tests becomes a RuntimeError, as
@@ -160,7 +186,9 @@ class Caller(Rulings):
         try:
             if number is None:
                 raise TypeError("only what a test passed to the code can be used")
+            self._carry_files(back=True)
             body = self.crossing.pack(self.capabilities.use(what, number, arguments))
+            self._carry_files(back=False)
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
@@ -176,7 +204,7 @@ class Caller(Rulings):
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()
-        if kind == ASK and _TEMPORARY in payload:
+        if kind == ASK and self.temporary.is_left(payload):
             self._emit("unshareable", "a path of a temporary directory is passed to the code")
             raise Unshareable("the code's process has a /tmp of its own")
         try:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..proxy import packages
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
 from ..proxy.shared import KINDS, MAPPINGS, Entry, empty, extra_of
-from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, others_of, retyped
+from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, of_value, others_of, retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
 """Kind, extra and items by number."""
@@ -20,6 +20,9 @@ NEW = 10**9
 
 _ERRORS = ("RuntimeError", "LookupError")
 _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
+_MOST_FILES = 4
+_LARGE = 1 << 20
+"""Bytes of an answer of which few changes are kept."""
 _FIXED = {"t": tuple, "f": frozenset}
 
 
@@ -207,6 +210,22 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         changes.append(answer("returning None", TYPE if held or not opaque else VALUE, tree=None))
     changes.append(answer("raising an exception", TYPE, "raise", raised(tree)))
     return changes
+
+
+def of_files(payload: bytes) -> list[Change]:
+    """Other changes of the files of a test than those that the code made: none, and others of the first few."""
+    how, (tree, *rest), printed = json.loads(payload)
+    changed = tree[1:] if how == "return" else []
+
+    def change(text: str, changed: Tree) -> Change:
+        return Change(text, json.dumps([how, [["t", *changed], *rest], printed]).encode(), ASIDE)
+
+    found = [change("leaving the files as they were", [])] if changed else []
+    for index, (_, name, content) in enumerate(changed[:_MOST_FILES] if len(payload) < _LARGE else []):
+        for other in of_value(read("b", content[1:])) if content not in (None, ["b", ""]) else []:
+            entry = ["t", name, Values(Known()).write(other)]
+            found.append(change("writing something else", [*changed[:index], entry, *changed[index + 1 :]]))
+    return found
 
 
 def of_callback(payload: bytes, known: Known) -> list[Change]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
-from .changes import ENDING, NEW, Change, Known, Values, of_answer, of_callback
+from .changes import ENDING, NEW, Change, Known, Values, of_answer, of_callback, of_files
 from .other_answers import text_of
 
 COLLECTION = ""
@@ -71,7 +71,9 @@ class Reader(Known):
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
                 try:
-                    changes = of_answer(payload, self, _containers_in(question[1][1]))
+                    given = _containers_in(question[1][1])
+                    files = question[1][0] == "files"
+                    changes = of_files(payload) if files else of_answer(payload, self, given)
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 if "__next__" in question[1][1] and what == "return":

@@ -29,6 +29,7 @@ from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
+from .temporary import PLACE, is_shared
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -154,9 +155,9 @@ def _choose_modules(
             caller, task["names"], task["importable"]["modules"], task["imports"]
         )
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
-        reporter.between_tests = caller.capabilities.end_test
+        reporter.between_tests = caller.end_test
         reporter.after_collection = caller.capabilities.keep
-        plugins.append(caller.capabilities)
+        plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing
         calls = caller.calls
         reporter.ask_again = lambda seconds: calls.ask_again(
@@ -202,6 +203,7 @@ def _arguments(source: Path, task: Mapping[str, Any]) -> list[str]:
     # Without --confcutdir pytest reads the folders above, too, and where a job's root is the machine's it may not.
     arguments = ["-c", os.devnull, "--rootdir", str(source), "--confcutdir", str(source), "--noconftest"]
     arguments += ["--import-mode=importlib", "--continue-on-collection-errors"]
+    arguments += ["--basetemp", PLACE] if task["isolated"] and is_shared() else []
     for name in _WITHOUT:
         arguments += ["-p", f"no:{name}"]
     for name in task["plugins"]:

@@ -1,0 +1,130 @@
+"""The files of a test's `tmp_path`, of which each process has a copy at the same path: what changed in one is
+written into the other before and after each question, by value."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from .plain import Malformed
+
+BY_CODE = 4 << 20
+"""Bytes that the code may add to a directory; each file counts as 4 KiB more."""
+BY_TESTS = 2 * BY_CODE
+"""Bytes that a directory may have when the code is asked: what it added itself does not bring a test near that."""
+_EACH = 4 << 10
+
+_TICK = 50_000_000
+"""Nanoseconds: by then a file that is written has another time than before."""
+
+
+class File(NamedTuple):
+    """Contents; when the file was changed, and when it was read."""
+
+    content: bytes
+    changed: int = 0
+    read: int = 0
+
+
+Found = dict[str, File]
+"""By name below the directory. Names of directories end with `/`; `/` is the directory itself."""
+Changed = tuple[tuple[str, bytes | None], ...]
+"""New contents by name, parents first; None for what is no longer there."""
+
+
+def found_in(folder: str, most: int, follow: bool, known: Found | None = None) -> Found:
+    """Read the directory, older entries first, so that a copy lists them in the same order. Files that have not
+    changed since they were `known` are not read again. Where links are to be followed, other things than files are
+    left out; else they raise ValueError, as do more than `most` bytes."""
+    found: Found = {}
+    left = most
+    waiting: list[tuple[str, Iterator[os.DirEntry[str]]]] = []
+
+    def enter(name: str) -> None:
+        found[f"{name}/"] = File(b"")
+        with os.scandir(f"{folder}/{name}") as entries:  # a file system in memory lists the newest first
+            waiting.append((f"{name}/" if name else "", reversed(list(entries))))
+
+    if Path(folder).is_dir():
+        enter("")
+    while waiting:
+        prefix, entries = waiting[-1]
+        entry = next(entries, None)
+        if entry is None:
+            waiting.pop()
+        elif entry.is_dir(follow_symlinks=follow):
+            enter(prefix + entry.name)
+        elif entry.is_file(follow_symlinks=follow):
+            left -= entry.stat().st_size
+            before = (known or {}).get(prefix + entry.name)
+            if (
+                before is None
+                or before.changed != entry.stat().st_ctime_ns
+                or before.read < before.changed + _TICK
+            ):
+                before = _read(entry) if left >= 0 else File(b"")
+            found[prefix + entry.name] = before
+        elif not follow:
+            raise ValueError("a link or a device lies in the temporary directory")
+        if left < len(found) * _EACH:
+            raise ValueError("too much lies in the temporary directory")
+    return found
+
+
+def _read(entry: os.DirEntry[str]) -> File:
+    descriptor = os.open(entry.path, os.O_RDONLY)
+    try:
+        return File(os.read(descriptor, entry.stat().st_size), entry.stat().st_ctime_ns, time.time_ns())
+    finally:
+        os.close(descriptor)
+
+
+def size(found: Found) -> int:
+    """Return the bytes that a directory counts for."""
+    return sum(_EACH + len(file.content) for file in found.values())
+
+
+def after(before: Found, changed: Changed) -> Found:
+    """Return what a directory holds once `changed` is written."""
+    held = before | {name: File(content) for name, content in changed if content is not None}
+    gone = {name for name, content in changed if content is None}
+    return {name: found for name, found in held.items() if name not in gone}
+
+
+def changes(before: Found, now: Found, times: bool) -> Changed:
+    """Return what has to be written where `before` is to become `now`: where `times` count, also a file that was
+    written anew and says the same."""
+    until = 2 if times else 1
+    fresh = (name for name, file in now.items() if name not in before or before[name][:until] != file[:until])
+    gone = (name for name in before if name not in now)
+    return (*((name, now[name].content) for name in fresh), *((name, None) for name in gone))
+
+
+def write(folder: str, changed: Changed) -> None:
+    """Do to a directory without links what was done to the other; open files stay the same. Raises OSError."""
+    for name, content in reversed(changed):
+        if content is None:
+            (os.rmdir if name.endswith("/") else os.unlink)(f"{folder}/{name}")
+    for name, content in changed:
+        if content is not None and name.endswith("/"):
+            Path(f"{folder}/{name}").mkdir(parents=True, exist_ok=True)
+        elif content is not None:
+            descriptor = os.open(f"{folder}/{name}", os.O_WRONLY | os.O_CREAT, 0o666)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                file.truncate()
+
+
+def checked(changed: object) -> Changed:
+    """Return what the code's process says has changed. Raises Malformed where that could lead elsewhere."""
+    if not isinstance(changed, tuple):
+        raise Malformed("changes of files are no changes of files")
+    for each in changed:
+        if not isinstance(each, tuple) or [type(part) for part in each] not in ([str, bytes], [str, type(None)]):
+            raise Malformed("a change of a file is a name and contents")
+        if each[0] != "/" and {"", ".", ".."} & {*each[0].removesuffix("/").split("/")}:
+            raise Malformed("a file is named that does not lie in the temporary directory")
+    return changed

@@ -1,0 +1,75 @@
+"""The `tmp_path` of a test, and what the code's process knows of the files in it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, checked, found_in, size, write
+from ..proxy.plain import Unshareable
+
+PLACE = "/tmp/pytest-of-tests"
+"""Where every process of these tests has its temporary directories: replayed questions name the same paths."""
+_TEMPORARY = b"/pytest-of-"
+"""In every path that `tmp_path` gives."""
+
+
+def is_shared() -> bool:
+    """Return True where both processes have a directory called /tmp: without namespaces each has its own."""
+    return tempfile.gettempdir() == str(Path(PLACE).parent)
+
+
+class Temporary:
+    """A pytest plugin that knows the temporary directory of the test under way: its `folder`, empty without one,
+    and whether its files are `carried` between the processes."""
+
+    def __init__(self) -> None:
+        self.folder = ""
+        self.carried = False
+        self._known: Found = {}
+        self._added = 0
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
+        """Learn which directory a test is given."""
+        result = yield
+        if fixturedef.argname == "tmp_path":
+            self.folder, self.carried = str(result), True
+            self._known, self._added = {}, 0
+        return result
+
+    def end_test(self) -> None:
+        """From here on there is none."""
+        self.folder, self.carried = "", False
+
+    def is_left(self, payload: bytes) -> bool:
+        """Return True if a frame names a temporary directory that is not this test's."""
+        own = json.dumps(self.folder)[1:-1].encode()
+        return _TEMPORARY in (payload.replace(own, b"") if own else payload)
+
+    def changed(self) -> Changed:
+        """Return what the test did to the files since the code's process last had them. Raises Unshareable."""
+        if not is_shared():
+            raise Unshareable("the code's process has no directory of this name")
+        try:
+            now = found_in(self.folder, BY_TESTS, follow=False, known=self._known)
+        except ValueError as error:
+            raise Unshareable(str(error)) from error
+        changed = changes(self._known, now, times=True)  # a time may matter to the code
+        self._known = now
+        return changed
+
+    def take(self, changed: object) -> None:
+        """Do to the files what the code did to its own. They hold no links: `changed` has looked. Raises
+        Malformed, OSError, and ValueError for too much."""
+        new = checked(changed)
+        self._added += size(after(self._known, new)) - size(self._known)
+        if self._added > BY_CODE:
+            raise ValueError("the code writes too much into a temporary directory")
+        write(self.folder, new)
+        self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False, known=self._known)
