@@ -115,10 +115,6 @@ class RoleModels(ExitStack):
         at_once = at_once or self.at_once
         return make_roles(self.ask, self._settings, self._small, verifier, at_once, self._budget)
 
-    def code_writer(self) -> CodeWriter:
-        """The role that drafts, alone."""
-        return _code_writer(self.ask("code_writer"), self._settings, small="code_writer" in self._small)
-
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
         ask, lengths, seed = self.ask("healer"), self.lengths("healer"), self._settings.seed * SEEDS_OF_A_RUN
@@ -181,7 +177,13 @@ def make_roles(
 
     seed = settings.seed * SEEDS_OF_A_RUN
     return Roles(
-        _code_writer(ask("code_writer"), settings, small="code_writer" in small),
+        CodeWriter(
+            ask("code_writer"),
+            lengths("code_writer"),
+            temperature=settings.temperature,
+            seed=seed,
+            begin="code_writer" in small,
+        ),
         TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed),
         Critic(ask("critic"), lengths("critic"), seed=seed),
         at_once,
@@ -189,12 +191,6 @@ def make_roles(
         repairs="critic" not in small,
         debugger=Debugger(ask("critic"), lengths("critic"), seed, verifier, budget),
     )
-
-
-def _code_writer(ask: Ask, settings: Settings, *, small: bool) -> CodeWriter:
-    seed = settings.seed * SEEDS_OF_A_RUN
-    lengths = SMALL_MODEL if small else LARGE_MODEL
-    return CodeWriter(ask, lengths, temperature=settings.temperature, seed=seed, begin=small)
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:

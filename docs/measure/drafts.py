@@ -119,9 +119,10 @@ class Drafting:
                 RoleModels(
                     self.means.models, settings, budget, self.means.journal.replies, ignore_event
                 ) as models,
+                closing(CachedVerifier(self.means.sandbox)) as verifier,
                 suppress(ReplyError),
             ):
-                candidate = models.code_writer().draft(spec, number, 1)
+                candidate = models.roles(verifier).code_writer.draft(spec, number, 1)
             made.append((candidate, budget.usage.completion_tokens))
         emit(f"{task.task_id} drafted")
         return made
