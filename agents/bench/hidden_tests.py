@@ -23,6 +23,7 @@ from typing import Any
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
+from .proof import BROKEN, Proof, passes, proved, reference_fails
 from .results import Hidden
 from .tasks import BenchTask
 
@@ -62,6 +63,28 @@ class HiddenTests:
                     del self._findings[key]
                 future.set_exception(error)
         return future.result()
+
+    def prove(self) -> Proof:
+        """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
+
+        Raises SandboxBroken.
+        """
+        count = len(self._tasks)
+        shown = (
+            f"The hidden tests of {count} tasks pass every reference solution and fail all {count * len(BROKEN)} "
+        )
+        return proved(f"{shown}broken ones", self._faults, self._tasks.values())
+
+    def _faults(self, task: BenchTask) -> Iterator[str]:
+        name = task.task_id
+        answer = self.rehearse(name, [task.reference, *(broken(task.head) for broken in BROKEN.values())])
+        if not (answer.judged and answer.judged[0].plus_passed):
+            yield reference_fails(name)
+        for number, way in enumerate(BROKEN, 1):
+            if not answer.judged or answer.judged[number].base_passed:  # without an answer none is shown to fail
+                yield passes(name, way)
+        if any(answer.accepted):
+            yield f"{name}: its reference passes against wrong expectations"
 
     def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
         """Judge trusted solutions in one job, the first as a control too; untrusted ones could leave traces."""
