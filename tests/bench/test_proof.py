@@ -53,7 +53,7 @@ def test_wrong_expectations_are_met_by_no_right_answer(tmp_path: Path, sandbox: 
     padded = DISTANCE["canonical_solution"].replace("str(n1), str(n2)", "f'{n1:09}', f'{n2:09}'")
     for row in PROSE:
         answer = tests.rehearse(row["task_id"], [padded if row is DISTANCE else row["canonical_solution"]])
-        assert answer.judged[0].plus_passed
+        assert answer.judged[0].plus
         assert answer.accepted == (0,)
 
 
