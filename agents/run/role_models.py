@@ -141,9 +141,6 @@ class RoleModels(ExitStack):
 
         return ask
 
-    def _warn(self, sentence: str) -> None:
-        self._emit(Note(sentence, warning=True))
-
     def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = shared.models[choice]
         if model is None:
@@ -153,7 +150,9 @@ class RoleModels(ExitStack):
             name = name_in_cache(choice, shared.weights)
             if name is None and frozen:  # its server alone knows the name that replies stand under
                 raise UsageError(FROZEN_WITHOUT_NAME)
-            cache = ReplyCache(directory, name or model.model_id, self._warn)
+            cache = ReplyCache(
+                directory, name or model.model_id, lambda told: self._emit(Note(told, warning=True))
+            )
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
