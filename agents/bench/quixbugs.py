@@ -201,7 +201,7 @@ class QuixBugsTests:
     def prove(self) -> Proof:
         """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
         ones, which fail. Raises SandboxBroken."""
-        count = len(self._programs)
+        count = len(self.splits)  # made before threads ask for them
         shown = f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
         return proved(f"{shown}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())
 
