@@ -63,8 +63,8 @@ def _wanted(hint: Any, value: Any) -> str:
     if origin is Literal:
         return "" if value in parts else f"one of {', '.join(parts)}"
     if origin is tuple:
-        fits = isinstance(value, tuple) and all(isinstance(one, str) for one in value)
-        return "" if fits else "a tuple of texts"
+        fits = isinstance(value, tuple) and not any(_wanted(parts[0], one) for one in value)
+        return "" if fits else f"a tuple of {'paths' if parts[0] is Path else 'texts'}"
     kinds, name = _KINDS[hint]
     fits = isinstance(value, kinds) and isinstance(value, bool) is (hint is bool) and value == value
     return "" if fits else name

@@ -52,9 +52,24 @@ def audit_schema() -> str:
 
 def batch_result_schema() -> str:
     """The JSON schema of a line of a batch's results.jsonl."""
-    from agents.batch.reports import schema
+    from pydantic import TypeAdapter
 
-    return json.dumps(schema(), indent=2, sort_keys=True) + "\n"
+    from agents.batch.records import EntryResult
+    from agents.batch.reports import SCHEMA_VERSION
+
+    schema = TypeAdapter(EntryResult).json_schema(mode="serialization")
+    schema["properties"] |= {
+        "schema_version": {"const": SCHEMA_VERSION, "title": "Schema Version", "type": "integer"},
+        "reached": {
+            "description": "Whether it came to its end with at least the required grade.",
+            "title": "Reached",
+            "type": "boolean",
+        },
+    }
+    schema["required"] = sorted(schema["properties"])
+    schema["additionalProperties"] = False
+    schema["title"] = "A line of results.jsonl (greenloop batch)"
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 
 
 def batch_schema() -> str:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from queue import Empty, SimpleQueue
 from typing import Literal, Protocol
 
@@ -81,7 +82,7 @@ class Driver:
     supplier: Supplier
     _pool: ThreadPoolExecutor = field(init=False)
     _ready: deque[str] = field(init=False, default_factory=deque)
-    _held: dict[str, set[str]] = field(init=False, default_factory=dict)
+    _order: TopologicalSorter[str] = field(init=False)
     _inbox: SimpleQueue[Future[EntryResult] | Stop] = field(init=False, default_factory=SimpleQueue)
     _running: dict[Future[EntryResult], tuple[Task, int]] = field(init=False, default_factory=dict)
     _failures: int = field(init=False, default=0)
@@ -99,10 +100,11 @@ class Driver:
         """
         pending = self.journal.pending()
         self._pool = ThreadPoolExecutor(self.executor.jobs, thread_name_prefix="spec")
-        for entry_id in pending:
-            self._held[entry_id] = set(self.supplier.needs(entry_id)).intersection(pending)
+        here = frozenset(pending)
+        self._order = TopologicalSorter({each: here.intersection(self.supplier.needs(each)) for each in pending})
+        self._order.prepare()
         try:
-            self._release()
+            self._ready.extend(self._order.get_ready())
             while True:
                 while self._ready and len(self._running) < self.executor.jobs and self._goes_on():
                     self._begin_or_block(self._ready.popleft())
@@ -135,13 +137,6 @@ class Driver:
             self._end(message)
         else:
             self._interrupt(message)
-
-    def _release(self, ended: str = "") -> None:
-        """Let entries begin that wait for none any more, now that one has `ended`."""
-        for needs in self._held.values():
-            needs.discard(ended)
-        self._ready.extend(entry_id for entry_id, needs in self._held.items() if not needs)
-        self._held = {entry_id: needs for entry_id, needs in self._held.items() if needs}
 
     def _begin_or_block(self, entry_id: str) -> None:
         if not self.supplier.needs(entry_id):
@@ -183,7 +178,8 @@ class Driver:
     def _keep(self, result: EntryResult) -> None:
         self.journal.end(result)
         self.display.ended(result)
-        self._release(result.id)
+        self._order.done(result.id)
+        self._ready.extend(self._order.get_ready())
 
     def _judge(self, result: EntryResult) -> None:
         """Stop the batch where `result` shows that further entries would fail alike."""

@@ -120,6 +120,7 @@ def _judged(results: Iterable[TaskResult]) -> list[TaskResult]:
 
 def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:
     judged = _judged(results)
+    wrong = {each.task_id for each in judged if not _right(each)}
     changed = [each.changed_lines for each in judged if each.changed_lines is not None and _right(each)]
     return StrategyFigures(
         strategy=strategy,
@@ -140,16 +141,12 @@ def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:
         model_seconds=fmean(result.usage.seconds for result in results),
         seconds=fmean(result.seconds for result in results),
         changed_lines=fmean(changed) if changed else None,
-        every_seed=_with_every_seed(judged),
+        every_seed=share_of(
+            [(task, task not in wrong) for task in dict.fromkeys(each.task_id for each in judged)]
+        ),
         clauses=sum(result.clauses for result in results),
         unchecked=sum(result.unchecked for result in results),
     )
-
-
-def _with_every_seed(judged: Sequence[TaskResult]) -> Share:
-    wrong = {result.task_id for result in judged if not _right(result)}
-    tasks = dict.fromkeys(result.task_id for result in judged)
-    return share_of([(task, task not in wrong) for task in tasks])
 
 
 def _grades(strategy: str, results: Sequence[TaskResult]) -> Iterable[GradeFigures]:

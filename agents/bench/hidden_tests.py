@@ -23,6 +23,7 @@ from typing import Any
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
+from .proof import BROKEN, Proof, passes, proved, reference_fails
 from .results import Hidden
 from .tasks import BenchTask
 
@@ -63,6 +64,28 @@ class HiddenTests:
                 future.set_exception(error)
         return future.result()
 
+    def prove(self) -> Proof:
+        """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
+
+        Raises SandboxBroken.
+        """
+        count = len(self._tasks)
+        shown = (
+            f"The hidden tests of {count} tasks pass every reference solution and fail all {count * len(BROKEN)} "
+        )
+        return proved(f"{shown}broken ones", self._faults, self._tasks.values())
+
+    def _faults(self, task: BenchTask) -> Iterator[str]:
+        name = task.task_id
+        answer = self.rehearse(name, [task.reference, *(broken(task.head) for broken in BROKEN.values())])
+        if not (answer.judged and answer.judged[0].plus):
+            yield reference_fails(name)
+        for number, way in enumerate(BROKEN, 1):
+            if not answer.judged or answer.judged[number].base:  # without an answer none is shown to fail
+                yield passes(name, way)
+        if any(answer.accepted):
+            yield f"{name}: its reference passes against wrong expectations"
+
     def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
         """Judge trusted solutions in one job, the first as a control too; untrusted ones could leave traces."""
         texts = list(solutions)
@@ -93,10 +116,10 @@ class HiddenTests:
 
     def _judged(self, task: BenchTask, solution: str) -> Hidden:
         answer = self._ask(task, [solution], [])
-        base = bool(answer.judged) and answer.judged[0].base_passed
+        base = bool(answer.judged) and answer.judged[0].base
         # Whoever passes against wrong expectations, too, is forged.
         base = base and self._ask(task, [], [solution]).accepted == (0,)
-        return Hidden(base=base, plus=base and answer.judged[0].plus_passed)
+        return Hidden(base=base, plus=base and answer.judged[0].plus)
 
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
@@ -109,28 +132,15 @@ LIMITS = SandboxLimits(wall_seconds=200.0, cpu_seconds=200, memory_bytes=4 << 30
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """EvalPlus's statuses of one solution: `pass`, `fail` or `timeout`; None where that part was not run, as the
-    base tests failed. `seconds` is the longest part's."""
+class Judged(Hidden):
+    """EvalPlus's verdict on one solution, and the seconds of the longest part of its tests."""
 
-    base: str
-    plus: str | None
     seconds: float
-
-    @property
-    def base_passed(self) -> bool:
-        """Return True if the benchmark's own tests pass."""
-        return self.base == _RIGHT
-
-    @property
-    def plus_passed(self) -> bool:
-        """Return True if they and EvalPlus's pass."""
-        return self.base_passed and self.plus == _RIGHT
 
     @property
     def may_be_late(self) -> bool:
         """Return True if it failed, and took long enough for a time limit to be the reason."""
-        return not self.plus_passed and self.seconds >= _SHORTEST_LIMIT
+        return not self.plus and self.seconds >= _SHORTEST_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +224,8 @@ def _record(line: bytes) -> dict[str, Any]:
 
 
 def _judged(found: dict[str, Any]) -> Judged:
-    plus = found.get("plus")
-    seconds = max(part["seconds"] for part in found.values())
-    return Judged(found["base"]["status"], plus["status"] if plus else None, seconds)
+    passed = {name for name, part in found.items() if part["status"] == _RIGHT}
+    return Judged("base" in passed, "plus" in passed, max(part["seconds"] for part in found.values()))
 
 
 def _why(sandbox: Sandbox, first: dict[str, Any], ended: Ended) -> str:

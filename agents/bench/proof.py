@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol, TypeVar
 
-from ..sandbox import Sandbox
-from .hidden_tests import Answer, HiddenTests
-from .quixbugs import Program, QuixBugsTests, Split, each
-from .tasks import BenchTask
+from .results import Hidden
 
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
 BROKEN: Mapping[str, Callable[[str], str]] = {
     "does nothing": lambda head: head + "    pass\n",
     "raises": lambda head: head + "    raise NotImplementedError\n",
@@ -51,62 +53,23 @@ def passes(task: str, way: str) -> str:
     return f"{task}: a solution that {way} passes"
 
 
-def prove(tasks: Sequence[BenchTask], sandbox: Sandbox) -> Proof:
-    """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
-
-    Raises UsageError and SandboxBroken.
-    """
+def proved(shown: str, faults: Callable[[_Given], Iterable[str]], tasks: Iterable[_Given]) -> Proof:
+    """Look for `faults` of each task, one a processor at once; `shown` holds where there is none."""
     begun = time.monotonic()
-    tests = HiddenTests(tasks, sandbox)
-    with ThreadPoolExecutor(tests.jobs, thread_name_prefix="proof") as pool:
-        answers = pool.map(lambda task: tests.rehearse(task.task_id, solutions(task)), tasks)
-        seen = {task.task_id: answer for task, answer in zip(tasks, answers, strict=True)}
-    right = [name for name, it in seen.items() if it.judged and it.judged[0].plus_passed]
-    unmoved = [name for name, it in seen.items() if any(it.accepted)]
-    return Proof(
-        f"The hidden tests of {len(seen)} tasks pass every reference solution and fail all "
-        f"{len(seen) * len(BROKEN)} broken ones",
-        (
-            *(reference_fails(name) for name in seen if name not in right),
-            *(passes(name, way) for name, answer in seen.items() for way in _passing(answer)),
-            *(f"{name}: its reference passes against wrong expectations" for name in unmoved),
-        ),
-        time.monotonic() - begun,
-    )
+    return Proof(shown, tuple(chain.from_iterable(each(faults, tasks))), time.monotonic() - begun)
 
 
-def solutions(task: BenchTask) -> list[str]:
-    """Return the reference, then the broken ones in their order."""
-    return [task.reference, *(broken(task.head) for broken in BROKEN.values())]
+def each(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
+    """Do `work` for each item, one a processor at once, and return what it makes in their order."""
+    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="task") as pool:
+        return list(pool.map(work, items))
 
 
-def _passing(answer: Answer) -> list[str]:
-    """List the ways to be broken that the base tests let through; without an answer nothing is shown to fail."""
-    if not answer.judged:
-        return list(BROKEN)
-    return [way for way, judged in zip(BROKEN, answer.judged[1:], strict=True) if judged.base_passed]
+class Tests(Protocol):
+    """The hidden tests of a benchmark; `judge` may be called from several threads."""
 
+    def judge(self, task_id: str, solution: str, /) -> Hidden:
+        """Run them on a solution. Raises SandboxBroken."""
 
-def prove_quixbugs(programs: Sequence[Program], splits: Mapping[str, Split], tests: QuixBugsTests) -> Proof:
-    """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
-    ones, which fail. Raises SandboxBroken."""
-    begun = time.monotonic()
-
-    def reasons(one: Program) -> list[str]:
-        held_out = splits[one.name].held_out
-        wrong = []
-        if not tests.judge(one.name, one.reference, tuple(one.items)).plus:
-            wrong.append(reference_fails(one.name))
-        if tests.verdict(one, one.buggy, splits[one.name].visible).kind not in ("failed", "stopped"):
-            wrong.append(f"{one.name}: no visible item shows its bug")
-        broken = {way: make(one.head) for way, make in BROKEN.items()}
-        ways = [way for way, code in broken.items() if tests.judge(one.name, code, held_out).plus]
-        return wrong + [passes(one.name, way) for way in ways]
-
-    count = len(programs)
-    return Proof(
-        f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
-        f"{count * len(BROKEN)} broken ones fail",
-        tuple(reason for found in each(reasons, programs) for reason in found),
-        time.monotonic() - begun,
-    )
+    def prove(self) -> Proof:
+        """Find out whether they can be relied on. Raises SandboxBroken."""

@@ -9,20 +9,20 @@ from __future__ import annotations
 import ast
 import json
 import math
-import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import SandboxBroken, UsageError
 from ..records import Verdict
 from ..sandbox import Job, Sandbox, SandboxLimits
 from ..syntax.source import indented, parse, source_of
 from ..verifier import Verifier
+from .proof import BROKEN, Proof, each, passes, proved, reference_fails
 from .quixbugs_inputs import GENERATORS, inputs
 from .results import Hidden
 
@@ -165,8 +165,6 @@ def _items_of_file(checkout: Path, name: str) -> tuple[str, dict[str, str]]:
     return "\n\n\n".join(preamble), {test: text.replace(":\n", f":\n{made}", 1) for test, text in items.items()}
 
 
-_Given = TypeVar("_Given")
-_Made = TypeVar("_Made")
 _PROGRAM = Path(__file__).with_name("inside") / "outputs_process.py"
 _LIMITS = SandboxLimits(wall_seconds=15.0, cpu_seconds=15)
 Output = tuple[str, Any]
@@ -190,8 +188,9 @@ class QuixBugsTests:
         """Run the items `names` of `program` on `code`. Raises SandboxBroken."""
         return self._verifier.verify(code, program.tests(names))
 
+    @cached_property
     def splits(self) -> dict[str, Split]:
-        """Run all items on each program as it is, and show half of them. Raises SandboxBroken."""
+        """The items of each program that it may see: all are run on it as it is. Raises SandboxBroken."""
         programs = self._programs.values()
         return dict(zip(self._programs, each(self._split, programs), strict=True))
 
@@ -199,11 +198,28 @@ class QuixBugsTests:
         outcomes = self.verdict(program, program.buggy, program.items).outcomes
         return split(program, [one.test_id for one in outcomes if one.status != "passed"])
 
-    def judge(self, name: str, code: str, held_out: Collection[str]) -> Hidden:
-        """Judge a repair of the program `name` by items that it was not shown (`base`), and by those and agreement
-        with the reference (`plus`). Raises SandboxBroken."""
+    def prove(self) -> Proof:
+        """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
+        ones, which fail. Raises SandboxBroken."""
+        count = len(self.splits)  # made before threads ask for them
+        shown = f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
+        return proved(f"{shown}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())
+
+    def _faults(self, one: Program) -> Iterator[str]:
+        if not self.judge(one.name, one.reference, tuple(one.items)).plus:
+            yield reference_fails(one.name)
+        if self.verdict(one, one.buggy, self.splits[one.name].visible).kind not in ("failed", "stopped"):
+            yield f"{one.name}: no visible item shows its bug"
+        for way, make in BROKEN.items():
+            if self.judge(one.name, make(one.head)).plus:
+                yield passes(one.name, way)
+
+    def judge(self, name: str, code: str, items: Collection[str] | None = None) -> Hidden:
+        """Judge a repair of the program `name` by `items` (None: those that it was not shown) (`base`), and by
+        those and agreement with the reference (`plus`). Raises SandboxBroken."""
         program = self._programs[name]
-        base = self.verdict(program, code, held_out).kind == "passed"
+        names = self.splits[name].held_out if items is None else items
+        base = self.verdict(program, code, names).kind == "passed"
         return Hidden(base=base, plus=base and self.agrees(program, code))
 
     def agrees(self, program: Program, code: str) -> bool:
@@ -229,12 +245,6 @@ class QuixBugsTests:
                     )
                 self._expected[program.name] = found
             return self._expected[program.name]
-
-
-def each(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
-    """Do `work` for each item, one a processor at once, and return what it makes in their order."""
-    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="program") as pool:
-        return list(pool.map(work, items))
 
 
 def _equal(name: str, given: str, expected: Output, found: Output) -> bool:

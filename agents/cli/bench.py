@@ -19,19 +19,21 @@ from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Setting
 from ..terminal.console import Console
 
 if TYPE_CHECKING:
-    from ..bench.proof import Proof
+    from ..bench.proof import Tests
     from ..bench.repair_runner import RepairStrategy
     from ..bench.repair_tasks import RepairTask
     from ..bench.report import Table
-    from ..bench.results import Hidden, TaskResult
+    from ..bench.results import TaskResult
     from ..bench.runner import Means, Runner
     from ..bench.tasks import Dataset
     from ..records import Role
     from ..sandbox import Sandbox
     from ..verifier import Verifier
 
-    Repairs = tuple[Callable[[str, str], Hidden], Callable[[], Proof], Sequence[RepairTask]]
-    """Judge and proof, as of Opened, and the programs to be repaired."""
+    Opened = tuple[Tests, Callable[[Means], Runner[Any, Any]]]
+    """The tests of a benchmark, and what makes the runner of a measurement."""
+    Repairs = tuple[Tests, Sequence[RepairTask]]
+    """The tests, and the programs to be repaired."""
 
 
 @Parameter(name="*")
@@ -65,16 +67,6 @@ class MeasureOptions:
     def settings(self) -> Settings:
         """The settings that they make."""
         return Settings(model=self.model, api_base=self.api_base, weights=self.weights, sandbox=self.sandbox)
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """The tests of a benchmark, opened: their verdict on a task's id and a solution, the proof that they can be
-    relied on, and what makes the runner of a measurement."""
-
-    judge: Callable[[str, str], Hidden]
-    prove: Callable[[], Proof]
-    runner: Callable[[Means], Runner[Any, Any]]
 
 
 def write_results(
@@ -139,14 +131,13 @@ def everyday(
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = EverydayTests(tasks, verifier)
         runner = partial(spec_runner, tasks[: options.limit], chosen, answers=answers_from_reference)
-        return Opened(tests.judge, tests.prove, runner)
+        return tests, runner
 
     return measure("Everyday specs", plan, options.settings, options, opened)
 
 
 def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.hidden_tests import HiddenTests
-    from ..bench.proof import prove
     from ..bench.runner import spec_runner
     from ..bench.tasks import read_tasks
 
@@ -161,9 +152,8 @@ def _measure(dataset: Dataset, options: Options) -> int:
     }
 
     def opened(sandbox: Sandbox, _: Verifier) -> Opened:
-        hidden = HiddenTests(tasks, sandbox)
         runner = partial(spec_runner, tasks[: options.limit], strategies, strip_examples=options.strip_examples)
-        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
+        return HiddenTests(tasks, sandbox), runner
 
     title = f"{dataset} {'without' if options.strip_examples else 'with'} examples"
     return measure(title, plan, settings, options, opened)
@@ -197,15 +187,15 @@ def measure(
         choices = models_by_role(settings, os.environ, roles)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
         journal = Journal(options.out, {**plan, "models": models}, again=options.again)
-        opened = open_tests(sandbox, held.enter_context(closing(open_verifier(sandbox))))
+        tests, make_runner = open_tests(sandbox, held.enter_context(closing(open_verifier(sandbox))))
         if journal.proof is None:
-            proof = opened.prove()
+            proof = tests.prove()
             if not proof.holds:
                 raise SandboxBroken(str(proof))
             journal.proof = str(proof)
         console.lines([journal.proof or ""])
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
-        runner = opened.runner(Means(settings, backends, sandbox, opened.judge, journal, options.seeds))
+        runner = make_runner(Means(settings, backends, sandbox, tests.judge, journal, options.seeds))
         with console.counting(runner.size, "results") as count:
             found = runner.run(options.jobs or backends.parallel, lambda each: count(str(each)))
     shown, written = write(title, found, options.out)
@@ -240,14 +230,13 @@ def quixbugs(*, strip_docstring: bool = False, options: RepairOptions) -> int:
 def seeded_bugs(*, options: RepairOptions) -> int:
     """Measure repairs of mutants planted in HumanEval+'s references: examples are shown, hidden tests judge."""
     from ..bench.hidden_tests import HiddenTests
-    from ..bench.proof import prove
     from ..bench.repair_tasks import seeded_tasks
     from ..bench.tasks import read_tasks
 
     tasks = read_tasks(options.data)[: options.limit]
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
-        return HiddenTests(tasks, sandbox).judge, lambda: prove(tasks, sandbox), seeded_tasks(tasks, verifier)
+        return HiddenTests(tasks, sandbox), seeded_tasks(tasks, verifier)
 
     plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
     return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, _chosen(options), opened)
@@ -257,7 +246,6 @@ def measure_quixbugs(
     options: RepairOptions, strategies: Mapping[str, RepairStrategy], *, strip: bool = False
 ) -> int:
     """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
-    from ..bench.proof import prove_quixbugs
     from ..bench.quixbugs import QuixBugsTests, read_programs
     from ..bench.repair_tasks import quixbugs_tasks
 
@@ -266,12 +254,7 @@ def measure_quixbugs(
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
         tests = QuixBugsTests(chosen, sandbox, verifier)
-        splits = tests.splits()
-        return (
-            lambda name, code: tests.judge(name, code, splits[name].held_out),
-            lambda: prove_quixbugs(chosen, splits, tests),
-            quixbugs_tasks(chosen, splits, strip=strip),
-        )
+        return tests, quixbugs_tasks(chosen, tests.splits, strip=strip)
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
@@ -299,9 +282,9 @@ def _measure_repairs(
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
-        judge, prove, tasks = open_repairs(sandbox, verifier)
+        tests, tasks = open_repairs(sandbox, verifier)
         shown = of_one_item(tasks, verifier) if options.one_item else tasks
-        return Opened(judge, prove, partial(repair_runner, shown, strategies))
+        return tests, partial(repair_runner, shown, strategies)
 
     write = partial(write_results, repairs=True)
     return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)

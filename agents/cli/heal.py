@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
+from ..checked import Record
 from ..errors import GreenloopError, UsageError
 from ..settings import MORE, Output, Positive, Settings
 from ..terminal.console import Console
@@ -19,26 +20,43 @@ if TYPE_CHECKING:
     from ..records.heal import HealResult
 
 
+@dataclass(frozen=True, kw_only=True)
+class FailureOptions(Record):
+    """How it is run, what fails, and what may change: fields of a HealRequest."""
+
+    may_change: tuple[str, ...] = ()
+    """Other files that patches may change: `helpers.py`, `lib/*.py`."""
+    expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    """What the output has to hold: a text, or /a regular expression/."""
+    expect_call: tuple[str, ...] = ()
+    """What a function has to return or to raise: `f(1) == 2`, `f(0) raises ValueError`; --answers has more."""
+    stdin: Annotated[Path | None, MORE] = None
+    """A file that it gets as standard input."""
+    data: Annotated[tuple[Path, ...], MORE] = ()
+    """What goes along though git ignores it, or from elsewhere."""
+    keep: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True), MORE] = ()
+    """Arguments of a run that works and has to go on as it does."""
+    expect_output: Annotated[bool, MORE] = False
+    """It has to print something."""
+    expect_exit: Annotated[int | None, MORE] = None
+    """The exit code that it has to end with."""
+    expect_file: Annotated[tuple[str, ...], MORE] = ()
+    """PATH that it writes, PATH:nonempty, :json, :rows>=N or :columns=a,b."""
+    seconds: Annotated[Positive, MORE] = 10.0
+    """Wall time of one run; of tests each has it, and all together six times as much."""
+
+
 def heal(
     target: str | None = None,
     /,
     *arguments: str,
     test: tuple[str, ...] = (),
     tests: tuple[Path, ...] = (),
-    may_change: tuple[str, ...] = (),
-    expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    expect_call: tuple[str, ...] = (),
+    failure: FailureOptions = FailureOptions(),
     apply: bool = False,
     undo: str | None = None,
     resume: str | None = None,
-    stdin: Annotated[Path | None, MORE] = None,
     env: Annotated[tuple[str, ...], MORE] = (),
-    data: Annotated[tuple[Path, ...], MORE] = (),
-    keep: Annotated[tuple[str, ...], Parameter(allow_leading_hyphen=True), MORE] = (),
-    expect_output: Annotated[bool, MORE] = False,
-    expect_exit: Annotated[int | None, MORE] = None,
-    expect_file: Annotated[tuple[str, ...], MORE] = (),
-    seconds: Annotated[Positive, MORE] = 10.0,
     apply_force: Annotated[bool, MORE] = False,
     ask: Annotated[bool, MORE] = False,
     show_prompt: Annotated[bool, MORE] = False,
@@ -62,34 +80,14 @@ def heal(
         A test that the function fails, by pytest's node id.
     tests
         Pytest files of yours, or folders of them, that the project fails.
-    may_change
-        Other files that patches may change: `helpers.py`, `lib/*.py`.
-    expect
-        What the output has to hold: a text, or /a regular expression/.
-    expect_call
-        What a function has to return or to raise: `f(1) == 2`, `f(0) raises ValueError`; --answers has more.
     apply
         Write a `verified` patch (or one that --require names) to your files.
     undo
         Take back what a heal wrote: its id or directory.
     resume
         Go on with one that was stopped: its id or directory.
-    stdin
-        A file that it gets as standard input.
     env
         NAME=VALUE or NAME: a variable that it gets, and no prompt and record.
-    data
-        What goes along though git ignores it, or from elsewhere.
-    keep
-        Arguments of a run that works and has to go on as it does.
-    expect_output
-        It has to print something.
-    expect_exit
-        The exit code that it has to end with.
-    expect_file
-        PATH that it writes, PATH:nonempty, :json, :rows>=N or :columns=a,b.
-    seconds
-        Wall time of one run; of tests each has it, and all together six times as much.
     apply_force
         As --apply, also into files with changes that are not committed.
     ask
@@ -115,9 +113,9 @@ def heal(
 
             earlier = runs.find(own.work_dir, resume)
             record = earlier.read_heal()
-            told = dict.fromkeys((*record.request.expect_call, *_calls(expect_call, own.answers)))
+            told = dict.fromkeys((*record.request.expect_call, *_calls(failure.expect_call, own.answers)))
             request = replace(record.request, expect_call=tuple(told))
-            check_recorded(request, (Path(target or "."), *data, *filter(None, [stdin])))
+            check_recorded(request, (Path(target or "."), *failure.data, *filter(None, [failure.stdin])))
             known = gone_on(own, record.settings, earlier.path.name, console.emit)
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
@@ -126,23 +124,15 @@ def heal(
             from ..records.heal import HealRequest
 
             earlier, known = None, Settings.of(own)
-            named = HealRequest(
-                path=target,
-                tests=(*test, *map(str, tests)),
-                arguments=arguments,
-                stdin=None if stdin is None else str(stdin),
-                environment=tuple(each.partition("=")[0] for each in env),
-                data=tuple(map(str, data)),
-                may_change=may_change,
-                keep=keep,
-                expect=expect,
-                expect_output=expect_output,
-                expect_exit=expect_exit,
-                expect_file=expect_file,
-                expect_call=_calls(expect_call, own.answers),
-                seconds=seconds,
-            )
-            request = resolved(named)
+            given = {
+                **vars(failure),
+                "stdin": failure.stdin and str(failure.stdin),
+                "data": tuple(map(str, failure.data)),
+                "expect_call": _calls(failure.expect_call, own.answers),
+                "tests": (*test, *map(str, tests)),
+                "environment": tuple(each.partition("=")[0] for each in env),
+            }
+            request = resolved(HealRequest(path=target, arguments=arguments, **given))
         from ..healing import run as heals
         from ..terminal.asking import approver
 

@@ -90,12 +90,6 @@ def open_case(
     """Read a case; `environment` has the values of the variables that a script gets. Raises UsageError."""
     if request.tests:
         return tests_case(request, sandbox, cancelled)
-    return _script_case(request, sandbox, environment, cancelled)
-
-
-def _script_case(
-    request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
-) -> ScriptCase:
     script = Path(request.path)
     root = script.parent
     if not script.is_file():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +150,7 @@ def run_heal(
         return under_way.finish(body, raised)
 
 
-class _Heal(Session[HealResult]):
+class _Heal(Session[HealRecord, HealResult]):
     """A heal under way: whatever ends the process, the best patch so far is in its directory.
 
     A result that was finished before stays until there is another.
@@ -158,18 +159,10 @@ class _Heal(Session[HealResult]):
     facts: Mapping[str, str] = {}
     resumed_by = "heal --resume"
 
-    def __init__(
-        self,
-        run: RunDirectory,
-        record: HealRecord,
-        settings: Settings,
-        budget: Budget,
-        emit: EventHandler,
-        log: EventLog | None,
-    ) -> None:
-        self.result = record.result or HealResult(outcome="unhealed")
-        super().__init__(run, settings, budget, emit, self.result.seconds, log)
-        self._record = record
+    @cached_property
+    def result(self) -> HealResult:
+        """The best so far."""
+        return self._record.result or HealResult(outcome="unhealed")
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
         """Record a result. Raises OSError."""

@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler
 from ..files import contained
 from ..llm_backends import is_small
-from ..llm_backends.model_names import is_recorded
+from ..llm_backends.model_names import RECORDED_PREFIX, is_recorded
 from ..llm_backends.recorded import ReplyStore
 from ..loop.plan import plan
 from ..loop.roles import Branch, Roles
@@ -165,9 +165,6 @@ def _asking(prefix: ReplyStore, fork: Fork, emit: EventHandler) -> Ask:
 def _small(parent: RunDirectory, record: RunRecord) -> tuple[Role, ...]:
     """The roles of a run whose model was small."""
 
-    def small(model: str) -> bool:
-        if is_recorded(model) and parent.replies.is_dir():
-            return any(is_small(folder.name) for folder in parent.replies.iterdir())
-        return is_small(model)
-
-    return tuple(role for role in ROLES if small(record.models[role]))
+    kept = f"{RECORDED_PREFIX}{parent.replies}" if parent.replies.is_dir() else None
+    models = {role: record.models[role] for role in ROLES}
+    return tuple(role for role, model in models.items() if is_small((is_recorded(model) and kept) or model))

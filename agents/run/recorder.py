@@ -6,32 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import GreenloopError, UsageError
-from ..events import EventHandler, Note
+from ..events import Note
 from ..judge.track_record import track_record
-from ..llm_backends.budget import Budget
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test
-from ..settings import Settings, reaches
+from ..settings import reaches
 from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory, publish
 from ..suite import render
-from .event_log import EventLog
 from .session import Session
 
 
-class RunRecorder(Session[RunResult]):
+class RunRecorder(Session[RunRecord, RunResult]):
     """A run under way: its rounds are recorded as they come, and its end."""
 
-    def __init__(
-        self,
-        run: RunDirectory,
-        record: RunRecord,
-        settings: Settings,
-        budget: Budget,
-        emit: EventHandler,
-        log: EventLog | None = None,
-    ) -> None:
-        super().__init__(run, settings, budget, emit, record.seconds, log)
-        self._record = record
-        self._ruling: Ruling | None = None
+    _ruling: Ruling | None = None
 
     def append(self, record: RoundRecord) -> None:
         """Record one round, and the grade that the run has by it."""

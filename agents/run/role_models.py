@@ -115,10 +115,6 @@ class RoleModels(ExitStack):
         at_once = at_once or self.at_once
         return make_roles(self.ask, self._settings, self._small, verifier, at_once, self._budget)
 
-    def code_writer(self) -> CodeWriter:
-        """The role that drafts, alone."""
-        return _code_writer(self.ask("code_writer"), self._settings, small="code_writer" in self._small)
-
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """The role that mends what exists."""
         ask, lengths, seed = self.ask("healer"), self.lengths("healer"), self._settings.seed * SEEDS_OF_A_RUN
@@ -145,9 +141,6 @@ class RoleModels(ExitStack):
 
         return ask
 
-    def _warn(self, sentence: str) -> None:
-        self._emit(Note(sentence, warning=True))
-
     def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
         model = shared.models[choice]
         if model is None:
@@ -157,7 +150,9 @@ class RoleModels(ExitStack):
             name = name_in_cache(choice, shared.weights)
             if name is None and frozen:  # its server alone knows the name that replies stand under
                 raise UsageError(FROZEN_WITHOUT_NAME)
-            cache = ReplyCache(directory, name or model.model_id, self._warn)
+            cache = ReplyCache(
+                directory, name or model.model_id, lambda told: self._emit(Note(told, warning=True))
+            )
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
@@ -181,7 +176,13 @@ def make_roles(
 
     seed = settings.seed * SEEDS_OF_A_RUN
     return Roles(
-        _code_writer(ask("code_writer"), settings, small="code_writer" in small),
+        CodeWriter(
+            ask("code_writer"),
+            lengths("code_writer"),
+            temperature=settings.temperature,
+            seed=seed,
+            begin="code_writer" in small,
+        ),
         TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed),
         Critic(ask("critic"), lengths("critic"), seed=seed),
         at_once,
@@ -189,12 +190,6 @@ def make_roles(
         repairs="critic" not in small,
         debugger=Debugger(ask("critic"), lengths("critic"), seed, verifier, budget),
     )
-
-
-def _code_writer(ask: Ask, settings: Settings, *, small: bool) -> CodeWriter:
-    seed = settings.seed * SEEDS_OF_A_RUN
-    lengths = SMALL_MODEL if small else LARGE_MODEL
-    return CodeWriter(ask, lengths, temperature=settings.temperature, seed=seed, begin=small)
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:

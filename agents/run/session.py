@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 from ..errors import GreenloopError, Interrupted, StorageFailed
 from ..events import Answered, Event, EventHandler, Note, RunEnded, RunStarted
 from ..llm_backends.budget import Budget
-from ..records import RunResult, RunStatus, SpecLimits
-from ..records.heal import HealResult
+from ..records import RunRecord, RunResult, RunStatus, SpecLimits
+from ..records.heal import HealRecord, HealResult
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
 from .cancellation import Cancellation
@@ -23,6 +23,7 @@ from .event_log import EventLog
 from .resources import Resources
 from .role_models import RoleModels, SharedModels
 
+Kept = TypeVar("Kept", RunRecord, HealRecord)
 Ended = TypeVar("Ended", RunResult, HealResult)
 
 
@@ -36,7 +37,7 @@ def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> 
     )
 
 
-class Session(ABC, Generic[Ended]):
+class Session(ABC, Generic[Kept, Ended]):
     """A run or a heal from the making of its directory to its end; `emit` takes events from any thread.
 
     `log` is that of a run that is gone on with, which was opened before its record was read.
@@ -48,19 +49,21 @@ class Session(ABC, Generic[Ended]):
     def __init__(
         self,
         run: RunDirectory,
+        record: Kept,
         settings: Settings,
         budget: Budget,
         emit: EventHandler,
-        seconds_before: float,
-        log: EventLog | None,
+        log: EventLog | None = None,
     ) -> None:
         self.run = run
+        self._record: Kept = record
         self.settings = settings
         self.budget = budget
         self.notes: tuple[str, ...] = ()
         self._emit = emit
         self._log = log or EventLog(run.events)
-        self._started = time.monotonic() - seconds_before
+        before = record.result if isinstance(record, HealRecord) else record
+        self._started = time.monotonic() - (before.seconds if before is not None else 0.0)
         self._lock = threading.RLock()
         self._decoded_tokens = 0
         self._decoding_seconds = 0.0

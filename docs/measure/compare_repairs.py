@@ -138,7 +138,7 @@ def wrong_drafts(
                     models = RoleModels(shared, settings, Budget(), replies / "unused", ignore_event)
                     held.enter_context(models)
                     try:
-                        draft = models.code_writer().draft(spec, number, 1)
+                        draft = models.roles(verifier).code_writer.draft(spec, number, 1)
                     except Exception:
                         break
                 verdict = verifier.board([draft], example_tests(spec)).verdicts[0]

@@ -23,13 +23,12 @@ from statistics import fmean
 from typing import Any
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.proof import prove
 from agents.bench.report import Table, markdown_table, points_cell, share_cell, write_files
 from agents.bench.results import Hidden
 from agents.bench.runner import Means
 from agents.bench.statistics import Difference, Share, difference_of, share_of
 from agents.bench.tasks import BenchTask, Dataset, read_tasks
-from agents.cli.bench import MeasureOptions, Opened, measure
+from agents.cli.bench import MeasureOptions, measure
 from agents.errors import GreenloopError, ReplyError, UsageError
 from agents.events import ignore_event
 from agents.judge.agreement import Agreement
@@ -119,9 +118,10 @@ class Drafting:
                 RoleModels(
                     self.means.models, settings, budget, self.means.journal.replies, ignore_event
                 ) as models,
+                closing(CachedVerifier(self.means.sandbox)) as verifier,
                 suppress(ReplyError),
             ):
-                candidate = models.code_writer().draft(spec, number, 1)
+                candidate = models.roles(verifier).code_writer.draft(spec, number, 1)
             made.append((candidate, budget.usage.completion_tokens))
         emit(f"{task.task_id} drafted")
         return made
@@ -303,10 +303,10 @@ def _measure(dataset: Dataset, options: MeasureOptions, args: argparse.Namespace
     tasks = read_tasks(options.data, dataset)
     chosen, strip = tasks[: options.limit], args.strip_examples
 
-    def opened(sandbox: Sandbox, _: Verifier) -> Opened:
+    def opened(sandbox: Sandbox, _: Verifier) -> tuple[HiddenTests, Any]:
         hidden = HiddenTests(tasks, sandbox)
         runner: Any = partial(Drafting, chosen, hidden, strip, args.drafts)
-        return Opened(hidden.judge, lambda: prove(tasks, sandbox), runner)
+        return hidden, runner
 
     title = f"{dataset} {'without' if args.strip_examples else 'with'} examples"
     plan = {

@@ -24,6 +24,7 @@ from agents.run.resources import models_by_role
 from agents.run.role_models import RoleModels, SharedModels
 from agents.sandbox import open_sandbox
 from agents.settings import Settings
+from agents.verifier.cached_verifier import CachedVerifier
 
 DRAFTS = 2
 
@@ -44,6 +45,7 @@ def main() -> None:
     with ExitStack() as held:
         sandbox = held.enter_context(closing(open_sandbox("auto")))
         hidden = HiddenTests(tasks, sandbox)
+        verifier = held.enter_context(closing(CachedVerifier(sandbox)))
         choices = models_by_role(settings, {"OPENAI_API_KEY": "none"})
         shared = held.enter_context(SharedModels(choices, None, ignore_event))
 
@@ -62,7 +64,7 @@ def main() -> None:
                     )
                     return ask(replace(request, messages=messages) if told else request)
 
-                writer = replace(models.code_writer(), ask=asking)
+                writer = replace(models.roles(verifier).code_writer, ask=asking)
                 with suppress(ReplyError):
                     draft = writer.draft(task.spec(), number, 1)
                     plus = hidden.judge(task.task_id, task.solution(draft.code)).plus

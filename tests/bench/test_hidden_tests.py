@@ -185,7 +185,7 @@ def test_what_passes_mbpp_by_reaching_into_evalplus_is_found_out(tmp_path: Path,
         "assertion": "assert double(1) == 2",
     }
     tasks, solution = written(tmp_path, prose), next(iter(CLEVER.values()))
-    assert ask_evalplus(sandbox, tasks[0], [solution]).judged[0].base_passed
+    assert ask_evalplus(sandbox, tasks[0], [solution]).judged[0].base
     assert HiddenTests(tasks, sandbox).judge("Own/0", solution) == WRONG
 
 
@@ -229,7 +229,7 @@ def test_what_says_that_it_passed_does_not_pass(way: str, own: Tasks, sandbox: S
 @pytest.mark.parametrize("way", CLEVER)
 def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Tasks, sandbox: Sandbox) -> None:
     (task,) = (each for each in own if each.task_id == "Own/0")
-    assert ask_evalplus(sandbox, task, [CLEVER[way]]).judged[0].base_passed
+    assert ask_evalplus(sandbox, task, [CLEVER[way]]).judged[0].base
     assert HiddenTests(own, sandbox).judge("Own/0", CLEVER[way]) == WRONG
 
 
@@ -277,7 +277,7 @@ def test_without_evalplus_the_remedy_is_named() -> None:
 
 
 def test_only_a_slow_failure_may_be_late() -> None:
-    assert Judged("pass", "fail", 1.2).may_be_late
-    assert Judged("timeout", None, 9.0).may_be_late
-    assert not Judged("fail", None, 0.4).may_be_late
-    assert not Judged("pass", "pass", 7.0).may_be_late
+    assert Judged(base=True, plus=False, seconds=1.2).may_be_late
+    assert Judged(base=False, plus=False, seconds=9.0).may_be_late
+    assert not Judged(base=False, plus=False, seconds=0.4).may_be_late
+    assert not Judged(base=True, plus=True, seconds=7.0).may_be_late

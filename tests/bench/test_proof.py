@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.proof import BROKEN, Proof, prove
+from agents.bench.proof import BROKEN, Proof
 from agents.sandbox import Sandbox
 
 from ..support.sandboxes import open_or_skip
@@ -34,7 +34,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 @needs_evalplus
 def test_references_that_pass_and_stubs_that_fail_are_a_proof(tmp_path: Path, sandbox: Sandbox) -> None:
-    report = prove(written(tmp_path, DOUBLE, ROOT), sandbox)
+    report = HiddenTests(written(tmp_path, DOUBLE, ROOT), sandbox).prove()
     assert replace(report, seconds=3.2) == HOLDS
     assert report.holds
 
@@ -43,7 +43,7 @@ def test_references_that_pass_and_stubs_that_fail_are_a_proof(tmp_path: Path, sa
 def test_prose_is_proven_too_where_all_answers_are_the_same_or_two_are_right(
     tmp_path: Path, sandbox: Sandbox
 ) -> None:
-    report = prove(written(tmp_path, *PROSE), sandbox)
+    report = HiddenTests(written(tmp_path, *PROSE), sandbox).prove()
     assert replace(report, seconds=3.2) == replace(HOLDS, shown=shown(4))
 
 
@@ -53,14 +53,14 @@ def test_wrong_expectations_are_met_by_no_right_answer(tmp_path: Path, sandbox: 
     padded = DISTANCE["canonical_solution"].replace("str(n1), str(n2)", "f'{n1:09}', f'{n2:09}'")
     for row in PROSE:
         answer = tests.rehearse(row["task_id"], [padded if row is DISTANCE else row["canonical_solution"]])
-        assert answer.judged[0].plus_passed
+        assert answer.judged[0].plus
         assert answer.accepted == (0,)
 
 
 @needs_evalplus
 def test_a_task_whose_tests_let_anything_pass_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
     nothing = {**DOUBLE, "canonical_solution": "    return x if x > 7 else None\n"}
-    report = prove(written(tmp_path, nothing), sandbox)
+    report = HiddenTests(written(tmp_path, nothing), sandbox).prove()
     assert report.wrong == ("Own/0: a solution that does nothing passes",)
     assert not report.holds
 
@@ -68,7 +68,7 @@ def test_a_task_whose_tests_let_anything_pass_is_no_proof(tmp_path: Path, sandbo
 @needs_evalplus
 def test_a_task_whose_reference_fails_is_no_proof(tmp_path: Path, sandbox: Sandbox) -> None:
     unlike = {**DOUBLE, "canonical_solution": "    return object()\n"}
-    report = prove(written(tmp_path, unlike), sandbox)
+    report = HiddenTests(written(tmp_path, unlike), sandbox).prove()
     assert report.wrong[0] == "Own/0: its reference fails"
     assert not report.holds
 
@@ -79,7 +79,7 @@ def test_a_reference_that_meets_wrong_expectations_is_no_proof(tmp_path: Path, s
         **DOUBLE,
         "canonical_solution": "    return type('Same', (int,), {'__eq__': lambda *_: True})(x)\n",
     }
-    report = prove(written(tmp_path, anything), sandbox)
+    report = HiddenTests(written(tmp_path, anything), sandbox).prove()
     assert "Own/0: its reference passes against wrong expectations" in report.wrong
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.proof import prove_quixbugs
 from agents.bench.quixbugs import Program, QuixBugsTests, outputs, read_programs, split, without_docstring
 from agents.bench.quixbugs_inputs import inputs
 from agents.bench.repair_tasks import of_one_item, seeded_tasks
@@ -81,17 +80,17 @@ def test_the_comparisons_are_those_of_quixbugs() -> None:
 @pytest.mark.thorough
 @with_quixbugs
 def test_references_pass_and_buggy_and_broken_programs_fail(tests: QuixBugsTests) -> None:
-    proof = prove_quixbugs(list(PROGRAMS.values()), tests.splits(), tests)
+    proof = tests.prove()
     assert proof.holds, str(proof)
     assert str(proof).startswith("40 references pass all items")
 
 
 @pytest.mark.thorough
 @with_quixbugs
-def test_a_reference_that_fails_is_named(tests: QuixBugsTests) -> None:
+def test_a_reference_that_fails_is_named(sandbox: Sandbox, verifier: Verifier) -> None:
     assert BITCOUNT is not None
     wrong = Program("bitcount", BITCOUNT.buggy, BITCOUNT.buggy, BITCOUNT.preamble, BITCOUNT.items)
-    proof = prove_quixbugs([wrong], {"bitcount": split(wrong, list(wrong.items))}, tests)
+    proof = QuixBugsTests([wrong], sandbox, verifier).prove()
     assert proof.wrong == ("bitcount: its reference fails",)
 
 

@@ -82,6 +82,13 @@ def test_tests_may_import_the_file_by_its_own_name(tmp_path: Path) -> None:
     assert "it imports other.add, neither user_code nor named (--packages, --with)" in ended.stdout
 
 
+def test_code_may_import_a_module_that_is_given_with_it(tmp_path: Path) -> None:
+    (tmp_path / "sums.py").write_text("def total(a, b):\n    return a + b\n")
+    code = "import sums\n\n\ndef add(a, b):\n    return sums.total(a, b)\n"
+    exit_code, document = verified(tmp_path, code, TESTS, "--with", "sums.py")
+    assert (exit_code, document["verdict"], document["error"]) == (0, "passed", None)
+
+
 def test_wrong_code_is_exit_1_with_the_facts_of_the_failure(tmp_path: Path) -> None:
     exit_code, document = verified(tmp_path, WRONG, TESTS)
     assert (exit_code, document["verdict"]) == (1, "failed")

@@ -44,7 +44,7 @@ class Opened:
         """One draft; the budget that it was charged to."""
         budget, heard = Budget(), [] if told is None else told
         with RoleModels(self.backends, settings, budget, replies, heard.append) as models:
-            models.code_writer().ask(REQUEST)
+            models.ask("code_writer")(REQUEST)
         return budget
 
 
@@ -136,7 +136,9 @@ def test_a_small_models_reply_is_begun_and_its_critic_not_asked(
         verifier: Any = None
         assert models.roles(verifier).repairs is not small
         with contextlib.suppress(ReplyError):  # the scripted reply is no module
-            models.code_writer().draft(read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1)
+            models.roles(verifier).code_writer.draft(
+                read_spec("Implement f(x: int) -> int.", origin="argument"), 0, 1
+            )
     roles = [str(message.role.value) for message in opened.model.calls[0]["messages"]]
     assert (roles[-1] == "assistant") is small
 

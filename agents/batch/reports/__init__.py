@@ -9,15 +9,11 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from ...storage.atomic import replace_atomically
 from ..labels import Report
-from ..records import EntryResult
 from .documents import junit, summary
 from .page import page
-
-__all__ = ["schema", "write_reports"]
 
 SCHEMA_VERSION = 1
 
@@ -48,23 +44,3 @@ def write_reports(directory: Path, report: Report) -> list[Path]:
         pieces = written(directory, report)
         replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
     return [directory / name for name in _REPORTS]
-
-
-def schema() -> dict[str, Any]:
-    """Make the JSON schema of a line of `results.jsonl`."""
-    from pydantic import TypeAdapter
-
-    made = TypeAdapter(EntryResult).json_schema(mode="serialization")
-    own = {
-        "schema_version": {"const": SCHEMA_VERSION, "title": "Schema Version", "type": "integer"},
-        "reached": {
-            "description": "Whether it came to its end with at least the required grade.",
-            "title": "Reached",
-            "type": "boolean",
-        },
-    }
-    made["properties"] = {**own, **made["properties"]}
-    made["required"] = sorted(made["properties"])
-    made["additionalProperties"] = False
-    made["title"] = "A line of results.jsonl (greenloop batch)"
-    return made
