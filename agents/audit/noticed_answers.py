@@ -23,6 +23,8 @@ Answer = tuple[str, int]
 """A function, and which of its answers to the test."""
 Question = tuple[str, str]
 """A function, and a digest of what it is asked."""
+ANY = "*"
+"""In place of a function's name: each may be meant."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Side:
     def recorded(self) -> Mapping[str, TestRun]:
         """Return the runs of the tests with the functions that answer them."""
         called = {name: self._functions(name) for name in self.names}
-        return self.trial.crossings(called, self.trial.limit(self.names, self.trial.first)).tests
+        seconds = min(self.trial.limit(self.names, self.trial.first), self.trial.left)
+        return self.trial.crossings(called, seconds).tests if seconds > 0 else {}
 
     def answers(self, name: str) -> dict[Answer, int]:
         """Return the numbers of the answers to a test; none where there are too many to tell."""
@@ -54,6 +57,16 @@ class Side:
     def questions(self) -> set[Question]:
         """Return the questions of all tests."""
         return {each for name in self.names for each in self.asked(name)}
+
+    def untold(self) -> set[str]:
+        """Return the functions that are asked more than is told, or may be."""
+        missing = [name for name in self.names if name not in self.recorded]
+        if missing:
+            return {ANY}
+        many = [
+            test for test in self.recorded.values() if test.crossed > _MOST_CROSSED or test.outcome != "passed"
+        ]
+        return {self.named(each) for test in many for each in test.crossings}
 
     def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer, empty where there is none, and if the test notices it; None where no
@@ -119,29 +132,37 @@ class Duller:
         return ""
 
     def _unasked(self, old: str) -> str:
-        """Return why an answer that a test noticed is one that no test asks for, where of its function fewer are
-        asked for than before."""
+        """Return why an answer that a test noticed is one that no test asks for, where it asks for fewer than it
+        did, and all tests for fewer of that function."""
+        untold, suite = self.now.untold(), self.before.trial.suites.all[0]
         asked, was = self.now.questions(), self.before.questions()
         lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
+        own = {*self.now.asked(self.pairs[old])} - {*self.before.asked(old)}
+        if ANY in untold or len(lost) <= len(own):
+            return ""
         functions = [function for function, _ in lost]
         gained = [function for function, _ in asked - was]
-        fewer = {each for each in functions if functions.count(each) > gained.count(each)}
-        suite = self.before.trial.suites.all[0]
+        fewer = {each for each in functions if functions.count(each) > gained.count(each)} - untold
         for question, number in lost.items():
             for other in range(_FEW_OTHERS) if question[0] in fewer else ():
                 tried = self.before.tried(suite, old, number, other)
                 if tried is None or not tried[0]:
                     break
-                if tried[1] and question not in self._elsewhere:
+                if tried[1] and not self._asks_elsewhere(question):
                     return f"it noticed {clean(tried[0])}, and no test asks for that now"
         return ""
 
+    def _asks_elsewhere(self, question: Question) -> bool:
+        """Return True if a test that is as it was asks that, or may."""
+        untold = self._others.untold()
+        return question in self._others.questions() or bool(untold & {question[0], ANY})
+
     @cached_property
-    def _elsewhere(self) -> set[Question]:
-        """Return the questions of the tests that are as they were."""
+    def _others(self) -> Side:
+        """The tests that are as they were."""
         tests = self.now.trial.first.tests
         names = [name for name, test in tests.items() if test.outcome == "passed" and functions_of(test.called)]
-        return replace(self.now, names=tuple(name for name in names if name not in self.now.names)).questions()
+        return replace(self.now, names=tuple(name for name in names if name not in self.now.names))
 
     def _notes(self, name: str, function: str, given: str) -> bool:
         """Return True if a test notices that other answer of the function."""

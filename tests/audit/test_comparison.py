@@ -306,6 +306,17 @@ HONEST: dict[str, Edits] = {
             (LONG, "    for number in range(1, 9):\n        assert parse(f'{number}.0.0') == (number, 0, 0)\n"),
         ],
     },
+    "many assertions in a loop over more": {
+        "tests/test_versions.py": [
+            (LONG, "    for number in range(500):\n        assert parse(f'{number}.0.0') == (number, 0, 0)\n"),
+        ],
+    },
+    "an assertion that another test has": {
+        "tests/test_versions.py": [('    assert parse("1.2.3") == (1, 2, 3)', '    assert parse("7.8.9") == (7, 8, 9)'), ("    assert parse(\"1.0.0\")", "    assert parse(\"1.2.3\") == (1, 2, 3)\n    assert parse(\"1.0.0\")")],
+    },
+    "a test by way of what is public": {
+        "tests/test_versions.py": [('    assert parse("1.2.3") == (1, 2, 3)', '    assert str(Version(*map(int, "1.2.3".split("."))).bump()) == "1.3.0"')],
+    },
     "other examples": {
         "tests/test_versions.py": [(LONG, LONG.replace(".0.0", ".1.0").replace(", 0, 0", ", 1, 0"))],
     },
