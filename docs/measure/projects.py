@@ -1,13 +1,19 @@
 """Measures a repository's tests: `python -m docs.measure.projects FOLDER PYTHON [FOLDER PYTHON ...]`.
 
 Prints for each project, whose Python has it installed editable, whether its suite starts, how many outcomes are
-those of plain pytest (by their numbers), and how many changes of its code are tried in a second.
+those of plain pytest (by their numbers), and how many changes of its code are tried in a second; and where that
+Python has mutmut, the same of `mutmut run --max-children 2` in a copy, as the project is.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
@@ -66,6 +72,38 @@ def measured(folder: Path, python: Path) -> str:
     )
 
 
+def by_mutmut(folder: Path, python: Path) -> str:
+    """Return what mutmut makes of a copy of the project, in one line."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = shutil.copytree(folder, Path(scratch, folder.name))
+        asked = [str(python.absolute()), "-m", "mutmut", "run", "--max-children", "2"]
+        begun = time.monotonic()
+        running = subprocess.Popen(
+            asked, cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        assert running.stdout is not None
+        os.set_blocking(running.stdout.fileno(), False)
+        said, first, ended = "", 0.0, 0.0
+        while time.monotonic() - begun < SECONDS and not ended:
+            ended = time.monotonic() if running.poll() is not None else 0.0
+            said = (said + (running.stdout.read() or b"").decode(errors="replace"))[-4000:]
+            if not first and re.search(r"[1-9]\d*/\d+ ", said):
+                first = time.monotonic()
+            time.sleep(0.1)
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    counts = re.findall(r"(\d+)/(\d+) ", said)
+    if not first or not counts:
+        lines = [line for line in said.strip().splitlines() if line.strip()]
+        return f"{folder.name}: mutmut does not start: {lines[-1] if lines else 'it says nothing'}"
+    tried, made = map(int, counts[-1])
+    seconds = max(0.1, (ended or begun + SECONDS) - first)
+    return f"{folder.name}: mutmut tries {tried} of {made}, {tried / seconds:.1f} a second"
+
+
 if __name__ == "__main__":
     for name, program in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
         print(measured(Path(name), Path(program)), flush=True)
+        if subprocess.run([program, "-c", "import mutmut"], capture_output=True, check=False).returncode == 0:
+            print(by_mutmut(Path(name), Path(program)), flush=True)
