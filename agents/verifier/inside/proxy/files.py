@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from .plain import Malformed
 
@@ -31,7 +31,7 @@ class File(NamedTuple):
 
 Found = dict[str, File]
 """By name below the directory. Names of directories end with `/`; `/` is the directory itself."""
-Changed = tuple[tuple[str, bytes | None], ...]
+Changed = tuple[tuple[str, Optional[bytes]], ...]
 """New contents by name, parents first; None for what is no longer there."""
 
 
