@@ -11,7 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,8 @@ def listening() -> Iterator[tuple[int, list[dict[str, str]]]]:
         def log_message(self, format: str, *args: object) -> None:
             """Print nothing."""
 
-    server = HTTPServer(("127.0.0.1", 0), Keeps)
+    # In threads: a browser keeps connections open on which it asks nothing, and they would be waited for.
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Keeps)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server.server_port, heard
