@@ -43,7 +43,7 @@ def in_boards(served: Served, before: int) -> bool:
     asked = len(served.asked())
     if asked <= before or asked > len(served.answered()):
         return False
-    time.sleep(0.05)
+    time.sleep(0.02)
     return asked == len(served.asked())
 
 
@@ -54,7 +54,7 @@ def test_a_batch_ended_in_every_way_goes_on_to_the_same_results(
     tmp_path: Path, phase: Phase, pause: float
 ) -> None:
     with provider_process(tmp_path / "log.jsonl", pause=pause) as served, adopting_orphans() as orphans:
-        batch = Sittings(tmp_path, served, count=6, jobs=2)
+        batch = Sittings(tmp_path, served, count=9, jobs=2)
         kept = []
         for way in WAYS:
             end_it(batch, way, phase)
