@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from agents.bench.hidden_tests import HiddenTests
-from agents.bench.proof import BROKEN, Proof
+from agents.bench.proof import BROKEN, Proof, proved
 from agents.sandbox import Sandbox
 
 from ..support.sandboxes import open_or_skip
@@ -30,6 +32,17 @@ def sandbox() -> Iterator[Sandbox]:
     opened = open_or_skip("bubblewrap")
     yield opened
     opened.close()
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="there is one processor")
+def test_tasks_are_looked_at_side_by_side() -> None:
+    both = threading.Barrier(2, timeout=10.0)
+
+    def faults(task: str) -> Iterator[str]:
+        both.wait()
+        yield task
+
+    assert proved("both hold", faults, ["a", "b"]).wrong == ("a", "b")
 
 
 @needs_evalplus
