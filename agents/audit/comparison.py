@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
@@ -24,7 +24,7 @@ from .mutation import measured
 from .noticed_answers import Duller, Side
 from .outside import Outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
-from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering
+from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
 from .tampering import tampering
@@ -81,20 +81,19 @@ class Comparison(Project):
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
             blunted |= self._duller(trial, four, base.tree, at_base, passing)
-            blunted |= self._replaced(trial, four, at_base)
+            changes = [*four.changes()]
+            blunted |= self._replaced(changes, trial, four, at_base)
             able = {name: functions for name, functions in passing.items() if functions and name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
-        changes = settled(
-            [*four.changes()], mutation.survivors, blunted, lambda name: _compared(mutation, four, name)
-        )
-        in_doubt = {each.path for each in changes if each.status in REFUSED | DOUBTFUL}
+        ruled = settled(changes, mutation.survivors, blunted, lambda name: _compared(mutation, four, name))
+        in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
         self._note(mutation, untried)
         return ProjectReport(
-            self._name, reference, findings, changes, tuple(found), mutation, strict=strict, **self._ending()
+            self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
 
     def _four(
@@ -156,11 +155,13 @@ class Comparison(Project):
         found = Duller(was, Side(now, (*{*pairs.values()}, *new)), pairs).found(kept)
         return {clean(name): why for name, why in found.items()}
 
-    def _replaced(self, trial: Trial, four: TwoByTwo, suite: Suite) -> dict[str, str]:
+    def _replaced(
+        self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite
+    ) -> dict[str, str]:
         """Return why tests of the same text, which fail as they were on the code of now, pass as they are: by what
         stands around them in the place of the code's functions, and did not at the base."""
-        changes = [each for each in four.changes() if each.status == "expects otherwise" and not each.diff]
-        names = [each.id for each in changes if each.id in four.now.tests and each.id in four.base.tests]
+        same = [each.id for each in changes if each.status == "expects otherwise" and not each.diff]
+        names = [name for name in same if name in four.now.tests and name in four.base.tests]
         if not names:
             return {}
         job = SuiteJob(self._left(), replaced=True)

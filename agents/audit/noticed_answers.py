@@ -54,14 +54,15 @@ class Side:
             return []
         return [(self.named(each), asked) for each, asked in zip(test.crossings, test.questions, strict=False)]
 
+    @cached_property
     def questions(self) -> set[Question]:
         """Return the questions of all tests."""
         return {each for name in self.names for each in self.asked(name)}
 
+    @cached_property
     def untold(self) -> set[str]:
         """Return the functions that are asked more than is told, or may be."""
-        missing = [name for name in self.names if name not in self.recorded]
-        if missing:
+        if any(name not in self.recorded for name in self.names):
             return {ANY}
         many = [
             test for test in self.recorded.values() if test.crossed > _MOST_CROSSED or test.outcome != "passed"
@@ -98,33 +99,37 @@ class Duller:
         if self.now.trial.left <= 0 or not self.pairs:
             return {}
         found: dict[str, str] = {}
-        for rank, old in self._in_turn():
-            if old not in found and (why := self._overlooked(old, rank)):
+        was = {old: self.before.answers(old) for old in self.pairs}
+        for old, answer, number, others in self._in_turn():
+            if old in found or answer not in was[old]:
+                continue
+            if why := self._overlooked(old, answer, was[old][answer], number, others):
                 found[old] = why
         for old in self.pairs:
             if old in kept and old not in found and (why := self._unasked(old)):
                 found[old] = why
         return found
 
-    def _in_turn(self) -> Iterator[tuple[int, str]]:
-        """Yield the tests with the ranks of their answers from the end: the last answers of all tests first."""
-        counts = {old: len(self.now.answers(new)) for old, new in self.pairs.items()}
-        ranks = [(rank, old) for old, count in counts.items() for rank in range(count)]
-        yield from sorted(ranks, key=lambda each: (each[0] // _MOST_ANSWERS, -each[0]))
+    def _in_turn(self) -> Iterator[tuple[str, Answer, int, int]]:
+        """Yield tests with their answers now, the numbers of these, and how many others are tried in the place of
+        each: the last answers of all tests first."""
+        before_last = []
+        for old, new in self.pairs.items():
+            answers = [*self.now.answers(new).items()]
+            yield from ((old, *answer, _MOST_OTHERS) for answer in answers[-_MOST_ANSWERS:])
+            before_last += [(old, *answer, _FEW_OTHERS) for answer in answers[:-_MOST_ANSWERS]]
+        yield from before_last
 
-    def _overlooked(self, old: str, rank: int) -> str:
-        """Return why an answer that a test gets now as it did is one that it noticed, and does not now."""
+    def _overlooked(self, old: str, answer: Answer, was: int, number: int, others: int) -> str:
+        """Return why an answer that a test gets now as it did, then as the number `was`, is one that it noticed,
+        and does not now."""
         new = self.pairs[old]
-        was = self.before.answers(old)
-        answer, number = [*self.now.answers(new).items()][-1 - rank]
         old_suite, suite = self.before.trial.suites.all[0], self.now.trial.suites.all[0]
-        if answer not in was:
-            return ""
-        for other in range(_MOST_OTHERS if rank < _MOST_ANSWERS else _FEW_OTHERS):
+        for other in range(others):
             tried = self.now.tried(suite, new, number, other)
             if tried is None or not tried[0]:
                 return ""
-            lost = None if tried[1] else self.before.tried(old_suite, old, was[answer], other)
+            lost = None if tried[1] else self.before.tried(old_suite, old, was, other)
             if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
                 continue
             if not any(self._notes(name, answer[0], lost[0]) for name in self.now.names if name != new):
@@ -134,8 +139,8 @@ class Duller:
     def _unasked(self, old: str) -> str:
         """Return why an answer that a test noticed is one that no test asks for, where it asks for fewer than it
         did, and all tests for fewer of that function."""
-        untold, suite = self.now.untold(), self.before.trial.suites.all[0]
-        asked, was = self.now.questions(), self.before.questions()
+        untold, suite = self.now.untold, self.before.trial.suites.all[0]
+        asked, was = self.now.questions, self.before.questions
         lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
         own = {*self.now.asked(self.pairs[old])} - {*self.before.asked(old)}
         if ANY in untold or len(lost) <= len(own):
@@ -154,8 +159,7 @@ class Duller:
 
     def _asks_elsewhere(self, question: Question) -> bool:
         """Return True if a test that is as it was asks that, or may."""
-        untold = self._others.untold()
-        return question in self._others.questions() or bool(untold & {question[0], ANY})
+        return question in self._others.questions or bool(self._others.untold & {question[0], ANY})
 
     @cached_property
     def _others(self) -> Side:

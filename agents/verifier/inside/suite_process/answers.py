@@ -67,11 +67,11 @@ class Answers:
         self._given = ""
 
     def end(self) -> dict[str, Any]:
-        """Return the functions that answered the test, in turn, digests of what they were asked, and the text of
-        the answer that it was given."""
+        """Return the functions that answered the test last, in turn, digests of what the first of all were asked,
+        and the text of the answer that it was given."""
         return {
             "crossings": self._names[-MOST_KEPT:],
-            "questions": self._questions[-MOST_KEPT:],
+            "questions": self._questions,
             "crossed": len(self._names),
             "given": self._given,
         }
@@ -93,7 +93,7 @@ class Answers:
         if self._busy or not self._crosses(sys._getframe(2)):
             return original(*args, **kwargs)
         self._names.append(original.__qualname__)
-        if self._wanted is None:
+        if self._wanted is None and len(self._questions) < MOST_KEPT:
             self._questions.append(self._digest(args, kwargs))
         if self._wanted is None or self._wanted[0] != len(self._names) - 1:
             return original(*args, **kwargs)
