@@ -5,16 +5,21 @@ otherwise), `edits` (in `file` the first `find` becomes `replace`), `new_files` 
 repository of each package, with its state before the change committed on `main`, and beside it `venv-PACKAGE`, an
 environment in which it is installed editable, with coverage. The repository is changed in place and put back.
 
-A line for each change: what plain pytest says, how many new lines of code no test runs, and what `audit` says.
+A line for each change: what plain pytest says, how many new lines of code no test runs, what `audit` says. With
+`--mutmut` before CHANGES only in how many functions more of mutmut's mutants survive than before the change, for
+packages in whose environment mutmut is and starts.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -96,14 +101,47 @@ def measured(repository: Path, python: Path, case: dict[str, Any]) -> str:
     )
 
 
+def survivors(repository: Path, python: Path) -> Counter[str] | None:
+    """Count the mutants that `mutmut run` leaves alive in a copy, by function; None where it does not start."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = shutil.copytree(repository, Path(scratch, repository.name))
+        mutmut = [str(python.absolute()), "-m", "mutmut"]
+        done = subprocess.run([*mutmut, "run", "--max-children", "2"], cwd=copy, capture_output=True, check=False)
+        told = subprocess.run([*mutmut, "results"], cwd=copy, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return None
+    lines = [line.strip().partition(": ") for line in told.stdout.splitlines()]
+    return Counter(name.rpartition("__mutmut_")[0] for name, _, state in lines if state == "survived")
+
+
+survivors_before = cache(survivors)
+
+
+def by_mutmut(repository: Path, python: Path, case: dict[str, Any]) -> str:
+    """Return in which functions more mutants survive with a change than before it, in one line."""
+    before = survivors_before(repository, python)
+    change(repository, case)
+    try:
+        after = survivors(repository, python)
+    finally:
+        put_back(repository)
+    if before is None or after is None:
+        found = f"does not start {'before' if before is None else 'with'} the change"
+    else:
+        found = f"more survive in {', '.join(sorted(after - before)) or 'no function'}"
+    return f"{case['package']} {case['id']} ({case['kind']}): {found}"
+
+
 def main() -> None:
     """Measure the changes named."""
-    changes, folder, *wanted = sys.argv[1:]
+    words = sys.argv[1:]
+    look = by_mutmut if words[:1] == ["--mutmut"] else measured
+    changes, folder, *wanted = words[look is by_mutmut :]
     for case in json.loads(Path(changes).read_text(encoding="utf-8")):
         if not wanted or case["id"] in wanted:
             repository = Path(folder).resolve() / case["package"]
             python = Path(folder).resolve() / f"venv-{case['package']}" / "bin" / "python"
-            print(measured(repository, python, case), flush=True)
+            print(look(repository, python, case), flush=True)
 
 
 if __name__ == "__main__":
