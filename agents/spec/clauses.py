@@ -42,14 +42,21 @@ _CONDITION_FIRST = re.compile(
 )
 _EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
 _NO_RAISE = re.compile(
-    r"(?:\b(?:never|not|without)|n't)\s+(?:\w+\s+)?(?:rais|throw)|\bno\s+(?:error|exception)", re.IGNORECASE
+    r"\b(?:never|without)\s+(?:\w+\s+)?(?:rais|throw)|(?:\bnot|n't)\s+(?:\w+\s+)?(?:raised?|throw|thrown)\b"
+    r"|\bno\s+(?:error|exception)",
+    re.IGNORECASE,
 )
+_SO_DO = re.compile(r"\s*(?:and )?so (?:do|does|is|are)\b", re.IGNORECASE)
+"""`so do points above 10`: they raise what the clause before does."""
+_RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
+"""`raise it for anything else`: the exception that was named last."""
+_BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
     r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left out|leaves out|ignored?|dropped|skipped|rounded|order|alphabetical\w*|before"
-    r"|after|always|never|nothing|is not in|are not in|count as|counts as|as long as|may be|instead|come first"
-    r"|comes first)\b",
+    r"|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropped|skipped|rounded|order"
+    r"|alphabetical\w*|before|after|always|never|nothing|is not in|are not in|count as|counts as|as long as"
+    r"|may be|instead|come first|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
@@ -80,10 +87,14 @@ _ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re
 def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
     found: list[Clause] = []
+    raised = named = ""
     for text in dict.fromkeys(_parts(_prose(spec))):
         said = _without_header(text, spec)
         if not _is_example(said, spec):
-            needs = tuple(dict.fromkeys(_needs(text, said, spec)))
+            meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
+            needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
+            raised = next((need.value for need in needs if need.kind == "exception"), "")
+            named = raised or named
             untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
             own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not untestable
             if own and all(need.kind == "name" for need in needs):
@@ -177,18 +188,22 @@ def _without_header(text: str, spec: Spec) -> str:
     return text.replace(header.removeprefix("async ").removeprefix("def "), " ") if header else text
 
 
-def _needs(text: str, said: str, spec: Spec) -> Iterator[Need]:
+def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
+    """Yield the needs of a clause that raises the exception `meant`, if any, where it names none."""
     bare = _without_headers(said)
     if _ASSUMED.match(bare):
         return
     quoted = [match[0] for match in _QUOTED.finditer(bare)]
-    raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(_EXCEPTION.findall(bare)))
+    exceptions = _EXCEPTION.findall(_BASE.sub(" ", bare)) or filter(None, [meant])
+    raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(exceptions))
     words = bare
     for each in quoted:
         words = words.replace(each, " ")
     a_class = spec.signature is not None and spec.signature.kind == "class"
-    # An object is empty in ways that no value of a test shows.
-    inputs = [found for found in kinds_in(words) if not (a_class and found[0] == "an empty input")]
+    # An object is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
+    own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
+    own_words = {*map(str.lower, own), *_parameters(spec.text)}
+    inputs = [found for found in kinds_in(words, own_words) if not (a_class and found[0] == "an empty input")]
     if raised:
         yield from (Need("exception", exception) for exception in raised)
         if len(raised) == 1:

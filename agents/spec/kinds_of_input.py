@@ -4,7 +4,7 @@ how one is made from another value."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -83,8 +83,9 @@ def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
 
 
 _ANY_CASE = (
-    r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\bregardless of case\b|\bupper or lower\b"
-    r"|\b(?:either|any|mixed) case\b|\bcase (?:does not|doesn't) matter\b"
+    r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\b(?:regardless of|without regard to) case\b"
+    r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
+    r"|\bcase (?:does not|doesn't) matter\b"
 )
 KINDS: tuple[KindOfInput, ...] = (
     _kind(
@@ -96,7 +97,7 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _of_text(
         "lower case",
-        rf"\blower[- ]?cased?\b|\blower or upper\b|{_ANY_CASE}",
+        rf"\blower[- ]?cased?\b|{_ANY_CASE}",
         lambda text: text != text.upper(),
         str.lower,
     ),
@@ -185,13 +186,25 @@ _OUTCOME = re.compile(
 )
 
 
-_NEGATED = re.compile(r"(?:\b(?:not|no|nor|other than|without)|n't)\b[\w\s]{0,25}\Z", re.IGNORECASE)
+_NOT = r"(?:\b(?:not|no|nor|other than|anything but|without)|n't)\b"
+_NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
+_NEGATED_LIST = re.compile(
+    rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.I
+)
+"""`not a digit, a space or a hyphen`: of none of these."""
 
 
-def kinds_in(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out."""
+def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool]]:
+    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out.
+
+    Words that are `named` stand for something else: a parameter `spaces` of a garage.
+    """
     outcome = _OUTCOME.search(text)
+    without = [match.span() for match in _NEGATED_LIST.finditer(text)]
     for kind in KINDS:
-        found = kind.words.search(text)
-        if found and (kind.name == "an empty input" or not _NEGATED.search(text[: found.start()])):
+        found = next((match for match in kind.words.finditer(text) if match[0].lower() not in named), None)
+        if found is None:
+            continue
+        listed = any(start <= found.start() < end for start, end in without)
+        if kind.name == "an empty input" or not (listed or _NEGATED.search(text[: found.start()])):
             yield kind.name, outcome is not None and outcome.start() < found.start()

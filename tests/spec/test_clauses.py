@@ -74,10 +74,17 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Use help_me(x) for it.", ["`help_me`"]),
         ("It takes --quiet.", ["`--quiet`"]),
         ("Ties keep their order.", ["“Ties keep their order”"]),
+        ("It must begin with a letter.", ["“It must begin with a letter”"]),
         ("Do not use a loop if you can.", []),
         ("Lists are there.", []),
         ("No line has spaces.", []),
         ("What is not a float is left.", []),
+        ("All that is not a digit, a space or a hyphen raises ValueError.", ["`ValueError`"]),
+        ("Case doesn't matter, and spaces count.", ["lower case", "upper case", "white space"]),
+        ("Upper and lower case are the same.", ["lower case", "upper case"]),
+        ("A name that is not listed raises KeyError.", ["`KeyError`"]),
+        ("A KeyError is not raised.", []),
+        ("Define OddError, a subclass of ValueError.", ["`OddError`"]),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
@@ -90,6 +97,27 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
     assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
     whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
+
+
+def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> None:
+    found = needs(
+        "Write f(n: int) -> int that halves. Negative numbers raise RangeError, a subclass of ValueError, as do "
+        "those above 10; so does zero. Some are halved. So are others. Raise it for a float too."
+    )
+    assert list(found.values())[1:] == [
+        ["`RangeError`", "RangeError for a negative number"],
+        ["`RangeError`", "RangeError for zero"],
+        [],
+        [],
+        ["`RangeError`", "RangeError for a float"],
+    ]
+
+
+def test_words_that_name_parameters_and_the_class_itself_are_no_kinds_of_input() -> None:
+    found = needs(
+        "Write a class BrowserTab(spaces) that keeps a tab with spaces. A page may have digits and tabs."
+    )
+    assert list(found.values()) == [[], ["a digit", "a tab"]]
 
 
 def test_what_holds_beside_a_raise_and_rules_of_methods_need_tests_of_their_own() -> None:
