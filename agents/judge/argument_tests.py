@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..records import Clause, Test
 from ..syntax.source import indented
@@ -42,15 +42,18 @@ ITSELF = "test_argument_itself_"
 """The names of probes begin so."""
 
 
-def argument_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
-    """Return tests for what `clauses` say of arguments, on lists, dicts and sets that `tests` pass on, and on
-    shorter and empty ones: the first branch of many functions returns its argument there."""
+def argument_tests(
+    clauses: Sequence[Clause], tests: Sequence[Test], parameters: Iterable[str] = ()
+) -> tuple[Test, ...]:
+    """Return tests for what `clauses` say of arguments, or of `parameters` by name, on lists, dicts and sets that
+    `tests` pass on, and on shorter and empty ones: many functions return their argument in the first branch."""
     if any(_IN_PLACE.search(clause.text) for clause in clauses):
         return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
     made = []
+    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, parameters)) or '(?!)'})\b")
     for word, pattern, condition in kinds:
-        said = next((clause.text for clause in clauses if pattern.search(clause.text)), None)
+        said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)

@@ -39,6 +39,12 @@ def test_other_words_become_none(sentence: str) -> None:
     assert names(sentence) == []
 
 
+def test_a_parameter_is_named_like_any_other_word_for_it() -> None:
+    said = [Clause("Raise ValueError unless start is before end, and do not modify busy.")]
+    assert argument_tests(said, [LIST]) == ()
+    assert len(argument_tests(said, [LIST], ["busy", "start"])) == 3
+
+
 def test_what_a_call_raises_there_is_for_other_tests() -> None:
     first, *_, last = argument_tests([Clause("Return a new list.")], [LIST])
     assert first.trusted
