@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Sequence
+import textwrap
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
-from ..syntax.collection import FIXTURES
+from ..syntax.collection import FIXTURES, last_name
 from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS
+from ..syntax.literals import MAKERS, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
-from .in_line import in_line, stated_pairs, states
+from .in_line import in_line, leading_exception, stated_pairs, states
 from .plain_calls import compares_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names
@@ -33,6 +34,10 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "io", "islice", "itertools", "json", "subprocess", "sys",
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
+_GIVES = re.compile(
+    r"(?P<call>\s*+\S.*\))\s*(?:#\s*)?(?:->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
+)
+"""A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _LONGEST = 30
 """Lines of an example."""
 
@@ -159,11 +164,10 @@ def _depth(text: str) -> int:
 def _set_up(
     lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
 ) -> list[tuple[str, str, int]]:
-    """Return asserts in fenced code that stand on statements above them."""
+    """Return checks in fenced or indented code that stand on statements above them."""
     found: list[tuple[str, str, int]] = []
-    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
-    for start, end in zip(fences[::2], fences[1::2], strict=False):
-        body = statements("\n".join(lines[start + 1 : end]))
+    for start, end in _blocks(lines):
+        body = statements(textwrap.dedent("\n".join(map(_as_code, lines[start:end]))))
         own = {node.name for node in body if is_definition(node)}
         if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
@@ -175,11 +179,47 @@ def _set_up(
                 break
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
-            if whole or (isinstance(check, ast.Assert) and setup):
+            if whole or (setup and (isinstance(check, ast.Assert) or _expects_a_raise(check))):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
-                found.append((code, lines[start + node.lineno].strip(), start + node.lineno))
+                line = start + node.lineno - 1
+                found.append((code, lines[line].strip(), line))
             before.add(_effects(node))
     return found
+
+
+def _expects_a_raise(node: ast.stmt) -> bool:
+    return isinstance(node, ast.With) and last_name(node.items[0].context_expr) == "raises"
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield where code is shown: between fences, and indented below a line of prose that ends with a colon."""
+    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
+    for start, end in zip(fences[::2], fences[1::2], strict=False):
+        yield start + 1, end
+    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
+    for index, line in enumerate(lines):
+        start = index + 1
+        if not line.rstrip().endswith(":") or statements(f"{line.strip()} pass"):
+            continue
+        while start < len(lines) and depths[start] < 0:
+            start += 1
+        end = start
+        while end < len(lines) and depths[end] > depths[index]:
+            end += 1
+        if end > start + 1:
+            yield start, end
+
+
+def _as_code(line: str) -> str:
+    """Return `call -> value` as a comparison, `call -> Error` as a block that expects it, other lines as is."""
+    found = _GIVES.fullmatch(line)
+    if found is None or found["call"].lstrip().startswith("print("):
+        return line
+    if (stated := value(found["stated"])) is not None:
+        return f"{found['call']} {'is' if stated == 'None' else '=='} {stated}"
+    raised = leading_exception(found["stated"])
+    indent = line[: len(line) - len(line.lstrip())]
+    return f"{indent}with pytest.raises({raised}): {found['call'].strip()}" if raised else line
 
 
 def _effects(node: ast.stmt) -> list[ast.stmt]:
@@ -187,9 +227,13 @@ def _effects(node: ast.stmt) -> list[ast.stmt]:
     checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
     if not isinstance(checked, ast.Compare):
         return [] if isinstance(node, ast.Assert) else [node]
-    asked = [inner.func for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
-    acts = any(isinstance(function, ast.Attribute) or ast.unparse(function) == "next" for function in asked)
+    asked = [inner for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
+    acts = any(isinstance(call.func, ast.Attribute) or any(map(_is_name, call.args)) for call in asked)
     return [ast.Expr(checked.left)] if acts else []
+
+
+def _is_name(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name)
 
 
 # --- what is certain ----------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
         return None
     stated = _leading_value(rest)
     if stated is None:
-        name = _leading_exception(rest)
+        name = leading_exception(rest)
         code = f"with pytest.raises({name}):\n    {call}"
         return _Assertion(code, name, True) if name and "\n" not in call else None
     made = value(stated)
@@ -156,7 +156,8 @@ def _ends(tail: str) -> bool:
     )
 
 
-def _leading_exception(rest: str) -> str | None:
+def leading_exception(rest: str) -> str | None:
+    """Return the exception that `rest` names first; None where it is anything else."""
     match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
     if match and match[1].endswith(("Error", "Exception")):
         return match[1]  # the spec's own, perhaps

@@ -167,6 +167,40 @@ def test_examples_of_a_class_keep_the_statements_before_them() -> None:
     ]
 
 
+STEPS = """
+    s = Stack()
+    s.push(2)
+    s.top() -> 2
+    s.pop()  # 2
+    s.pop()  # raises IndexError
+    print(len(s))  # 0
+"""
+
+
+@pytest.mark.parametrize("text", [f"For example:\n{STEPS}", f"Usage:\n\n{STEPS}\nIt is fast.", f"```{STEPS}```"])
+def test_steps_with_what_each_gives_are_examples_below_a_heading_and_in_fences(text: str) -> None:
+    steps = ["s = Stack()", "s.push(2)", "s.top()", "s.pop()"]
+    assert codes(f"Write a class Stack.\n\n{text}", STACK) == [
+        "\n".join([*steps[:2], "assert s.top() == 2"]),
+        "\n".join([*steps[:3], "assert s.pop() == 2"]),
+        "\n".join([*steps, "with pytest.raises(IndexError):\n    s.pop()"]),
+    ]
+
+
+def test_steps_are_no_examples_where_they_are_wrong_or_the_body_of_code() -> None:
+    assert codes(f"Write a class Stack.\n\nCurrently it does not work:\n{STEPS}", STACK) == []
+    assert codes("def test_it():\n    s = Stack()\n    s.pop() == 3\n", STACK) == []
+
+
+def test_a_list_that_a_call_changes_is_asked_for_after_the_call() -> None:
+    text = "Write drop(items: list) -> int, in place.\n\nExample:\n    items = [1, 1, 2]\n    drop(items) -> 1\n    items == [1, 2]"
+    found = codes(text, Signature("drop", "function", "def drop(items: list) -> int"))
+    assert found == [
+        "items = [1, 1, 2]\nassert drop(items) == 1",
+        "items = [1, 1, 2]\ndrop(items)\nassert items == [1, 2]",
+    ]
+
+
 def test_a_call_that_shows_nothing_states_none_where_none_may_be_returned() -> None:
     longest = Signature("longest", "function", "def longest(xs: list[str]) -> str | None")
     assert codes(">>> longest([])\n\n>>> longest(['a'])\n'a'\n", longest) == [
