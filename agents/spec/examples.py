@@ -16,7 +16,7 @@ from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS, value
+from ..syntax.literals import MAKERS, expression, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
 from .in_line import in_line, leading_exception, stated_pairs, states
@@ -38,8 +38,13 @@ _GIVES = re.compile(
     r"(?P<call>\s*+\S.*\))\s*(?:#\s*)?(?:->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
 )
 """A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
+_PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
+"""What `print` shows as it is written."""
+_ONE_LINE = re.compile(r"^\s*(?:[-*+•]\s+)?(?:(?:for )?examples?|e\.g\.|usage)?[:,]?\s*", re.IGNORECASE)
 _LONGEST = 30
 """Lines of an example."""
+_FARTHEST = 3
+"""Lines from a heading to its example."""
 
 
 class _Found(NamedTuple):
@@ -164,10 +169,10 @@ def _depth(text: str) -> int:
 def _set_up(
     lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
 ) -> list[tuple[str, str, int]]:
-    """Return checks in fenced or indented code that stand on statements above them."""
+    """Return checks in code that is shown which stand on statements before them."""
     found: list[tuple[str, str, int]] = []
-    for start, end in _blocks(lines):
-        body = statements(textwrap.dedent("\n".join(map(_as_code, lines[start:end]))))
+    for start, block in _blocks(lines):
+        body = statements(textwrap.dedent("\n".join(map(_as_code, block))))
         own = {node.name for node in body if is_definition(node)}
         if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
@@ -191,35 +196,43 @@ def _expects_a_raise(node: ast.stmt) -> bool:
     return isinstance(node, ast.With) and last_name(node.items[0].context_expr) == "raises"
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield where code is shown: between fences, and indented below a line of prose that ends with a colon."""
+def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
+    with a colon, and in one line (`Example: s = Stack(); s.push(1); s.pop() == 1`)."""
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
-        yield start + 1, end
+        yield start + 1, lines[start + 1 : end]
     depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
     for index, line in enumerate(lines):
-        start = index + 1
+        if ";" in line:
+            yield index, [_ONE_LINE.sub("", line).replace("`", "").rstrip(" .")]
         if not line.rstrip().endswith(":") or statements(f"{line.strip()} pass"):
             continue
-        while start < len(lines) and depths[start] < 0:
+        start = index + 1
+        while depths[start : start + 1] == [-1] and start < index + _FARTHEST:
             start += 1
         end = start
-        while end < len(lines) and depths[end] > depths[index]:
+        while end < min(len(lines), start + _LONGEST) and depths[end] >= depths[start] >= depths[index]:
             end += 1
-        if end > start + 1:
-            yield start, end
+        if end > start:
+            yield start, lines[start:end]
 
 
 def _as_code(line: str) -> str:
     """Return `call -> value` as a comparison, `call -> Error` as a block that expects it, other lines as is."""
     found = _GIVES.fullmatch(line)
-    if found is None or found["call"].lstrip().startswith("print("):
+    if found is None:
         return line
+    call, indent = found["call"].strip(), line[: len(line) - len(line.lstrip())]
     if (stated := value(found["stated"])) is not None:
-        return f"{found['call']} {'is' if stated == 'None' else '=='} {stated}"
+        match expression(call):
+            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if _PLAIN.fullmatch(stated):
+                return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
+            case ast.Call(func=ast.Name("print")):
+                return line
+        return f"{indent}{call} {'is' if stated == 'None' else '=='} {stated}"
     raised = leading_exception(found["stated"])
-    indent = line[: len(line) - len(line.lstrip())]
-    return f"{indent}with pytest.raises({raised}): {found['call'].strip()}" if raised else line
+    return f"{indent}with pytest.raises({raised}): {call}" if raised and ";" not in call else line
 
 
 def _effects(node: ast.stmt) -> list[ast.stmt]:

@@ -174,17 +174,34 @@ STEPS = """
     s.pop()  # 2
     s.pop()  # raises IndexError
     print(len(s))  # 0
+    print(s, 3)  # 0
 """
+LEFT = STEPS.replace("\n    ", "\n")
 
 
-@pytest.mark.parametrize("text", [f"For example:\n{STEPS}", f"Usage:\n\n{STEPS}\nIt is fast.", f"```{STEPS}```"])
+@pytest.mark.parametrize(
+    "text", [f"For example:\n{STEPS}", f"Usage:\n\n{STEPS}\nIt is fast.", f"```{STEPS}```", f"Example:{LEFT}"]
+)
 def test_steps_with_what_each_gives_are_examples_below_a_heading_and_in_fences(text: str) -> None:
     steps = ["s = Stack()", "s.push(2)", "s.top()", "s.pop()"]
     assert codes(f"Write a class Stack.\n\n{text}", STACK) == [
         "\n".join([*steps[:2], "assert s.top() == 2"]),
         "\n".join([*steps[:3], "assert s.pop() == 2"]),
-        "\n".join([*steps, "with pytest.raises(IndexError):\n    s.pop()"]),
+        "\n".join([*steps, raising := "with pytest.raises(IndexError):\n    s.pop()"]),
+        "\n".join([*steps, raising, "assert str(len(s)) == '0'"]),
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Example: s = Stack(); s.push(1); s.pop() == 1",
+        "- `s = Stack(); s.push(1); s.pop()` returns 1.",
+        "Examples:\n    s = Stack(); s.push(1); s.pop() -> 1",
+    ],
+)
+def test_steps_in_one_line_are_an_example(text: str) -> None:
+    assert codes(f"Write a class Stack.\n\n{text}", STACK) == ["s = Stack()\ns.push(1)\nassert s.pop() == 1"]
 
 
 def test_steps_are_no_examples_where_they_are_wrong_or_the_body_of_code() -> None:
