@@ -35,7 +35,7 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
 _GIVES = re.compile(
-    r"(?P<call>\s*+\S.*\))\s*(?:#\s*)?(?:->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
+    r"(?P<call>\s*+\S.*\))\s*(?:#\s*)?(?P<sign>->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
 )
 """A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
@@ -228,8 +228,8 @@ def _as_code(line: str) -> str:
         match expression(call):
             case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if _PLAIN.fullmatch(stated):
                 return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
-            case ast.Call(func=ast.Name("print")):
-                return line
+            case node if found["sign"] == "#" or (isinstance(node, ast.Call) and last_name(node) == "print"):
+                return line  # beside a step stands what an object holds by then, too
         return f"{indent}{call} {'is' if stated == 'None' else '=='} {stated}"
     raised = leading_exception(found["stated"])
     return f"{indent}with pytest.raises({raised}): {call}" if raised and ";" not in call else line

@@ -171,7 +171,7 @@ STEPS = """
     s = Stack()
     s.push(2)
     s.top() -> 2
-    s.pop()  # 2
+    s.pop()  # -> 2
     s.pop()  # raises IndexError
     print(len(s))  # 0
     print(s, 3)  # 0
@@ -207,6 +207,7 @@ def test_steps_in_one_line_are_an_example(text: str) -> None:
 def test_steps_are_no_examples_where_they_are_wrong_or_the_body_of_code() -> None:
     assert codes(f"Write a class Stack.\n\nCurrently it does not work:\n{STEPS}", STACK) == []
     assert codes("def test_it():\n    s = Stack()\n    s.pop() == 3\n", STACK) == []
+    assert codes("Example:\n    s = Stack()\n    s.push(1)  # [1]\n    s.push(2)  # [1, 2]\n", STACK) == []
 
 
 def test_a_list_that_a_call_changes_is_asked_for_after_the_call() -> None:
