@@ -153,7 +153,7 @@ def spec_runner(
             matched=matched,
             lost_to_repair=bool(first) and means.judge(task.task_id, first).plus,
             clauses=len(clauses),
-            unchecked=sum(bool(each.missing) for each in clauses),
+            unchecked=sum(bool(each.missing) and not each.open for each in clauses),
             answers=asked,
         )
 

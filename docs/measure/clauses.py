@@ -1,9 +1,10 @@
 """How often a broken clause of an everyday spec is noticed, on recorded replies.
 
-`python -m docs.measure.clauses REPLIES`, where REPLIES is the folder `replies` of a measurement by
-`bench everyday`. No model is asked. Of each spec the loop is run; a reference that is broken at one clause is
-noticed where a test that counts, and that the whole reference passes, fails on it, or where the ruling names that
-clause as checked by nothing or open. A row is printed for each spec as JSON, then the totals.
+`python -m docs.measure.clauses REPLIES [SPECS]`, where REPLIES is the folder `replies` of a measurement by
+`bench everyday` and SPECS its `--data`. No model is asked. Of each spec the loop is run; a reference that is
+broken at one clause is noticed where a test that counts, and that the whole reference passes, fails on it, or
+where the ruling names that clause as checked by nothing or open. A row is printed for each spec as JSON, then the
+totals.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import argparse
 import json
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
-from agents.bench.everyday import EverydayTask, read_everyday
+from agents.bench.everyday import EverydayTask, EverydayTests, read_everyday
 from agents.llm_backends.recorded import ReplyStore
 from agents.loop.state import surviving
 from agents.records import Candidate, Ruling
@@ -48,20 +50,35 @@ def main() -> None:
     """Print the rows and the totals."""
     parser = argparse.ArgumentParser()
     parser.add_argument("replies", type=Path)
+    parser.add_argument("specs", type=Path, nargs="?", default=ROOT / "docs/benchmark/everyday")
     args = parser.parse_args()
-    store, shown, unchecked = ReplyStore(args.replies), list[tuple[str, bool]](), []
+    store, rows = ReplyStore(args.replies), list[dict[str, Any]]()
     with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
-        for task in read_everyday(ROOT / "docs/benchmark/everyday"):
+        tasks = read_everyday(args.specs)
+        hidden = EverydayTests(tasks, verifier)
+        for task in tasks:
             kept = run(task.spec(), store, verifier, Settings())
             if not kept.rounds:
                 continue
-            ruling = kept.rounds[-1].ruling
-            found = noticed(task, ruling, verifier)
-            shown += [(task.task_id, bool(each)) for each in found]
-            unchecked.append(sum(bool(check.missing) for check in ruling.clauses))
-            row = {"task": task.task_id, "grade": ruling.grade, "unchecked": unchecked[-1], "broken": found}
+            ruling, board = kept.rounds[-1].ruling, kept.rounds[-1].board
+            code = next((each.code for each in board.candidates if each.id == ruling.leader), "")
+            row = {
+                "task": task.task_id,
+                "grade": ruling.grade,
+                "right": bool(code) and hidden.judge(task.task_id, code).plus,
+                "open": sum(bool(check.missing) and check.open for check in ruling.clauses),
+                "unchecked": sum(bool(check.missing) and not check.open for check in ruling.clauses),
+                "broken": noticed(task, ruling, verifier),
+            }
+            rows.append(row)
             print(json.dumps(row), flush=True)
-    print(f"noticed: {told(shown)}; unchecked clauses a spec: {sum(unchecked) / max(1, len(unchecked)):.2f}")
+    ways = {"a test": {"test"}, "a test, or unchecked": {"test", "unchecked"}}
+    for words, shown in {**ways, "a test, unchecked or open": {"test", "unchecked", "open"}}.items():
+        found = [(row["task"], each in shown) for row in rows for each in row["broken"]]
+        print(f"noticed by {words}: {told(found)}")
+    for name, some in (("all", rows), ("right ones", [row for row in rows if row["right"]])):
+        means = {word: sum(row[word] for row in some) / max(1, len(some)) for word in ("unchecked", "open")}
+        print(f"clauses a spec, {len(some)} {name}: {means['unchecked']:.2f} unchecked, {means['open']:.2f} open")
 
 
 if __name__ == "__main__":
