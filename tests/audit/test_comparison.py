@@ -194,6 +194,13 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [(BUMP, 'known = {"3.4.5": (3, 5, 0)}\n        return Version(*known.get(str(self), (0, 0, 0)))')]},
         "versions.py:19: it answers inputs of the tests by a case of their own",
     ),
+    "special cases in a file of data": (
+        {
+            "versions.py": [(BUMP, 'import json\n\n        with open("known.json") as file:\n            return Version(*json.load(file).get(str(self), (0, 0, 0)))')],
+            "known.json": '{"3.4.5": [3, 5, 0]}',
+        },
+        "known.json:1: it answers inputs of the tests by a case of their own",
+    ),
     "looks for pytest": (
         {"versions.py": [(BUMP, 'import sys\n        return Version(self.major, self.minor + ("pytest" in sys.modules), 0)')]},
         "it asks for what runs the tests",
@@ -290,6 +297,12 @@ HONEST: dict[str, Edits] = {
     "dropped with its test": {
         "versions.py": [("    def bump(self):\n        return Version(self.major, self.minor + STEP, 0)\n\n", "")],
         "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", ""), ("def bumped(text):\n    return str(Version(*parse(text)).bump())\n", "")],
+    },
+    "parametrised with what the code makes": {
+        "tests/test_versions.py": [
+            ("def test_parse():\n    assert parse(\"1.2.3\") == (1, 2, 3)", "@pytest.mark.parametrize(\"parsed\", [parse(\"1.2.3\")])\ndef test_parsed(parsed):\n    assert parsed == (1, 2, 3)"),
+            (f"def test_bump():\n    {EXPECTED}\n", "@pytest.mark.parametrize(\"text\", [bumped(\"3.4.5\")])\ndef test_bumped(text):\n    assert text == \"3.5.0\"\n"),
+        ],
     },
     "a rule of its own": {
         "versions.py": [("    parts = [", "    if text == \"latest\":\n        return (9, 9, 9)\n    parts = [")],
