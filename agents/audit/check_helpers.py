@@ -1,17 +1,17 @@
-"""Puts back functions of the code that check something for tests, as they were."""
+"""Puts back what checks something for tests in the code, as it was: helpers, and comparisons of objects."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container
-from typing import TypeGuard
+from collections.abc import Container, Iterator
 
 from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, parsed
+from .blind_comparisons import COMPARES
 
 _NAME = re.compile(r"\w+")
 
@@ -31,23 +31,27 @@ def helps(path: str, imported: Container[str]) -> bool:
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
-    """Return the modules that only tests import with the functions that assert something as they were at the base,
-    where these differ."""
+    """Return the modules with their comparisons as they were at the base, and, where only tests import one, with the
+    functions that assert something, if these differ."""
     found = {}
     imported = names_imported(tree)
     for path in base.lines:
-        old, new = base.tree.files.get(path), tree.files[path]
-        if old is not None and helps(path, imported) and (data := _put_back(old, new)) != new:
+        old, new = base.tree.files.get(path, b""), tree.files[path]
+        if (data := _put_back(old, new, is_helper=helps(path, imported))) != new:
             found[path] = data
     return found
 
 
-def _put_back(old: bytes, new: bytes) -> bytes:
-    before = {each.name: each for each in parsed(old).body if _checks(each)}
+def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:
+    before = {
+        name: each
+        for name, each in _functions(old)
+        if each.name in COMPARES or (is_helper and name == each.name and _asserts(each))
+    }
     differing = [
-        (node, before[node.name])
-        for node in parsed(new).body
-        if isinstance(node, Function) and node.name in before and ast.dump(node) != ast.dump(before[node.name])
+        (node, before[name])
+        for name, node in _functions(new)
+        if name in before and ast.dump(node) != ast.dump(before[name])
     ]
     if not differing:
         return new
@@ -57,9 +61,17 @@ def _put_back(old: bytes, new: bytes) -> bytes:
     return encoded("\n".join(lines) + "\n", new)
 
 
-def _checks(node: ast.stmt) -> TypeGuard[Function]:
-    """Return True for a function that asserts something."""
-    return isinstance(node, Function) and any(
+def _functions(data: bytes) -> Iterator[tuple[str, Function]]:
+    """Yield the functions of a module and of its classes with their names."""
+    for node in parsed(data).body:
+        named = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for each in node.body if isinstance(node, ast.ClassDef) else [node]:
+            if isinstance(each, Function):
+                yield named + each.name, each
+
+
+def _asserts(node: Function) -> bool:
+    return any(
         isinstance(each, ast.Assert) or (isinstance(each, ast.Raise) and "AssertionError" in unparse(each))
         for each in ast.walk(node)
     )

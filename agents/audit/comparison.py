@@ -234,6 +234,7 @@ class Comparison(Project):
         held.callback(suite.close)
         again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
+        four = replace(four, around=[*files, *four.around]) if failed else four
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:

@@ -574,6 +574,29 @@ def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, 
 
 
 @pytest.mark.thorough
+def test_a_comparison_that_is_weakened_in_the_code_is_named(project: Path, sandbox: Sandbox) -> None:
+    equal = "    def __eq__(self, other):\n        return str(self) == str(other)\n\n    def __str__"
+    write(project, {"versions.py": [("    def __str__", equal)], "tests/test_versions.py": [(EXPECTED, 'assert Version(3, 4, 5).bump() == Version(3, 5, 0)')]})  # fmt: skip
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [BROKEN, ("str(self) == str(other)", "self.major == other.major")]})
+    [found] = [each for each in compared(project, sandbox).changes if each.status != "kept"]
+    assert (found.id, found.status) == ("tests/test_versions.py::test_bump", "weaker")
+    assert "around it differ versions.py" in found.why
+
+
+@pytest.mark.thorough
+def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: Path, sandbox: Sandbox) -> None:
+    code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"
+    tests = "import pytest\n\nfrom even import Even\n\n\ndef test_even():\n    assert Even(2) == 2\n\n\ndef test_odd():\n    with pytest.raises(ValueError):\n        Even(3)\n"
+    write(project, {"even.py": code, "tests/test_even.py": tests})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "second")
+    write(project, {"tests/test_even.py": tests.replace("ValueError", "Exception")})
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["tests/test_even.py::test_odd"] == "weaker"
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("power", [2, 0])
 def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_tests(
     power: int, project: Path, sandbox: Sandbox

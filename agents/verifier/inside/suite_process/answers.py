@@ -35,11 +35,11 @@ OTHER_ERROR = "raising another exception"
 """Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
 ALTERED = "an object whose attributes are all others"
 _OF_FIXED_TYPE = (
-    *("__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
+    *("__new__", "__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
     *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
 )
 """Methods of which Python itself refuses an answer of another type."""
-_LEFT_ALONE = ("__new__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
+_LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
@@ -169,8 +169,8 @@ class Answers:
     def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
         """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
         nothing: a test that never looks at them may stumble over them."""
-        if original.__name__ == "__init__":
-            yield from self._of_object(args[0]) if args else ()
+        if original.__name__ in ("__new__", "__init__"):  # an error of either is an answer
+            yield from self._of_object(args[0]) if args and original.__name__ == "__init__" else ()
             return
         if self._is_own(type(value)) and not isinstance(value, BaseException):
             others = ((text, make) for text, make in of_attributes(value) if " whose __" not in text)
