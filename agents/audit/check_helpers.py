@@ -31,8 +31,8 @@ def helps(path: str, imported: Container[str]) -> bool:
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
-    """Return the modules with their comparisons as they were at the base, and, where only tests import one, with the
-    functions that assert something, if these differ."""
+    """Return the modules with comparisons, and those that only tests import with functions that assert something, as
+    they were at the base, where these differ."""
     found = {}
     imported = names_imported(tree)
     for path in base.lines:
