@@ -13,8 +13,8 @@ from typing import Any
 
 from ..syntax.encoding import decoded
 from ..syntax.source import unparse
-from ..worktree.tree import Tree, never_changes
-from .base import Base, is_of_tests, parsed
+from ..worktree.tree import Tree
+from .base import Base, is_of_tests, modules, parsed
 
 _MOST = 12
 """Special cases that are tried."""
@@ -100,18 +100,16 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     """Return the literals in the code or in the tests, and what numbers and words stand in their texts; those of
     docstrings say what is asked of code, and not that it has a case for it."""
     found: set[object] = set()
-    for path, data in tree.files.items():
-        if path.endswith(".py") and never_changes(path) == of_tests:
-            module = parsed(data)
-            nodes = [*ast.walk(module)]
-            documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-            found |= {key for case in _asked(module) for key in case.keys}
-            for node in nodes:
-                if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                    for key in _literals([node] if id(node) not in documents else []):
-                        found |= _parts(key) | {key}
-                        for word in _WORDS.findall(key) if isinstance(key, str) else ():
-                            found |= {word, _number(word)}
+    for module in modules(tree, of_tests=of_tests).values():
+        nodes = [*ast.walk(module)]
+        documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        found |= {key for case in _asked(module) for key in case.keys}
+        for node in nodes:
+            if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp) and id(node) not in documents:
+                for key in _literals([node]):
+                    found |= _parts(key) | {key}
+                    for word in _WORDS.findall(key) if isinstance(key, str) else ():
+                        found |= {word, _number(word)}
     return found
 
 

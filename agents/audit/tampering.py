@@ -12,7 +12,7 @@ from ..syntax.clean_text import clean
 from ..syntax.collection import is_test
 from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
-from .base import Base, parsed
+from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
 from .check_helpers import helps, names_imported
 from .records import Tampering
@@ -48,7 +48,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     """Yield what stands in the files that differ from the base's, and not in those: in tests and what is beside
     them, in code that tests have `imported`, and in workflows."""
     names = names_imported(tree)
-    tests = (parsed(data) for path, data in tree.files.items() if path.endswith(".py") and never_changes(path))
+    tests = modules(tree, of_tests=True).values()
     given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}
     for path in base.differing:
         if path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
