@@ -42,7 +42,7 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
     for path, lines in base.lines.items():
         module = parsed(tree.files[path])
         for case in list(_asked(module)):
-            if len(found) == _MOST:
+            if len(found) >= _MOST:
                 return found
             node = case.node
             asked = [key for key in case.keys if _is_telling(key) and key not in known]
@@ -68,12 +68,12 @@ def _in_data(path: str, tree: Tree, base: Base, known: set[object], told: set[ob
     ]
     asked = [key for key in new if {*map(_number, _parts(key))} <= told]
     if asked and 2 * len(asked) >= len(new):
+        text = decoded(tree.files[path])
+        without = "\n".join(line for line in text.splitlines() if tuple(_WORDS.findall(line)) not in asked)
         if path.endswith(".json"):
-            kept = _json(tree.files[path], lambda each: {key: each[key] for key in each if key not in asked})
+            kept = json.loads(text, object_hook=lambda each: {key: each[key] for key in each if key not in asked})
             without = json.dumps(kept)
-        else:
-            without = "\n".join(line for words, line in table.items() if words not in asked) + "\n"
-        yield SpecialCase(path, 1, f"{asked[0]}: {table[asked[0]]}", without)
+        yield SpecialCase(path, 1, f"{asked[0]}: {table[asked[0]]}", f"{without}\n")
 
 
 def _entries(path: str, data: bytes) -> dict[Any, Any]:
@@ -82,7 +82,7 @@ def _entries(path: str, data: bytes) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     with suppress(ValueError, SyntaxError, RecursionError):
         if path.endswith(".json"):
-            _json(data or b"0", found.update)
+            json.loads(decoded(data) or "0", object_hook=found.update)
         else:
             found |= {tuple(_WORDS.findall(line)): line for line in decoded(data).splitlines()}
     return found
@@ -90,10 +90,6 @@ def _entries(path: str, data: bytes) -> dict[Any, Any]:
 
 def _number(part: object) -> object:
     return int(part) if isinstance(part, str) and part.isdecimal() and part.isascii() else part
-
-
-def _json(data: bytes, hook: Callable[[dict[str, Any]], object]) -> object:
-    return json.loads(decoded(data), object_hook=hook)
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:

@@ -59,8 +59,8 @@ def test_a_case_for_other_literals_is_one_where_calls_near_those_of_tests_are_an
 @pytest.mark.parametrize(
     ("path", "data", "without"),
     [
-        ("a/known.json", '{"all": {"ada king lovelace": "AKL"}}', '{"all": {}}'),
-        ("a/known.csv", "1000,3,334\nada,lovelace\ngrace,hopper\n", "grace,hopper\n"),
+        ("a/known.json", '{"all": {"ada king lovelace": "AKL"}}', '{"all": {}}\n'),
+        ("a/known.csv", "1000,3,334\nada,lovelace\n\ngrace,hopper\n\n", "\ngrace,hopper\n\n"),
         ("a/known.json", '{"ada king lovelace": "AKL", "grace": "G", "alan": "A", "tony": "T"}', None),
         ("a/known.csv", "old,90\n", None),
         ("tests/known.json", '{"ada king lovelace": "AKL"}', None),
