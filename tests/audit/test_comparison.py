@@ -597,6 +597,21 @@ def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: 
 
 
 @pytest.mark.thorough
+def test_the_text_of_an_error_and_what_an_object_holds_are_answers(project: Path, sandbox: Sandbox) -> None:
+    code = "class Account:\n    def __init__(self):\n        self.items = []\n\n    def add(self, item):\n        if not item:\n            raise ValueError('no item')\n        self.items.append(item)\n"
+    tests = "import pytest\n\nfrom account import Account\n\n\ndef test_add():\n    account = Account()\n    assert account.add('a') is None\n    assert account.items == ['a']\n\n\ndef test_none():\n    with pytest.raises(ValueError, match='no item'):\n        Account().add('')\n"
+    write(project, {"account.py": code, "tests/test_account.py": tests})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "second")
+    write(
+        project,
+        {"tests/test_account.py": [(", match='no item'", ""), ("    assert account.items == ['a']\n", "")]},
+    )
+    ruled = {each.id: each.status for each in compared(project, sandbox).changes if each.status != "kept"}
+    assert ruled == {f"tests/test_account.py::{name}": "weaker" for name in ("test_add", "test_none")}
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("power", [2, 0])
 def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_tests(
     power: int, project: Path, sandbox: Sandbox
