@@ -134,6 +134,12 @@ def parsed(data: bytes) -> ast.Module:
         return ast.Module([], [])
 
 
+def modules(tree: Tree, *, of_tests: bool) -> dict[str, ast.Module]:
+    """Return the Python files that are tests or lie beside them, or all others, by their paths."""
+    files = {path: data for path, data in tree.files.items() if path.endswith(".py")}
+    return {path: parsed(data) for path, data in files.items() if never_changes(path) == of_tests}
+
+
 def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     for node in nodes:
         if isinstance(node, ast.ClassDef):

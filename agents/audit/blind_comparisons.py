@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..syntax.source import unparse
 
-_COMPARES = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"})
+COMPARES = frozenset({"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__contains__"})
 _OF_TYPE = frozenset({"isinstance", "issubclass", "type", "hasattr", "callable"})
 
 
@@ -26,7 +26,7 @@ def blind_comparisons(node: ast.ClassDef) -> Iterator[tuple[int, str]]:
                 told = [body]
             case _:
                 continue
-        if name in _COMPARES and len(arguments.args) == 2 and _is_blind(each, arguments, told, has_state):
+        if name in COMPARES and len(arguments.args) == 2 and _is_blind(each, arguments, told, has_state):
             yield each.lineno, name
 
 

@@ -1,25 +1,25 @@
-"""Puts back functions of the code that check something for tests, as they were."""
+"""Puts back what checks something for tests in the code, as it was: helpers, and comparisons of objects."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Container
-from typing import TypeGuard
 
 from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import unparse
-from ..worktree.tree import Tree, never_changes
-from .base import Base, parsed
+from ..worktree.tree import Tree
+from .base import Base, modules, parsed
+from .blind_comparisons import COMPARES
+from .doctests import named
 
 _NAME = re.compile(r"\w+")
 
 
 def names_imported(tree: Tree) -> set[str]:
     """Return the names in the imports of a tree's code."""
-    code = [data for path, data in tree.files.items() if path.endswith(".py") and not never_changes(path)]
-    nodes = (node for data in code for node in ast.walk(parsed(data)))
+    nodes = (node for module in modules(tree, of_tests=False).values() for node in ast.walk(module))
     imports = (unparse(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
     return {name for each in imports for name in _NAME.findall(each)}
 
@@ -31,23 +31,27 @@ def helps(path: str, imported: Container[str]) -> bool:
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
-    """Return the modules that only tests import with the functions that assert something as they were at the base,
-    where these differ."""
+    """Return the modules with comparisons, and with functions that assert something where only tests import one,
+    as they were at the base, if these differ."""
     found = {}
     imported = names_imported(tree)
     for path in base.lines:
-        old, new = base.tree.files.get(path), tree.files[path]
-        if old is not None and helps(path, imported) and (data := _put_back(old, new)) != new:
+        old, new = base.tree.files.get(path, b""), tree.files[path]
+        if (data := _put_back(old, new, is_helper=helps(path, imported))) != new:
             found[path] = data
     return found
 
 
-def _put_back(old: bytes, new: bytes) -> bytes:
-    before = {each.name: each for each in parsed(old).body if _checks(each)}
+def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:
+    before = {
+        name: each
+        for name, each in named(parsed(old))
+        if isinstance(each, Function) and (each.name in COMPARES or (is_helper and _asserts(name, each)))
+    }
     differing = [
-        (node, before[node.name])
-        for node in parsed(new).body
-        if isinstance(node, Function) and node.name in before and ast.dump(node) != ast.dump(before[node.name])
+        (node, before[name])
+        for name, node in named(parsed(new))
+        if name in before and isinstance(node, Function) and ast.dump(node) != ast.dump(before[name])
     ]
     if not differing:
         return new
@@ -57,9 +61,9 @@ def _put_back(old: bytes, new: bytes) -> bytes:
     return encoded("\n".join(lines) + "\n", new)
 
 
-def _checks(node: ast.stmt) -> TypeGuard[Function]:
-    """Return True for a function that asserts something."""
-    return isinstance(node, Function) and any(
+def _asserts(name: str, node: Function) -> bool:
+    """Return True for a function of a module that asserts something."""
+    return name == f".{node.name}" and any(
         isinstance(each, ast.Assert) or (isinstance(each, ast.Raise) and "AssertionError" in unparse(each))
         for each in ast.walk(node)
     )

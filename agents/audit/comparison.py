@@ -83,7 +83,7 @@ class Comparison(Project):
             blunted |= self._duller(trial, four, base.tree, at_base, passing)
             changes = [*four.changes()]
             blunted |= self._replaced(changes, trial, four, at_base)
-            able = {name: functions for name, functions in passing.items() if functions and name not in blind}
+            able = {name: functions for name, functions in passing.items() if name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
@@ -234,6 +234,7 @@ class Comparison(Project):
         held.callback(suite.close)
         again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
+        four = replace(four, around=[*files, *four.around]) if failed else four
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
@@ -282,7 +283,8 @@ class Comparison(Project):
             if test.outcome == "passed" and four.shown.outcome(name) == "failed":
                 differing -= {each.partition("::")[0] for each in test.called}
         for case in special_cases(self._tree, base, differing):
-            names = trial.fastest_first(four.holding({case.path}), four.contract)
+            paths = {case.path} if case.path in base.lines else {*base.lines}
+            names = trial.fastest_first(four.holding(paths), four.contract)
             if not names:
                 continue
             run = trial.run_file(outside.new, case.path, case.without, names, four.contract)

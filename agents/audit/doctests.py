@@ -52,7 +52,7 @@ def _examples(path: str, data: bytes) -> dict[tuple[str, str], tuple[int, Exampl
     """Return the examples of a file by whose they are and their source without directives, with their lines."""
     texts = [("", 1, decoded(data))]
     if path.endswith(".py"):
-        nodes = [(name, node) for name, node in _named("", parsed(data)) if node.body]
+        nodes = [(name, node) for name, node in named(parsed(data)) if node.body]
         texts = [(name, node.body[0].lineno, ast.get_docstring(node, clean=False) or "") for name, node in nodes]
     found: dict[tuple[str, str], tuple[int, Example]] = {}
     for name, first, text in texts:
@@ -63,8 +63,8 @@ def _examples(path: str, data: bytes) -> dict[tuple[str, str], tuple[int, Exampl
 
 
 def _documented(data: bytes, other: bytes) -> bytes:
-    told = {name: ast.get_docstring(node, clean=False) or "" for name, node in _named("", parsed(other))}
-    nodes = {name: node for name, node in _named("", parsed(data)) if name in told and node.body}
+    told = {name: ast.get_docstring(node, clean=False) or "" for name, node in named(parsed(other))}
+    nodes = {name: node for name, node in named(parsed(data)) if name in told and node.body}
     lines = decoded(data).splitlines() if nodes else []
     for name, node in sorted(nodes.items(), key=lambda item: -item[1].body[0].lineno):
         own = ast.get_docstring(node, clean=False) or ""
@@ -82,9 +82,9 @@ def _documented(data: bytes, other: bytes) -> bytes:
     return encoded("\n".join(lines) + "\n", data) if lines else data
 
 
-def _named(prefix: str, node: _Documented) -> Iterator[tuple[str, _Documented]]:
-    """Yield what can have a docstring by its qualified name."""
+def named(node: _Documented, prefix: str = "") -> Iterator[tuple[str, _Documented]]:
+    """Yield a module and its definitions by their qualified names, each after a dot."""
     yield prefix, node
     for each in node.body:
         if is_definition(each):
-            yield from _named(f"{prefix}.{each.name}", each)
+            yield from named(each, f"{prefix}.{each.name}")

@@ -108,10 +108,12 @@ def _made(
         for mutant in trial.mutants(path):
             starts = function_starts(decoded(trial.tree.files[path])) if starts is None else starts
             function = f"{path}::{starts.get(mutant.line, 0) if mutant.names else 0}"
-            tests = callers.get(function, ()) if mutant.names else list(of_file.get(path, ()))
+            tests = {*(callers.get(function, ()) if mutant.names else of_file.get(path, ()))}
+            if function in trial.collected.called:  # such as for the values of a parametrised test
+                tests |= {name for name in called if name.partition("[")[0] in touched}
             wanted = base is None or mutant.line in base.lines.get(path, ()) or function in of_changed
             if wanted and (tests or function in of_changed):
-                yield _Made(path, function, mutant, trial.fastest_first(tests, trial.first))
+                yield _Made(path, function, mutant, trial.fastest_first([*tests], trial.first))
 
     return [of_path(path) for path in sorted({each.partition("::")[0] for each in {*callers, *of_changed}})]
 

@@ -12,8 +12,8 @@ from difflib import SequenceMatcher
 
 from ..syntax.definitions import Definition
 from ..syntax.encoding import decoded, encoded
-from ..worktree.tree import Tree, never_changes
-from .base import is_of_tests, parsed
+from ..worktree.tree import Tree
+from .base import is_of_tests, modules
 
 _PATH = re.compile(r"""[\w"'.]+""")
 _WORD = re.compile(r"\w+")
@@ -24,7 +24,7 @@ _ALIKE = 0.5
 def renames(old: Tree, new: Tree) -> dict[str, str]:
     """Return the new names of functions, classes and modules of the old code that are nowhere in the new one: one
     with the same text, or in the same place, has taken the place of each."""
-    before, after = ({path: parsed(data) for path, data in _code(tree)} for tree in (old, new))
+    before, after = (modules(each, of_tests=False) for each in (old, new))
     found: list[tuple[str, str]] = []
     for path, other in _pairs(before, after):
         parts = [each.removesuffix(".py").split("/") for each in (path, other)]
@@ -41,7 +41,7 @@ def renames(old: Tree, new: Tree) -> dict[str, str]:
 
 def dropped(old: Tree, new: Tree) -> set[str]:
     """Return the names that the code of one tree has, and that of another has not."""
-    own, others = ({*_names({path: parsed(data) for path, data in _code(each)})} for each in (old, new))
+    own, others = ({*_names(modules(each, of_tests=False))} for each in (old, new))
     return own - others
 
 
@@ -52,10 +52,6 @@ def with_names(tests: Tree, names: Mapping[str, str]) -> Tree:
         for path, data in tests.files.items()
     }
     return replace(tests, files=files) if names else tests
-
-
-def _code(tree: Tree) -> Iterator[tuple[str, bytes]]:
-    return ((path, data) for path, data in tree.files.items() if path.endswith(".py") and not never_changes(path))
 
 
 def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) -> Iterator[tuple[str, str]]:
@@ -124,10 +120,9 @@ def _names(modules: Mapping[str, ast.Module]) -> Iterator[str]:
 def _taken(tree: Tree) -> Iterator[str]:
     """Yield the names that tests have for something else: of their own files, and of parameters, which pytest
     knows by texts, too."""
-    for path, data in tree.files.items():
-        if path.endswith(".py") and never_changes(path):
-            yield from path.removesuffix(".py").split("/")
-            yield from (node.arg for node in ast.walk(parsed(data)) if isinstance(node, ast.arg))
+    for path, module in modules(tree, of_tests=True).items():
+        yield from path.removesuffix(".py").split("/")
+        yield from (node.arg for node in ast.walk(module) if isinstance(node, ast.arg))
 
 
 def _written(data: bytes, names: Mapping[str, str]) -> bytes:

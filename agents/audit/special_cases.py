@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..syntax.encoding import decoded
 from ..syntax.source import unparse
-from ..worktree.tree import Tree, never_changes
-from .base import Base, parsed
+from ..worktree.tree import Tree
+from .base import Base, is_of_tests, modules, parsed
 
 _MOST = 12
 """Special cases that are tried."""
@@ -21,7 +24,7 @@ _WORDS = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class SpecialCase:
-    """New code that asks for a literal which the code of the base asks for nowhere; `without` is the text of the
+    """New code or data for a literal which the code of the base asks for nowhere; `without` is the text of the
     whole file with no such case. Of a table with more keys that tests don't have `others` are some of those."""
 
     path: str
@@ -33,13 +36,13 @@ class SpecialCase:
 
 def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> list[SpecialCase]:
     """Return what new lines of code ask for by literals that stand nowhere in the base's code, and in tests or in
-    one of the `differing` files."""
+    one of the `differing` files; and the files of data most of whose new entries stand in tests."""
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
-    found: list[SpecialCase] = []
+    found = [each for path in base.differing for each in _in_data(path, tree, base, known, told)]
     for path, lines in base.lines.items():
         module = parsed(tree.files[path])
         for case in list(_asked(module)):
-            if len(found) == _MOST:
+            if len(found) >= _MOST:
                 return found
             node = case.node
             asked = [key for key in case.keys if _is_telling(key) and key not in known]
@@ -55,22 +58,54 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
     return found
 
 
+def _in_data(path: str, tree: Tree, base: Base, known: set[object], told: set[object]) -> Iterator[SpecialCase]:
+    """Yield a file of data without the entries, or lines, that stand in tests, if most of the new ones do."""
+    if is_of_tests(path) or path.endswith(".py") or path not in tree.files:
+        return
+    table, was = (_entries(path, each.files.get(path, b"")) for each in (tree, base.tree))
+    new = [
+        key for key in table if key not in was and _is_telling(key) and not {*map(_number, _parts(key))} <= known
+    ]
+    asked = [key for key in new if {*map(_number, _parts(key))} <= told]
+    if asked and 2 * len(asked) >= len(new):
+        text = decoded(tree.files[path])
+        without = "\n".join(line for line in text.splitlines() if tuple(_WORDS.findall(line)) not in asked)
+        if path.endswith(".json"):
+            kept = json.loads(text, object_hook=lambda each: {key: each[key] for key in each if key not in asked})
+            without = json.dumps(kept)
+        yield SpecialCase(path, 1, f"{asked[0]}: {table[asked[0]]}", f"{without}\n")
+
+
+def _entries(path: str, data: bytes) -> dict[Any, Any]:
+    """Return the values of all tables in JSON by their keys, or the lines of a text by the words in them; none of
+    what is neither."""
+    found: dict[Any, Any] = {}
+    with suppress(ValueError, SyntaxError, RecursionError):
+        if path.endswith(".json"):
+            json.loads(decoded(data) or "0", object_hook=found.update)
+        else:
+            found |= {tuple(_WORDS.findall(line)): line for line in decoded(data).splitlines()}
+    return found
+
+
+def _number(part: object) -> object:
+    return int(part) if isinstance(part, str) and part.isdecimal() and part.isascii() else part
+
+
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     """Return the literals in the code or in the tests, and what numbers and words stand in their texts; those of
     docstrings say what is asked of code, and not that it has a case for it."""
     found: set[object] = set()
-    for path, data in tree.files.items():
-        if path.endswith(".py") and never_changes(path) == of_tests:
-            module = parsed(data)
-            nodes = [*ast.walk(module)]
-            documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-            found |= {key for case in _asked(module) for key in case.keys}
-            for node in nodes:
-                if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp):
-                    for key in _literals([node] if id(node) not in documents else []):
-                        found |= _parts(key) | {key}
-                        for word in _WORDS.findall(key) if isinstance(key, str) else ():
-                            found |= {word, int(word)} if word.isdecimal() and word.isascii() else {word}
+    for module in modules(tree, of_tests=of_tests).values():
+        nodes = [*ast.walk(module)]
+        documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        found |= {key for case in _asked(module) for key in case.keys}
+        for node in nodes:
+            if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp) and id(node) not in documents:
+                for key in _literals([node]):
+                    found |= _parts(key) | {key}
+                    for word in _WORDS.findall(key) if isinstance(key, str) else ():
+                        found |= {word, _number(word)}
     return found
 
 

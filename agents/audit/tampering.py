@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Container, Iterator
 from functools import partial
 from typing import TypeGuard
 
@@ -12,14 +12,15 @@ from ..syntax.clean_text import clean
 from ..syntax.collection import is_test
 from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
-from .base import Base, parsed
+from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
 from .check_helpers import helps, names_imported
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
+_OF_CI = re.compile(r"^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$", re.IGNORECASE)
 _RUNNERS = re.compile(
-    r"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|\btest_\w+\.py|^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$",
+    rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests$|\btest_\w+\.py|{_OF_CI.pattern}",
     re.IGNORECASE,
 )
 _ASKS = "it asks for what runs the tests"
@@ -47,10 +48,12 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     """Yield what stands in the files that differ from the base's, and not in those: in tests and what is beside
     them, in code that tests have `imported`, and in workflows."""
     names = names_imported(tree)
+    tests = modules(tree, of_tests=True).values()
+    given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}
     for path in base.differing:
         if path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
-            look = _in_tests if never_changes(path) else partial(_in_code, is_helper=helps(path, names))
+            look = _in_tests if never_changes(path) else partial(_in_code, helps(path, names), given)
             known = [text for _, text, _ in look(old)]
             for line, text, why in look(new):
                 if text in known:
@@ -64,9 +67,9 @@ Found = tuple[int, str, str]
 """Line, text and reason."""
 
 
-def _in_code(module: ast.Module, *, is_helper: bool) -> Iterator[Found]:
+def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> Iterator[Found]:
     """Yield what code does to look at or change what runs it, or to compare equal to anything; a helper of tests
-    may import what they do."""
+    may import what they do, and code ask for the variables of CI that tests have `given`: it is run without."""
     guarded = {
         id(inner)
         for node in module.body
@@ -76,7 +79,7 @@ def _in_code(module: ast.Module, *, is_helper: bool) -> Iterator[Found]:
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)
-    for named in _meeting(nodes):
+    for named in (each for each in _meeting(nodes) if each.value not in given):
         yield named.lineno, str(named.value), _ASKS
     for node in nodes:
         match node:
@@ -151,8 +154,8 @@ def _is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
-def _names_runner(node: ast.AST) -> TypeGuard[ast.Constant]:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_RUNNERS.search(node.value))
+def _names_runner(node: ast.AST, named: re.Pattern[str] = _RUNNERS) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(named.search(node.value))
 
 
 def _tells(node: ast.AST) -> bool:

@@ -17,7 +17,8 @@ _WORKFLOWS = re.compile(
     r"\.pre-commit-config\.yaml|Makefile|GNUmakefile|tox\.ini|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
 )
 _IGNORED = re.compile(
-    r"\|\|\s*(true|:|exit\s+0|echo\b)|;\s*(true|:|exit\s+0|echo\b[^;]*)$|success_codes|^(if|while|until)\s+[^!\s]"
+    r"\|\|\s*(true|:|exit\s+0|echo\b)|;\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|success_codes|"
+    r"^(if|while|until)\s+[^!\s]"
 )
 """In a command that runs tests."""
 _PIPED = re.compile(r"[^|]\|[^|]")
@@ -33,7 +34,7 @@ _DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
 _RUNS_TESTS = re.compile(
     r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
-_NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv |deps\b)|.*\binstall\b")
+_NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv (?!run\b)|deps\b)|.*\binstall\b")
 _KEY = re.compile(r"(\w+)\s*=")
 _FEWER = re.compile(
     r"\s(-[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs)\S*|"
@@ -43,9 +44,14 @@ _FEWER = re.compile(
 """Options of pytest by which fewer tests are run, or none, and single files."""
 _ASKED = re.compile(r"py\.?test\b.*", re.DOTALL)
 _NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
-_SELDOM = re.compile(r"^(- )?if:.*\bgithub\.(event_name|ref|ref_name|head_ref|base_ref|actor)\b")
-"""In a step or job that ran tests without it."""
+_SELDOM = re.compile(
+    r"^(- )?if:(?!\s*[\"']?(\$\{\{ ?)?(always|success|! ?cancelled|! ?failure)\(\)( ?\}\})?[\"']?$)"
+)
+"""In a step or job of GitHub's that ran tests without it."""
+_BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
+"""A command in a script that goes on where its first part fails."""
 _TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
+_AT_CHANGES = re.compile(r"\bpull_request\b|\bbranches\b|\bpush\b(?!:\s*\n\s+tags:)")
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _JOINED = ("||", "&&", "|", ";")
@@ -69,26 +75,29 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
     fewer tests."""
     lines = new.decode("utf-8", "replace").splitlines()
     known = Counter(text for _, text in _commands(path, old.decode("utf-8", "replace").splitlines()))
+    commands = [*_commands(path, lines)]
     added = []
-    for number, text in _commands(path, lines):
+    for at, (number, text) in enumerate(commands, 1):
         if not known[text]:
-            added.append((number, text))
+            added.append((number, text, commands[at][0] if at < len(commands) else len(lines) + 1))
         known[text] -= 1
     replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
+    more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
     old_triggers, triggers = (_TRIGGERS.search(each.decode("utf-8", "replace")) for each in (old, new))
     if _runs_at(old_triggers) and triggers and not _runs_at(triggers) and any(map(_runs_tests, lines)):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
-    numbers = {number for number, _ in added}
+    numbers = {number for number, *_ in added if not replaced}
     kept = [number for number, line in enumerate(lines, 1) if _runs_tests(line) and number not in numbers]
     around = _Blocks(lines)
     is_yaml = path.endswith(("yml", "yaml"))
-    for number, text in added:
+    for number, text, following in added:
         runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
-        ignored = ignored or (_IGNORES.search(text) and block_runs)
+        goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
+        ignored = ignored or (runs and goes_on) or (_IGNORES.search(text) and block_runs)
         in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
-        if in_block and _SELDOM.search(text):
+        if in_block and not more and path.startswith(".github/") and _SELDOM.search(text) and not ignored:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
         if ignored or text.startswith(".IGNORE"):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
@@ -99,7 +108,7 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
 
 
 def _runs_at(triggers: re.Match[str] | None) -> bool:
-    return triggers is not None and bool(re.search(r"\b(push|pull_request)\b", triggers[0]))
+    return triggers is not None and bool(_AT_CHANGES.search(triggers[0]))
 
 
 def _asked(text: str) -> str:

@@ -194,6 +194,13 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [(BUMP, 'known = {"3.4.5": (3, 5, 0)}\n        return Version(*known.get(str(self), (0, 0, 0)))')]},
         "versions.py:19: it answers inputs of the tests by a case of their own",
     ),
+    "special cases in a file of data": (
+        {
+            "versions.py": [(BUMP, 'import json\n\n        with open("known.json") as file:\n            return Version(*json.load(file).get(str(self), (0, 0, 0)))')],
+            "known.json": '{"3.4.5": [3, 5, 0]}',
+        },
+        "known.json:1: it answers inputs of the tests by a case of their own",
+    ),
     "looks for pytest": (
         {"versions.py": [(BUMP, 'import sys\n        return Version(self.major, self.minor + ("pytest" in sys.modules), 0)')]},
         "it asks for what runs the tests",
@@ -290,6 +297,12 @@ HONEST: dict[str, Edits] = {
     "dropped with its test": {
         "versions.py": [("    def bump(self):\n        return Version(self.major, self.minor + STEP, 0)\n\n", "")],
         "tests/test_versions.py": [(f"def test_bump():\n    {EXPECTED}\n", ""), ("def bumped(text):\n    return str(Version(*parse(text)).bump())\n", "")],
+    },
+    "parametrised with what the code makes": {
+        "tests/test_versions.py": [
+            ("def test_parse():\n    assert parse(\"1.2.3\") == (1, 2, 3)", "@pytest.mark.parametrize(\"parsed\", [parse(\"1.2.3\")])\ndef test_parsed(parsed):\n    assert parsed == (1, 2, 3)"),
+            (f"def test_bump():\n    {EXPECTED}\n", "@pytest.mark.parametrize(\"text\", [bumped(\"3.4.5\")])\ndef test_bumped(text):\n    assert text == \"3.5.0\"\n"),
+        ],
     },
     "a rule of its own": {
         "versions.py": [("    parts = [", "    if text == \"latest\":\n        return (9, 9, 9)\n    parts = [")],
@@ -558,6 +571,44 @@ def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, 
     write(project, {"versions.py": [BROKEN], "testing.py": [("str(version) != text", "not str(version)")]})
     report = compared(project, sandbox)
     assert {each.id: each.status for each in report.changes}["tests/test_versions.py::test_bump"] == "weaker"
+
+
+@pytest.mark.thorough
+def test_a_comparison_that_is_weakened_in_the_code_is_named(project: Path, sandbox: Sandbox) -> None:
+    equal = "    def __eq__(self, other):\n        return str(self) == str(other)\n\n    def __str__"
+    write(project, {"versions.py": [("    def __str__", equal)], "tests/test_versions.py": [(EXPECTED, 'assert Version(3, 4, 5).bump() == Version(3, 5, 0)')]})  # fmt: skip
+    git(project, "commit", "--quiet", "--all", "--message", "second")
+    write(project, {"versions.py": [BROKEN, ("str(self) == str(other)", "self.major == other.major")]})
+    [found] = [each for each in compared(project, sandbox).changes if each.status != "kept"]
+    assert (found.id, found.status) == ("tests/test_versions.py::test_bump", "weaker")
+    assert "around it differ versions.py" in found.why
+
+
+@pytest.mark.thorough
+def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: Path, sandbox: Sandbox) -> None:
+    code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"
+    tests = "import pytest\n\nfrom even import Even\n\n\ndef test_even():\n    assert Even(2) == 2\n\n\ndef test_odd():\n    with pytest.raises(ValueError):\n        Even(3)\n"
+    write(project, {"even.py": code, "tests/test_even.py": tests})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "second")
+    write(project, {"tests/test_even.py": tests.replace("ValueError", "Exception")})
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["tests/test_even.py::test_odd"] == "weaker"
+
+
+@pytest.mark.thorough
+def test_the_text_of_an_error_and_what_an_object_holds_are_answers(project: Path, sandbox: Sandbox) -> None:
+    code = "class Account:\n    def __init__(self):\n        self.items = []\n\n    def add(self, item):\n        if not item:\n            raise ValueError('no item')\n        self.items.append(item)\n"
+    tests = "import pytest\n\nfrom account import Account\n\n\ndef test_add():\n    account = Account()\n    assert account.add('a') is None\n    assert account.items == ['a']\n\n\ndef test_none():\n    with pytest.raises(ValueError, match='no item'):\n        Account().add('')\n"
+    write(project, {"account.py": code, "tests/test_account.py": tests})
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message", "second")
+    write(
+        project,
+        {"tests/test_account.py": [(", match='no item'", ""), ("    assert account.items == ['a']\n", "")]},
+    )
+    ruled = {each.id: each.status for each in compared(project, sandbox).changes if each.status != "kept"}
+    assert ruled == {f"tests/test_account.py::{name}": "weaker" for name in ("test_add", "test_none")}
 
 
 @pytest.mark.thorough

@@ -57,6 +57,23 @@ def test_a_case_for_other_literals_is_one_where_calls_near_those_of_tests_are_an
 
 
 @pytest.mark.parametrize(
+    ("path", "data", "without"),
+    [
+        ("a/known.json", '{"all": {"ada king lovelace": "AKL"}}', '{"all": {}}\n'),
+        ("a/known.csv", "1000,3,334\nada,lovelace\n\ngrace,hopper\n\n", "\ngrace,hopper\n\n"),
+        ("a/known.json", '{"ada king lovelace": "AKL", "grace": "G", "alan": "A", "tony": "T"}', None),
+        ("a/known.csv", "old,90\n", None),
+        ("tests/known.json", '{"ada king lovelace": "AKL"}', None),
+    ],
+)
+def test_data_most_of_which_stands_in_tests_is_a_case(path: str, data: str, without: str | None) -> None:
+    code = {"a.py": b"OLD = 'old', 90\n", "tests/test_a.py": TESTS}
+    old, new = Tree(Path(), code), Tree(Path(), {**code, path: data.encode()})
+    found = special_cases(new, Base(old, {"a.py": frozenset({1})}, ("a.py", path)))
+    assert [each.without for each in found] == [each for each in (without,) if each is not None]
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "if 90 < x < 1100:\n        return 1",

@@ -29,6 +29,7 @@ def found(path: str, old: str, new: str, others: dict[str, str] | None = None) -
         "import os\n\n\ndef f():\n    return os.environ.get('PYTEST_CURRENT_TEST')\n",
         "import os\n\n\ndef f():\n    for key in os.environ:\n        return key == 'PYTEST'\n",
         "from importlib.util import find_spec\n\n\ndef f():\n    return find_spec('pytest')\n",
+        "from pathlib import Path\n\nKNOWN = Path(__file__).parents[1] / 'tests'\n",
         "import pytest\n",
         "import _pytest.config\n",
     ],
@@ -45,6 +46,12 @@ def test_a_text_that_meets_nothing_of_the_process_and_a_helper_that_only_tests_i
     assert found("a/cases.py", "", "import unittest\n\n\nclass Case(unittest.TestCase):\n    pass\n") == []
     assert found("a/testing.py", "", "from unittest import mock\n") == []
     assert found("a/testing.py", "", "from unittest import mock\n", {"a/code.py": "from . import testing\n"}) != []
+
+
+def test_code_may_ask_for_a_variable_of_ci_that_its_tests_set() -> None:
+    code = "import os\n\n\ndef f():\n    return os.environ.get('GITHUB_ACTIONS')\n"
+    tests = "def test_f(monkeypatch):\n    monkeypatch.setenv('GITHUB_ACTIONS', '1')\n"
+    assert [found("a.py", "", code) != [], found("a.py", "", code, {"tests/test_a.py": tests})] == [True, []]
 
 
 def test_only_hooks_say_how_a_test_ended_by_an_outcome() -> None:

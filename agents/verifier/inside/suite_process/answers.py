@@ -35,11 +35,11 @@ OTHER_ERROR = "raising another exception"
 """Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
 ALTERED = "an object whose attributes are all others"
 _OF_FIXED_TYPE = (
-    *("__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
+    *("__new__", "__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
     *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
 )
 """Methods of which Python itself refuses an answer of another type."""
-_LEFT_ALONE = ("__new__", "__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
+_LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
@@ -121,7 +121,8 @@ class Answers:
             return other()
         if inspect.iscoroutine(value):
             return self._awaited(original, value)
-        found, other = self._chosen(self._of_value(original, args, value))
+        others = itertools.chain(self._of_value(original, args, value), self._of_state(original, args, value))
+        found, other = self._chosen(others)
         return other() if found else value
 
     def _digest(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
@@ -169,8 +170,8 @@ class Answers:
     def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
         """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
         nothing: a test that never looks at them may stumble over them."""
-        if original.__name__ == "__init__":
-            yield from self._of_object(args[0]) if args else ()
+        if original.__name__ in ("__new__", "__init__"):  # an error of either is an answer
+            yield from self._of_object(args[0]) if args and original.__name__ == "__init__" else ()
             return
         if self._is_own(type(value)) and not isinstance(value, BaseException):
             others = ((text, make) for text, make in of_attributes(value) if " whose __" not in text)
@@ -199,6 +200,14 @@ class Answers:
             yield f"making {ALTERED}", partial(put, *_public(changes))
         yield from ((f"{MADE} {name} is {text}", partial(put, (name, text, make))) for name, text, make in changes)
 
+    def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
+        """Yield the same answer with another state of the first argument, each public attribute by itself."""
+        if args and self._is_own(type(args[0])) and original.__name__ not in ("__new__", "__init__"):
+            for change in _attributes(args[0]):
+                if not change[0].startswith("_"):
+                    text = f"leaving an object whose {change[0]} is {change[1]}"
+                    yield text, lambda change=change: (_put(args[0], [change]), value)[1]  # type: ignore[misc]
+
     def _is_own(self, kind: type) -> bool:
         module = sys.modules.get(kind.__module__)
         path = getattr(module, "__file__", None)
@@ -226,6 +235,7 @@ def _of_error(error: Exception) -> Iterator[Other]:
     yield "returning None", lambda: None
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
     yield OTHER_ERROR, lambda: _raise(other)
+    yield "raising that with another text", lambda: _retold(error)
 
 
 @contextmanager
@@ -243,6 +253,11 @@ def _silence() -> Iterator[None]:
 
 def _raise(kind: type[Exception]) -> None:
     raise kind("another answer")
+
+
+def _retold(error: Exception) -> None:
+    error.args = ("another answer",)
+    raise error
 
 
 def _through(answer: Callable[..., Any], original: types.FunctionType, like: types.CodeType) -> types.CodeType:
