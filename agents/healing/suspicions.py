@@ -198,6 +198,8 @@ def _made_in(function: ast.AST) -> set[str]:
                 new[name] += _is_new(value)
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound[name] += 1
+            case ast.AugAssign(target=ast.Name(id=name)):
+                bound[name] -= 1  # its target is a name that is stored, too, but `+=` changes a container in place
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 bound.update(names)
     return {name for name, count in new.items() if count == bound[name]}

@@ -86,6 +86,7 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
         ("[]", False),
         ("list()", False),
         ("[]; known = found", False),
+        ("[]; found += known", False),
         ("known", True),
         ("[]; global found", True),
         ("[]; found = known", True),
