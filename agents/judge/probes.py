@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -27,6 +28,8 @@ ODD = "test_odd_"
 """The names of probes on texts of nearly the form that the tests have begin so."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
+_NUMBER = re.compile("[0-9]{1,9}")
+_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
@@ -44,17 +47,64 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
 def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int, *, reshape: bool = False) -> dict[str, T]:
     """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
     the same calls give the same ones."""
-    chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
-    known = {ast.unparse(literal) for literal, _ in calls}
+    return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, reshape))
+
+
+def related_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """At most `count` of `calls`, as `near_calls` gives them but longer ones more often, with what one holds twice
+    changed in both places (what is equal stays equal), or with one part in the place of another (a tree grows)."""
+    pool = [each for each in calls for _ in range(1 + len(ast.unparse(each[0])) // 30)]
+    return _changed(pool, count, _related_call)
+
+
+def _changed(
+    calls: Sequence[tuple[ast.Call, T]], count: int, change: Callable[[ast.Call, random.Random], str | None]
+) -> dict[str, T]:
+    chance = random.Random(fingerprint("".join(ast.unparse(call) for call, _ in calls)))
+    known = {ast.unparse(call) for call, _ in calls}
     made: dict[str, T] = {}
     for _ in range(count * 8):
         if not calls or len(made) == count:
             break
         call, label = chance.choice(calls)
-        source = _mutated_call(call, chance, reshape)
+        source = change(call, chance)
         if source is not None and source not in known:
             made.setdefault(source, label)
     return made
+
+
+def _related_call(call: ast.Call, chance: random.Random) -> str | None:
+    text = ast.unparse(call).encode()
+    tree = parse_expression(text.decode())
+    assert isinstance(tree, ast.Call)
+    parts = [node for node in ast.walk(tree) if isinstance(node, _PARTS)]
+    keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
+    within = {node for given in argument_nodes(tree) or [tree] for node in ast.walk(given)} - keys
+    spot = chance.choice([node for node in parts if node in within])
+    where = {node: slice(node.col_offset, node.end_col_offset) for node in parts}
+    spots = [node for node in parts if text[where[node]] == text[where[spot]]]
+    if len(spots) > 1 and text[where[spot]] != b"None" and chance.random() < 0.5:
+        other = repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode()
+    else:
+        fitting = {text[where[node]]: None for node in parts if node not in keys and _is_fitting(node, spot)}
+        spots, other = [spot], chance.choice([*fitting])
+    for node in sorted(spots, key=lambda node: -node.col_offset):
+        text = text[: node.col_offset] + other + text[node.end_col_offset :]
+    return text.decode() if len(text) <= LONGEST_INPUT else None
+
+
+def _is_fitting(part: ast.expr, spot: ast.expr) -> bool:
+    """Return True if a part is of the type of another, containers with an item of one type, or None for one."""
+    types = [_type(part), _type(spot)]
+    one, other = ({*map(_type, getattr(each, "values", getattr(each, "elts", ())))} for each in (part, spot))
+    of_one = types[0] == types[1] or (
+        types.count("NoneType") and {*types} <= {"NoneType", "Dict", "List", "Tuple"}
+    )
+    return bool(of_one and (not one or not other or one & other))
+
+
+def _type(node: ast.expr) -> str:
+    return type(node.value if isinstance(node, ast.Constant) else node).__name__
 
 
 def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], count: int) -> dict[str, T]:
@@ -216,7 +266,7 @@ def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> o
         case float():
             return chance.choice([0.0, -value, value + 0.5, value / 2, value * 3])
         case str():
-            return _mutated_text(value, chance)
+            return _mutated_text(value, chance, reshape)
         case list():
             return _mutated_items(value, chance, reshape)
         case tuple():
@@ -240,7 +290,11 @@ def _other_keys(items: dict[object, object], key: object, chance: random.Random)
     return chance.choice([others, {}, {**others, **new}, {**items, **new}])
 
 
-def _mutated_text(text: str, chance: random.Random) -> str:
+def _mutated_text(text: str, chance: random.Random, reshape: bool) -> str:
+    if (numbers := list(_NUMBER.finditer(text)) if reshape else []) and chance.random() < 0.5:
+        found = chance.choice(numbers)
+        number = abs(int(found[0]) + chance.choice([1, -1, 2, 10]))
+        return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
     at = chance.randint(0, len(text))
     part = chance.choice(_STRING_PARTS)
     return chance.choice(
@@ -273,8 +327,8 @@ def _is_grid(items: list[object]) -> bool:
 
 
 def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
-    """The row with one cell set to a value found elsewhere in the grid."""
+    """The row with one cell set to a value of its type found elsewhere in the grid."""
     assert isinstance(row, list)
-    cells = [cell for each in rows if isinstance(each, list) for cell in each]
     at = chance.randrange(len(row))
+    cells = [cell for each in rows if isinstance(each, list) for cell in each if type(cell) is type(row[at])]
     return [chance.choice(cells) if index == at else cell for index, cell in enumerate(row)]
