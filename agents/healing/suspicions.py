@@ -218,6 +218,7 @@ def _changed_name(node: ast.AST) -> str:
         case (
             ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
             | ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
+            | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
         ):
             return name
     return ""
@@ -227,7 +228,8 @@ def _has_effect(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
-        case ast.Assign(targets=targets):
+        case ast.Assign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 

@@ -93,9 +93,15 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
     ],
 )
 def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, suspected: bool) -> None:
-    for line in ("found.append(word)", "found[word] = 1"):
+    for line in ("found.append(word)", "found[word] = 1", "found[word] += 1"):
         old = FILLS.replace("{start}", start).replace("found.append(word)", line)
         assert ("removes" in named(NO_LOOP, old)) == suspected
+
+
+def test_an_effect_may_be_written_as_an_operation_in_place() -> None:
+    old, new = "def f(a):\n    a[0] = a[0] * 2\n", "def f(a):\n    a[0] *= 3\n"
+    assert named(new, old) == named(old, new) == set()
+    assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 
 @pytest.mark.parametrize("new", HONEST.values(), ids=HONEST)
