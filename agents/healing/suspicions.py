@@ -15,7 +15,7 @@ from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
 from ..syntax.units import qualified
 
-_TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
+_TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _EXITS = frozenset(
@@ -99,7 +99,7 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
     known = Counter(map(repr, _constants(before)))
     for text in dict.fromkeys(literals):
         value = _value(text)
-        if any(value == each and type(value) is type(each) for each in _TRIVIAL):
+        if value in _TRIVIAL:
             continue
         new = [each for each in _constants(after) if _is_same(each, value)]
         if len(new) > sum(count for each, count in known.items() if _is_same(_value(each), value)):
