@@ -212,39 +212,22 @@ def calls_near(
 
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
-    told = [(each, *found) for each in calls for found in _literal_calls(each.source)]
-    whole = [(call, (each, "")) for each, call, _, _ in told]
-    found = [(node, (each, rest)) for each, _, node, rest in told]
-    near, edges = near_calls(found, TRIED_CALLS, reshape=True), edge_calls(found, TRIED_CALLS)
-    made = near | edges | calls_with(found, values, TRIED_CALLS)  # `audit` takes the first ones
-    return [
-        Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
-        for source, (each, rest) in (made | related_calls(whole, TRIED_CALLS)).items()
-    ]
+    found = [(node, each) for each in calls if (node := _literal_call(each.source)) is not None]
+    made = near_calls(found, TRIED_CALLS, reshape=True) | edge_calls(found, TRIED_CALLS)
+    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
+    return [replace(each, source=source) for source, each in made.items()]
 
 
-def _literal_calls(source: str) -> Iterator[tuple[ast.Call, ast.Call, str]]:
-    """A call with itself where it has arguments; of one of an object alone its attributes, with the text around.
-
-    The text was told by the program that fails: what is no call of literals is left out.
-    """
+def _literal_call(source: str) -> ast.Call | None:
+    """A call whose arguments are literals: the text was told by the program that fails, and may be anything."""
     try:
         node = parse_expression(source)
     except ValueError:
-        return
-    match node:
-        case ast.Call(
-            args=[], keywords=[], func=ast.Attribute(value=ast.Call(args=[kind], keywords=state), attr=name)
-        ):
-            found, rest = ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, \0).{name}()"
-        case ast.Call():
-            found, rest = node, ""
-        case _:
-            return
-    given = argument_nodes(found)
-    named = all(each.arg for each in found.keywords)
-    if given and named and all(is_literal(ast.unparse(each)) for each in given):
-        yield node, found, rest
+        return None
+    given = argument_nodes(node) if isinstance(node, ast.Call) else []
+    named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
+    is_plain = given and named and all(is_literal(ast.unparse(each)) for each in given)
+    return node if is_plain and isinstance(node, ast.Call) else None
 
 
 def _functions(text: str) -> list[tuple[str, ast.AST]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -61,33 +61,47 @@ def _changed(
     calls: Sequence[tuple[ast.Call, T]], count: int, change: Callable[[ast.Call, random.Random], str | None]
 ) -> dict[str, T]:
     chance = random.Random(fingerprint("".join(ast.unparse(call) for call, _ in calls)))
+    chosen = (chance.choice(calls) for _ in range(count * 8 if calls else 0))
+    return _first(((change(call, chance), label) for call, label in chosen), calls, count)
+
+
+def _first(made: Iterable[tuple[str | None, T]], calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """The first `count` that can be made and are none of `calls`, each once."""
     known = {ast.unparse(call) for call, _ in calls}
-    made: dict[str, T] = {}
-    for _ in range(count * 8):
-        if not calls or len(made) == count:
+    found: dict[str, T] = {}
+    for source, label in made:
+        if len(found) == count:
             break
-        call, label = chance.choice(calls)
-        source = change(call, chance)
         if source is not None and source not in known:
-            made.setdefault(source, label)
-    return made
+            found.setdefault(source, label)
+    return found
 
 
 def _related_call(call: ast.Call, chance: random.Random) -> str | None:
-    text = ast.unparse(call).encode()
-    tree = parse_expression(text.decode())
-    assert isinstance(tree, ast.Call)
-    parts = [node for node in ast.walk(tree) if isinstance(node, _PARTS)]
+    text, tree = _read_again(call)
+    parts = {node: text[_place(node)] for node in ast.walk(tree) if isinstance(node, _PARTS)}
     keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
-    within = {node for given in argument_nodes(tree) or [tree] for node in ast.walk(given)} - keys
+    within = {node for given in argument_nodes(tree) for node in ast.walk(given)} - keys
     spot = chance.choice([node for node in parts if node in within])
-    where = {node: slice(node.col_offset, node.end_col_offset) for node in parts}
-    spots = [node for node in parts if text[where[node]] == text[where[spot]]]
-    if len(spots) > 1 and text[where[spot]] != b"None" and chance.random() < 0.5:
-        other = repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode()
-    else:
-        fitting = {text[where[node]]: None for node in parts if node not in keys and _is_fitting(node, spot)}
-        spots, other = [spot], chance.choice([*fitting])
+    spots = [node for node in parts if parts[node] == parts[spot]]
+    if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
+        return _with(text, spots, repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode())
+    fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
+    return _with(text, [spot], chance.choice([*fitting]))
+
+
+def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
+    """The source of `call`, and its tree with the places there."""
+    tree = parse_expression(text := ast.unparse(call))
+    assert isinstance(tree, ast.Call)
+    return text.encode(), tree
+
+
+def _place(node: ast.expr) -> slice:
+    return slice(node.col_offset, node.end_col_offset)
+
+
+def _with(text: bytes, spots: Sequence[ast.expr], other: bytes) -> str | None:
     for node in sorted(spots, key=lambda node: -node.col_offset):
         text = text[: node.col_offset] + other + text[node.end_col_offset :]
     return text.decode() if len(text) <= LONGEST_INPUT else None
@@ -110,7 +124,6 @@ def _type(node: ast.expr) -> str:
 def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one of `values` in the place of a literal of its type, as
     `near_calls` gives them; other values change nothing about those of one."""
-    known = {ast.unparse(call) for call, _ in calls}
     spots = [
         (call, label, node)
         for call, label in calls
@@ -118,33 +131,30 @@ def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], co
         for node in ast.walk(given)
         if isinstance(node, ast.Constant)
     ]
-    made: dict[str, T] = {}
+    made: list[tuple[str | None, T]] = []
     for value in values:
-        fitting = [each for each in spots if type(each[2].value) is type(value)]
-        if not fitting or len(made) == count:
-            continue
-        call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
-        before, spot.value = spot.value, value  # type: ignore[assignment]
-        source, spot.value = ast.unparse(call), before
-        if source not in known and len(source) <= LONGEST_INPUT:
-            made.setdefault(source, label)
-    return made
+        if fitting := [each for each in spots if type(each[2].value) is type(value)]:
+            call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
+            before, spot.value = spot.value, value  # type: ignore[assignment]
+            source, spot.value = ast.unparse(call), before
+            made.append((source if len(source) <= LONGEST_INPUT else None, label))
+    return _first(made, calls, count)
 
 
 def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
     one) or equal to another one of its type, as `near_calls` gives them."""
-    known = {ast.unparse(call) for call, _ in calls}
-    made: dict[str, T] = {}
-    for call, label in calls:
-        values = argument_values(call)
-        for index, value in enumerate(values):
-            others = [each for each in values if type(each) is type(value)]
-            for other in (*_edges(value), *others):
-                source = with_argument(call, index, other)
-                if source is not None and source not in known and len(made) < count:
-                    made.setdefault(source, label)
-    return made
+    return _first(
+        (
+            (with_argument(call, index, other), label)
+            for call, label in calls
+            for values in [argument_values(call)]
+            for index, value in enumerate(values)
+            for other in (*_edges(value), *(each for each in values if type(each) is type(value)))
+        ),
+        calls,
+        count,
+    )
 
 
 def _edges(value: object) -> Iterator[object]:
@@ -229,7 +239,10 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call, by position and by name."""
+    """The arguments of a call, by position and by name; of `having(Class, ...).method()` what the object has."""
+    match call:
+        case ast.Call(ast.Attribute(ast.Call(ast.Name("having"), _, state)), [], []):
+            return [keyword.value for keyword in state]
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
@@ -249,11 +262,8 @@ def argument_values(call: ast.Call) -> list[object]:
 
 def with_argument(call: ast.Call, index: int, value: object) -> str | None:
     """The source of `call`, of literals, with another value for one argument; None where it is too long."""
-    texts = [repr(each) for each in argument_values(call)]
-    texts[index] = repr(value)
-    named = [f"{kw.arg}={text}" for kw, text in zip(call.keywords, texts[len(call.args) :], strict=True)]
-    source = f"{ast.unparse(call.func)}({', '.join([*texts[: len(call.args)], *named])})"
-    return source if len(source) <= LONGEST_INPUT else None
+    text, tree = _read_again(call)
+    return _with(text, [argument_nodes(tree)[index]], repr(value).encode())
 
 
 def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> object:
