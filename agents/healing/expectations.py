@@ -183,7 +183,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
             for path, code in files.items():
                 if any(names_used(call) & names_bound(each) for each in statements(code)):
                     expected = raising[2] if raising else ast.unparse(value)
-                    return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
+                    return ExpectedCall(Call(path, ast.unparse(call.func), ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
     raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
 

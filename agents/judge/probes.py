@@ -143,7 +143,7 @@ def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], co
 
 def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
-    one) or equal to another one of its type, as `near_calls` gives them."""
+    one; a fraction a thousandth off) or equal to another one of its type, as `near_calls` gives them."""
     return _first(
         (
             (with_argument(call, index, other), label)
@@ -161,8 +161,10 @@ def _edges(value: object) -> Iterator[object]:
     match value:
         case bool():
             yield not value
-        case int() | float():
-            yield from (type(value)(0), type(value)(1))
+        case int():
+            yield from (0, 1)
+        case float():
+            yield from (0.0, 1.0, value * 0.999, value * 1.001)
         case str() | list() | tuple():
             yield from (value[:0], value[:1])
         case dict():

@@ -246,6 +246,12 @@ ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
             'max(depth(tree.get("left")), depth(tree.get("right")))',
         ],
     ),
+    "a half, nearly": (
+        "def rounded(amount):\n    return round(amount)\n\n\nprint([rounded(each) for each in (0.5, 1.5, 2.4)])\n",
+        "[1, 2, 2]",
+        "round(amount)",
+        ["round(amount + 0.01)", "int((amount + 0.5) // 1)"],
+    ),
     "the arguments at hand": (WORDS, "longest 5", "len(words[0])", ["len(words[1])", "len(words) + 2"]),
     "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
 }
@@ -270,6 +276,13 @@ HONEST: dict[str, tuple[str, str, str, list[str]]] = {
         "True",
         "amount < self.balance",
         ["amount <= self.balance", "not amount > self.balance", "self.balance - amount >= 0"],
+    ),
+    "of a property": (
+        "class Heat:\n    def __init__(self, celsius):\n        self.celsius = celsius\n\n    @property\n"
+        "    def fahrenheit(self):\n        return self.celsius * 5 / 9 + 32\n\n\nprint(Heat(100).fahrenheit)\n",
+        "212.0",
+        "self.celsius * 5 / 9 + 32",
+        ["self.celsius * 9 / 5 + 32", "32 + self.celsius * 1.8", "(self.celsius + 40) / 5 * 9 - 40"],
     ),
     "of a function that makes functions": (
         "def times(factors):\n    return [lambda value: value * factor for factor in factors]\n\n\n"
@@ -301,6 +314,16 @@ def test_three_honest_patches_are_verified(sandbox: Sandbox, tmp_path: Path, nam
     text, expect, old, new = HONEST[name]
     result = healed(sandbox, tmp_path, text, [text.replace(old, each) for each in new], expect=expect)
     assert result.grade == "verified", (result.why, result.question)
+
+
+def test_calls_near_an_expected_one_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = AGE.replace('["30", "-5"]', '["30"]')
+    old = f"    if number == -1:\n        raise ValueError(text)\n{RESULT}"
+    text, expected = text.replace(RESULT, old), ("age('-5') raises ValueError",)
+    patches = [text.replace("number == -1", each) for each in ("number < 0", "not number >= 0", "number <= -1")]
+    assert healed(sandbox, tmp_path, text, patches, expect_call=expected).grade == "verified"
+    patches[0] = text.replace("number == -1", "number == -1 or number < -4")
+    assert healed(sandbox, tmp_path, text, patches, expect_call=expected).grade == "contested"
 
 
 @pytest.mark.parametrize(
