@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from ..judge.agreement import comparable
-from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls
+from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
 from ..syntax.source import parse_expression, statements
 from ..syntax.units import qualified
 from .case import Case
-from .expectations import RAISES, answered_by, rounded
+from .expectations import RAISES, answered_by, is_same, rounded
 from .voices import VERIFYING, voices_needed
 
 TRIED_CALLS = 24
@@ -58,16 +58,23 @@ class Evidence:
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        found = calls_near(self.seeds, case.files, plausible, case.other_runs)
-        self.calls = list(dict.fromkeys([*self.calls, *found]))
-        self._answer(case, self.before, {})
+        for patches in (plausible, ()):
+            found = calls_near(self.seeds, case.files, patches, case.other_runs)
+            self.calls = list(dict.fromkeys([*self.calls, *found]))
+            self._answer(case, self.before, {})
+            for patch in plausible:
+                same = next(each.id for each in plausible if each.files == patch.files)
+                self.after[patch.id] = answers = self.after.setdefault(same, {})
+                self._answer(case, answers, patch.files)
+            if any(self._shows(trial, self.calls) for trial in trials):
+                break  # else calls of what uses the mended functions
         for number, trial in enumerate(trials):
             if trial.plausible:
-                same = next(patch.id for patch in plausible if patch.files == trial.patch.files)
-                self.after[trial.patch.id] = answers = self.after.setdefault(same, {})
-                self._answer(case, answers, trial.patch.files)
                 named = dict.fromkeys([*trial.suspicions, *self.effects(trial)])
                 trials[number] = replace(trial, suspicions=tuple(named))
+
+    def _shows(self, trial: Trial, calls: Sequence[Call]) -> bool:
+        return any(self._text(trial, call) not in (None, _text(self.before.get(call))) for call in calls)
 
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
@@ -95,9 +102,9 @@ class Evidence:
         """The trials that do as `leader` does in their case and in each call that both answer, itself included."""
 
         def alike(trial: Trial) -> bool:
-            values = ({comparable(self._text(each, call)) for each in (leader, trial)} for call in self.calls)
+            pairs = ((self._text(leader, call), self._text(trial, call)) for call in self.calls)
             same = trial.observation.behavior == leader.observation.behavior
-            return same and all(None in found or len(found) == 1 for found in values)
+            return same and all(one is None or other is None or is_same(one, other) for one, other in pairs)
 
         return list(filter(alike, trials))
 
@@ -108,8 +115,7 @@ class Evidence:
             return self._text(trial, call) not in (None, "None") and not self._fails(trial, call)
 
         answered = [call for call in self.calls if all(answers(each, call) for each in trials)]
-        shown = any(self._text(trials[0], call) != _text(self.before.get(call)) for call in answered)
-        return len(answered) if shown else 0
+        return len(answered) if self._shows(trials[0], answered) else 0
 
     def changed(self, trial: Trial) -> list[Call]:
         """The calls that the code as it was answers, and that a patch answers otherwise."""
@@ -159,7 +165,8 @@ class Evidence:
         for call in self.calls:
             one = self._text(leader, call)
             other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
-            if one is not None and other != one and not (rival and other is None):
+            differs = rival is None if other is None else one is not None and not is_same(one, other)
+            if one is not None and differs:
                 found.append((call, one, other))
 
         def is_plain(text: str | None) -> bool:
@@ -167,7 +174,8 @@ class Evidence:
 
         plain = [each for each in found if all(map(is_plain, each[1:]))]
         if not plain:
-            asked = (f"{shown(call)} is {one}, or {other}? A test decides it." for call, one, other in found)
+            others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found)
+            asked = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
             return next(asked, None)
         call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
         if not call.path:
@@ -204,37 +212,22 @@ def calls_near(
 
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
-    found = [(node, (each, rest)) for each in calls for node, rest in _literal_calls(each.source)]
-    near, edges = near_calls(found, TRIED_CALLS, reshape=True), edge_calls(found, TRIED_CALLS)
-    made = near | edges | calls_with(found, values, TRIED_CALLS)  # `audit` takes the first ones
-    return [
-        Call(each.path, each.function, rest.replace("\0", source.partition("(")[2][:-1]) if rest else source)
-        for source, (each, rest) in made.items()
-    ]
+    found = [(node, each) for each in calls if (node := _literal_call(each.source)) is not None]
+    made = near_calls(found, TRIED_CALLS, reshape=True) | edge_calls(found, TRIED_CALLS)
+    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
+    return [replace(each, source=source) for source, each in made.items()]
 
 
-def _literal_calls(source: str) -> Iterator[tuple[ast.Call, str]]:
-    """The call itself where it has arguments; of one of an object alone its attributes, with the text around.
-
-    The text was told by the program that fails: what is no call of literals is left out.
-    """
+def _literal_call(source: str) -> ast.Call | None:
+    """A call whose arguments are literals: the text was told by the program that fails, and may be anything."""
     try:
         node = parse_expression(source)
     except ValueError:
-        return
-    match node:
-        case ast.Call(
-            args=[], keywords=[], func=ast.Attribute(value=ast.Call(args=[kind], keywords=state), attr=name)
-        ):
-            found, rest = ast.Call(ast.Name("having"), [], state), f"having({ast.unparse(kind)}, \0).{name}()"
-        case ast.Call():
-            found, rest = node, ""
-        case _:
-            return
-    given = argument_nodes(found)
-    named = all(each.arg for each in found.keywords)
-    if given and named and all(is_literal(ast.unparse(each)) for each in given):
-        yield found, rest
+        return None
+    given = argument_nodes(node) if isinstance(node, ast.Call) else []
+    named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
+    is_plain = given and named and all(is_literal(ast.unparse(each)) for each in given)
+    return node if is_plain and isinstance(node, ast.Call) else None
 
 
 def _functions(text: str) -> list[tuple[str, ast.AST]]:
@@ -280,7 +273,7 @@ def _text(answer: Answer | None) -> str | None:
         return None
     parts = (answer.value, answer.arguments, answer.state)
     value, arguments, state = map(rounded, parts)  # not what it prints: that is a text
-    return replace(answer, value=value, arguments=arguments, state=state).text
+    return comparable(replace(answer, value=value, arguments=arguments, state=state).text)
 
 
 def _quoted(text: str) -> str:

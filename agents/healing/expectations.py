@@ -126,10 +126,8 @@ class ExpectedCall:
         returned = answer.value if answer is not None else None
         if returned is None and answer is not None and self.expected == f"{RAISES}{answer.raises}":
             return None
-        if returned is not None and is_literal(returned) and is_literal(self.expected):
-            found, wanted = (ast.literal_eval(rounded(text)) for text in (returned, self.expected))
-            if found == wanted:
-                return None
+        if returned is not None and is_same(returned, self.expected):
+            return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
         detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
         return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
@@ -138,6 +136,14 @@ class ExpectedCall:
 def answered_by(call: Call, answer: str) -> str:
     """Say what a call returns or raises, as `--expect-call` takes it."""
     return f"{call.source} {answer if answer.startswith(RAISES) else f'== {answer}'}"
+
+
+def is_same(one: str, other: str) -> bool:
+    """Return True if two answers are one text, or equal values of plain data: a whole fraction is its number."""
+    if one == other or not (is_literal(one) and is_literal(other)):
+        return one == other
+    found, wanted = (ast.literal_eval(rounded(text)) for text in (one, other))
+    return bool(found == wanted)
 
 
 @lru_cache(512)
@@ -177,7 +183,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
             for path, code in files.items():
                 if any(names_used(call) & names_bound(each) for each in statements(code)):
                     expected = raising[2] if raising else ast.unparse(value)
-                    return ExpectedCall(Call(path, "", ast.unparse(call)), expected)
+                    return ExpectedCall(Call(path, ast.unparse(call.func), ast.unparse(call)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
     raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
 

@@ -101,8 +101,9 @@ class ScriptCase(TreeCase):
         return replace(answer, **texts)  # type: ignore[arg-type]
 
     def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Those of files that may change, without the values of `--env`."""
-        return tuple(each for each in self.own(calls) if each.source == self._masked(each.source))
+        """Those of files that may change and those that are expected, without the values of `--env`."""
+        found = dict.fromkeys([*self.own(calls), *(each.call for each in self.expected_calls)])
+        return tuple(each for each in found if each.source == self._masked(each.source))
 
     @property
     def task(self) -> str:

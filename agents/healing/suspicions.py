@@ -15,7 +15,7 @@ from ..records.heal import Item, Suspicion
 from ..syntax.source import parse, plain, unparse
 from ..syntax.units import qualified
 
-_TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None, True, False)
+_TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _EXITS = frozenset(
@@ -99,7 +99,7 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
     known = Counter(map(repr, _constants(before)))
     for text in dict.fromkeys(literals):
         value = _value(text)
-        if any(value == each and type(value) is type(each) for each in _TRIVIAL):
+        if value in _TRIVIAL:
             continue
         new = [each for each in _constants(after) if _is_same(each, value)]
         if len(new) > sum(count for each, count in known.items() if _is_same(_value(each), value)):
@@ -198,6 +198,8 @@ def _made_in(function: ast.AST) -> set[str]:
                 new[name] += _is_new(value)
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound[name] += 1
+            case ast.AugAssign(target=ast.Name(id=name)):
+                bound[name] -= 1  # its target is a name that is stored, too, but `+=` changes a container in place
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 bound.update(names)
     return {name for name, count in new.items() if count == bound[name]}
@@ -216,6 +218,7 @@ def _changed_name(node: ast.AST) -> str:
         case (
             ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
             | ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
+            | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
         ):
             return name
     return ""
@@ -225,7 +228,8 @@ def _has_effect(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
-        case ast.Assign(targets=targets):
+        case ast.Assign() | ast.AugAssign():
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -27,6 +28,8 @@ ODD = "test_odd_"
 """The names of probes on texts of nearly the form that the tests have begin so."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
+_NUMBER = re.compile("[0-9]{1,9}")
+_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
@@ -44,23 +47,83 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
 def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int, *, reshape: bool = False) -> dict[str, T]:
     """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
     the same calls give the same ones."""
-    chance = random.Random(fingerprint("".join(ast.unparse(literal) for literal, _ in calls)))
-    known = {ast.unparse(literal) for literal, _ in calls}
-    made: dict[str, T] = {}
-    for _ in range(count * 8):
-        if not calls or len(made) == count:
+    return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, reshape))
+
+
+def related_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """At most `count` of `calls`, as `near_calls` gives them but longer ones more often, with what one holds twice
+    changed in both places (what is equal stays equal), or with one part in the place of another (a tree grows)."""
+    pool = [each for each in calls for _ in range(1 + len(ast.unparse(each[0])) // 30)]
+    return _changed(pool, count, _related_call)
+
+
+def _changed(
+    calls: Sequence[tuple[ast.Call, T]], count: int, change: Callable[[ast.Call, random.Random], str | None]
+) -> dict[str, T]:
+    chance = random.Random(fingerprint("".join(ast.unparse(call) for call, _ in calls)))
+    chosen = (chance.choice(calls) for _ in range(count * 8 if calls else 0))
+    return _first(((change(call, chance), label) for call, label in chosen), calls, count)
+
+
+def _first(made: Iterable[tuple[str | None, T]], calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+    """The first `count` that can be made and are none of `calls`, each once."""
+    known = {ast.unparse(call) for call, _ in calls}
+    found: dict[str, T] = {}
+    for source, label in made:
+        if len(found) == count:
             break
-        call, label = chance.choice(calls)
-        source = _mutated_call(call, chance, reshape)
         if source is not None and source not in known:
-            made.setdefault(source, label)
-    return made
+            found.setdefault(source, label)
+    return found
+
+
+def _related_call(call: ast.Call, chance: random.Random) -> str | None:
+    text, tree = _read_again(call)
+    parts = {node: text[_place(node)] for node in ast.walk(tree) if isinstance(node, _PARTS)}
+    keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
+    within = {node for given in argument_nodes(tree) for node in ast.walk(given)} - keys
+    spot = chance.choice([node for node in parts if node in within])
+    spots = [node for node in parts if parts[node] == parts[spot]]
+    if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
+        return _with(text, spots, repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode())
+    fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
+    return _with(text, [spot], chance.choice([*fitting]))
+
+
+def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
+    """The source of `call`, and its tree with the places there."""
+    tree = parse_expression(text := ast.unparse(call))
+    assert isinstance(tree, ast.Call)
+    return text.encode(), tree
+
+
+def _place(node: ast.expr) -> slice:
+    return slice(node.col_offset, node.end_col_offset)
+
+
+def _with(text: bytes, spots: Sequence[ast.expr], other: bytes) -> str | None:
+    for node in sorted(spots, key=lambda node: -node.col_offset):
+        text = text[: node.col_offset] + other + text[node.end_col_offset :]
+    return text.decode() if len(text) <= LONGEST_INPUT else None
+
+
+def _is_fitting(part: ast.expr, spot: ast.expr) -> bool:
+    """Return True if a part is of the type of another, containers with an item of one type, or None for one."""
+    types = [_type(part), _type(spot)]
+    one, other = ({*map(_type, getattr(each, "values", getattr(each, "elts", ())))} for each in (part, spot))
+    of_one = types[0] == types[1] or (
+        types.count("NoneType") and {*types} <= {"NoneType", "Dict", "List", "Tuple"}
+    )
+    return bool(of_one and (not one or not other or one & other))
+
+
+def _type(node: ast.expr) -> str:
+    return type(node.value if isinstance(node, ast.Constant) else node).__name__
 
 
 def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one of `values` in the place of a literal of its type, as
     `near_calls` gives them; other values change nothing about those of one."""
-    known = {ast.unparse(call) for call, _ in calls}
     spots = [
         (call, label, node)
         for call, label in calls
@@ -68,41 +131,40 @@ def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], co
         for node in ast.walk(given)
         if isinstance(node, ast.Constant)
     ]
-    made: dict[str, T] = {}
+    made: list[tuple[str | None, T]] = []
     for value in values:
-        fitting = [each for each in spots if type(each[2].value) is type(value)]
-        if not fitting or len(made) == count:
-            continue
-        call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
-        before, spot.value = spot.value, value  # type: ignore[assignment]
-        source, spot.value = ast.unparse(call), before
-        if source not in known and len(source) <= LONGEST_INPUT:
-            made.setdefault(source, label)
-    return made
+        if fitting := [each for each in spots if type(each[2].value) is type(value)]:
+            call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
+            before, spot.value = spot.value, value  # type: ignore[assignment]
+            source, spot.value = ast.unparse(call), before
+            made.append((source if len(source) <= LONGEST_INPUT else None, label))
+    return _first(made, calls, count)
 
 
 def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
-    one) or equal to another one of its type, as `near_calls` gives them."""
-    known = {ast.unparse(call) for call, _ in calls}
-    made: dict[str, T] = {}
-    for call, label in calls:
-        values = argument_values(call)
-        for index, value in enumerate(values):
-            others = [each for each in values if type(each) is type(value)]
-            for other in (*_edges(value), *others):
-                source = with_argument(call, index, other)
-                if source is not None and source not in known and len(made) < count:
-                    made.setdefault(source, label)
-    return made
+    one; a fraction a thousandth off) or equal to another one of its type, as `near_calls` gives them."""
+    return _first(
+        (
+            (with_argument(call, index, other), label)
+            for call, label in calls
+            for values in [argument_values(call)]
+            for index, value in enumerate(values)
+            for other in (*_edges(value), *(each for each in values if type(each) is type(value)))
+        ),
+        calls,
+        count,
+    )
 
 
 def _edges(value: object) -> Iterator[object]:
     match value:
         case bool():
             yield not value
-        case int() | float():
-            yield from (type(value)(0), type(value)(1))
+        case int():
+            yield from (0, 1)
+        case float():
+            yield from (0.0, 1.0, value * 0.999, value * 1.001)
         case str() | list() | tuple():
             yield from (value[:0], value[:1])
         case dict():
@@ -179,7 +241,10 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call, by position and by name."""
+    """The arguments of a call, by position and by name; of `having(Class, ...).method()` what the object has."""
+    match call:
+        case ast.Call(ast.Attribute(ast.Call(ast.Name("having"), _, state)), [], []):
+            return [keyword.value for keyword in state]
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
@@ -199,11 +264,8 @@ def argument_values(call: ast.Call) -> list[object]:
 
 def with_argument(call: ast.Call, index: int, value: object) -> str | None:
     """The source of `call`, of literals, with another value for one argument; None where it is too long."""
-    texts = [repr(each) for each in argument_values(call)]
-    texts[index] = repr(value)
-    named = [f"{kw.arg}={text}" for kw, text in zip(call.keywords, texts[len(call.args) :], strict=True)]
-    source = f"{ast.unparse(call.func)}({', '.join([*texts[: len(call.args)], *named])})"
-    return source if len(source) <= LONGEST_INPUT else None
+    text, tree = _read_again(call)
+    return _with(text, [argument_nodes(tree)[index]], repr(value).encode())
 
 
 def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> object:
@@ -216,7 +278,7 @@ def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> o
         case float():
             return chance.choice([0.0, -value, value + 0.5, value / 2, value * 3])
         case str():
-            return _mutated_text(value, chance)
+            return _mutated_text(value, chance, reshape)
         case list():
             return _mutated_items(value, chance, reshape)
         case tuple():
@@ -240,7 +302,11 @@ def _other_keys(items: dict[object, object], key: object, chance: random.Random)
     return chance.choice([others, {}, {**others, **new}, {**items, **new}])
 
 
-def _mutated_text(text: str, chance: random.Random) -> str:
+def _mutated_text(text: str, chance: random.Random, reshape: bool) -> str:
+    if (numbers := list(_NUMBER.finditer(text)) if reshape else []) and chance.random() < 0.5:
+        found = chance.choice(numbers)
+        number = abs(int(found[0]) + chance.choice([1, -1, 2, 10]))
+        return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
     at = chance.randint(0, len(text))
     part = chance.choice(_STRING_PARTS)
     return chance.choice(
@@ -273,8 +339,8 @@ def _is_grid(items: list[object]) -> bool:
 
 
 def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
-    """The row with one cell set to a value found elsewhere in the grid."""
+    """The row with one cell set to a value of its type found elsewhere in the grid."""
     assert isinstance(row, list)
-    cells = [cell for each in rows if isinstance(each, list) for cell in each]
     at = chance.randrange(len(row))
+    cells = [cell for each in rows if isinstance(each, list) for cell in each if type(cell) is type(row[at])]
     return [chance.choice(cells) if index == at else cell for index, cell in enumerate(row)]

@@ -86,15 +86,29 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
         ("[]", False),
         ("list()", False),
         ("[]; known = found", False),
+        ("[]; found += known", False),
         ("known", True),
         ("[]; global found", True),
         ("[]; found = known", True),
     ],
 )
 def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, suspected: bool) -> None:
-    for line in ("found.append(word)", "found[word] = 1"):
+    for line in ("found.append(word)", "found[word] = 1", "found[word] += 1"):
         old = FILLS.replace("{start}", start).replace("found.append(word)", line)
         assert ("removes" in named(NO_LOOP, old)) == suspected
+
+
+def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
+    old, new = "def f(a):\n    return sum(a) / len(a)\n", "def f(a):\n    return sum(a) / len(a) if a else {}\n"
+    items = [Item("--expect", "", "0.0", ("'0.0'", "0.0", "2.0"))]
+    found = [suspicions({"s.py": old}, {"s.py": new.replace("{}", each)}, items) for each in ("0.0", "2.0")]
+    assert [[each.name for each in one] for one in found] == [[], ["hard-coded"]]
+
+
+def test_an_effect_may_be_written_as_an_operation_in_place() -> None:
+    old, new = "def f(a):\n    a[0] = a[0] * 2\n", "def f(a):\n    a[0] *= 3\n"
+    assert named(new, old) == named(old, new) == set()
+    assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 
 @pytest.mark.parametrize("new", HONEST.values(), ids=HONEST)

@@ -162,6 +162,26 @@ print("total", total({"tea": 3, "cake": 4}))
 """
 SUMS = "def sums(rows):\n    return [sum(row) for row in rows]\n\n\nprint(sums([[1, 2], [3, 4]]))\n"
 LEAP = "def is_leap(year):\n    return year % 4 == 1\n\n\nprint('leap', is_leap(2024))\n"
+NIGHTS = """\
+from datetime import date
+
+
+def nights(arrival, departure):
+    first, last = date.fromisoformat(arrival), date.fromisoformat(departure)
+    return last.day - first.day
+
+
+print("nights", nights("2024-01-30", "2024-02-02"))
+"""
+TREE = """\
+def depth(tree):
+    if not tree:
+        return 0
+    return 1 + depth(tree.get("left"))
+
+
+print("depth", depth({"left": {"left": None, "right": {"left": None}}, "right": None}))
+"""
 LINES = """\
 import sys
 
@@ -211,6 +231,27 @@ ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
         "year % 4 == 1",
         ["year % 4 == 0", "year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)"],
     ),
+    "days of one month": (
+        NIGHTS,
+        "nights 3",
+        "last.day - first.day",
+        ["(last.day - first.day) % 31", "(last - first).days"],
+    ),
+    "one side of a tree": (
+        TREE,
+        "depth 3",
+        'depth(tree.get("left"))',
+        [
+            'depth(tree.get("left") or tree.get("right"))',
+            'max(depth(tree.get("left")), depth(tree.get("right")))',
+        ],
+    ),
+    "a half, nearly": (
+        "def rounded(amount):\n    return round(amount)\n\n\nprint([rounded(each) for each in (0.5, 1.5, 2.4)])\n",
+        "[1, 2, 2]",
+        "round(amount)",
+        ["round(amount + 0.01)", "int((amount + 0.5) // 1)"],
+    ),
     "the arguments at hand": (WORDS, "longest 5", "len(words[0])", ["len(words[1])", "len(words) + 2"]),
     "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
 }
@@ -226,6 +267,63 @@ def test_what_holds_for_the_shape_at_hand_alone_is_told_apart(sandbox: Sandbox, 
     result = healed(sandbox, tmp_path, text, patches, expect=expect, **given.get(text, {}))
     assert result.grade == "contested", result.why
     assert "do something else" in result.why
+
+
+HONEST: dict[str, tuple[str, str, str, list[str]]] = {
+    "of an equal amount": (
+        "class Account:\n    def __init__(self, balance):\n        self.balance = balance\n\n"
+        "    def pays(self, amount):\n        return amount < self.balance\n\n\nprint(Account(50).pays(50))\n",
+        "True",
+        "amount < self.balance",
+        ["amount <= self.balance", "not amount > self.balance", "self.balance - amount >= 0"],
+    ),
+    "of a property": (
+        "class Heat:\n    def __init__(self, celsius):\n        self.celsius = celsius\n\n    @property\n"
+        "    def fahrenheit(self):\n        return self.celsius * 5 / 9 + 32\n\n\nprint(Heat(100).fahrenheit)\n",
+        "212.0",
+        "self.celsius * 5 / 9 + 32",
+        ["self.celsius * 9 / 5 + 32", "32 + self.celsius * 1.8", "(self.celsius + 40) / 5 * 9 - 40"],
+    ),
+    "of a function that makes functions": (
+        "def times(factors):\n    return [lambda value: value * factor for factor in factors]\n\n\n"
+        "def scaled(value, factors):\n    return [each(value) for each in times(factors)]\n\n\n"
+        "print(scaled(10, [1, 2, 3]))\n",
+        "[10, 20, 30]",
+        "[lambda value: value * factor for factor in factors]",
+        [
+            "[lambda value, factor=factor: value * factor for factor in factors]",
+            "[factor.__mul__ for factor in factors]",
+            "list(map(lambda factor: lambda value: value * factor, factors))",
+        ],
+    ),
+    "to a number of another type": (
+        "def shares(total, people):\n    return [total / people]\n\n\nprint(sum(shares(9, 2)))\n",
+        "9.0",
+        "[total / people]",
+        [
+            "[total / people] * people",
+            "[total / people for _ in range(people)]",
+            "[total] if people == 1 else [total / people] * people",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_three_honest_patches_are_verified(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    text, expect, old, new = HONEST[name]
+    result = healed(sandbox, tmp_path, text, [text.replace(old, each) for each in new], expect=expect)
+    assert result.grade == "verified", (result.why, result.question)
+
+
+def test_calls_near_an_expected_one_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = AGE.replace('["30", "-5"]', '["30"]')
+    old = f"    if number == -1:\n        raise ValueError(text)\n{RESULT}"
+    text, expected = text.replace(RESULT, old), ("age('-5') raises ValueError",)
+    patches = [text.replace("number == -1", each) for each in ("number < 0", "not number >= 0", "number <= -1")]
+    assert healed(sandbox, tmp_path, text, patches, expect_call=expected).grade == "verified"
+    patches[0] = text.replace("number == -1", "number == -1 or number < -4")
+    assert healed(sandbox, tmp_path, text, patches, expect_call=expected).grade == "contested"
 
 
 @pytest.mark.parametrize(
@@ -246,6 +344,13 @@ def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | N
     words = shlex.split(question.partition("? ")[2])
     assert ast.dump(ast.parse(words[1])) == ast.dump(ast.parse(f"{source} == {value}"))
     assert said is None or f" {said} " in question
+
+
+def test_a_long_value_is_cut_in_a_question() -> None:
+    call = Call("s.py", "f", "f(1)")
+    trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())
+    evidence = Evidence([call], {call: Answer("0")}, {"patch1": {call: Answer(f"{[0] * 2000}")}})
+    assert len(evidence.question(trial, None) or "") < 500
 
 
 def test_another_run_is_named_as_the_command_line_has_it() -> None:

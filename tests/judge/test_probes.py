@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.probes import calls_with, edge_calls, mutated, near_calls, probed_call, probes
+from agents.judge.probes import calls_with, edge_calls, mutated, near_calls, probed_call, probes, related_calls
 from agents.records import Test
 
 from ..support.boards import value_test
@@ -93,6 +93,28 @@ def test_values_take_the_place_of_literals_of_their_type() -> None:
     assert 100 in map(abs, number[:2])
     assert text == [1, -2, "b"]
     assert labels == {"label"}
+
+
+def test_what_is_equal_stays_equal_and_a_tree_grows() -> None:
+    made = related_calls([(call_of("having(Account, balance=50, fees=1).pay(50)"), "label")], 24)
+    assert all(re.fullmatch(r"having\(Account, balance=(-?\d+), fees=1\)\.pay\((\1|1)\)", each) for each in made)
+    assert len(made) > 3
+    assert {*made.values()} == {"label"}
+    trees = [(call_of("depth({'left': {'left': None}, 'right': None})"), ""), (call_of("depth(None)"), "")]
+    assert "depth({'left': {'left': None}, 'right': {'left': {'left': None}, 'right': None}})" in related_calls(
+        trees, 24
+    )
+    rows = related_calls([(call_of("f([['é', 7], ['zoë', 9]])"), "")], 24)
+    assert all(
+        isinstance(row, list) and [*map(type, row)] == [str, int] for each in rows for row in argument(each)
+    )
+
+
+def test_numbers_in_texts_change_and_the_cells_of_rows_keep_their_types() -> None:
+    days = {argument(each) for each in near_calls([(call_of("f('2024-01-30')"), "")], 24, reshape=True)}
+    assert len([each for each in days if re.fullmatch(r"\d{4}-\d\d-\d\d", each)]) > 5
+    rows = near_calls([(call_of("f([['mia', 7], ['zoe', 9], ['ben', 8]])"), "")], 24, reshape=True)
+    assert all([*map(type, row)] == [str, int] for each in rows for row in argument(each))
 
 
 def test_a_probe_is_a_test_that_states_no_plain_value() -> None:

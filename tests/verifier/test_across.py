@@ -197,7 +197,49 @@ ANY_NAME = (
     "    def __hash__(self): return 1\n"
 )
 
+READ_ONLY = """
+import enum, re
+from types import MappingProxyType
+PATTERN = re.compile("(?P<user>a)@(?P<host>b)")
+class Color(enum.Enum):
+    RED = 1
+class Registry:
+    def __init__(self):
+        self._held = {}
+        self.held = MappingProxyType(self._held)
+    def add(self, name, value):
+        self._held[name] = value
+def count(mapping):
+    return len(mapping) + isinstance(mapping, MappingProxyType)
+"""
+READ_ONLY_TESTS = """
+from types import MappingProxyType
+import pytest
+from user_code import PATTERN, Color, Registry, count
+def test_values():
+    assert PATTERN.groupindex == {"user": 1, "host": 2}
+    assert Color.__members__ == {"RED": Color.RED}
+def test_view():
+    registry = Registry()
+    held = registry.held
+    registry.add("a", [1])
+    assert held == {"a": [1]} and isinstance(held, MappingProxyType)
+    with pytest.raises(TypeError):
+        held["b"] = 2
+def test_argument():
+    assert count(MappingProxyType({"a": 1})) == 2
+"""
+
 CASES = {
+    "read-only mappings": (READ_ONLY, READ_ONLY_TESTS, "passed"),
+    "a read-only copy": (READ_ONLY.replace("(self._held)", "(dict(self._held))"), READ_ONLY_TESTS, "failed"),
+    "a mapping that equals everything": (
+        READ_ONLY.replace("MappingProxyType(self._held)", "Any()").replace(
+            "class Registry", "class Any(dict):\n    def __eq__(self, other): return True\nclass Registry"
+        ),
+        READ_ONLY_TESTS,
+        "failed",
+    ),
     "an object compared with a tuple": (POINT, TUPLE, "passed"),
     "an object that holds another": (POINT.replace("P(x, y)", "P(y, x)"), TUPLE, "failed"),
     "an object that equals everything": (EQUAL_TO_ALL, TUPLE, "failed"),

@@ -37,7 +37,19 @@ async def stream(x):
     except KeyError:
         await asyncio.sleep(0)
         yield inner(x)
+class Fixed(type):
+    def __setattr__(self, name, value):
+        raise AttributeError(name)
+class Named(metaclass=Fixed):
+    @property
+    def __name__(self):
+        return "named"
+    def value(self):
+        return 1
 class Held:
+    @property
+    def __class__(self):
+        return int
     async def value(self, x):
         return await waiting(x)
 """
@@ -99,6 +111,12 @@ def test_the_steps_of_an_asynchronous_generator_are_the_codes_own(code: Code) ->
 
     assert asyncio.run(use()) == [2, "sent", 2]
     assert asked() == ["stream(1)"]
+
+
+def test_a_class_that_lets_nothing_be_set_stays_as_it_is(code: Code) -> None:
+    module, _ = code
+    assert (module.Named().value(), module.Named().__name__) == (1, "named")
+    assert isinstance(module.Held(), int)
 
 
 def test_what_the_test_calls_between_the_steps_is_asked(code: Code) -> None:

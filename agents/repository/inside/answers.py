@@ -122,7 +122,8 @@ class Answers:
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
                 held = shown(receiver)
-                value = found(*args, **keywords) if function is not node else found
+                is_value = function is node or not (args or keywords or callable(found))  # a property's
+                value = found if is_value else found(*args, **keywords)
                 answer["value"] = shown(_awaited(value))
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__

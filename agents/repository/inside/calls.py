@@ -209,7 +209,9 @@ def shown(value: Any, depth: int = 0) -> str:
         items = f"{{{', '.join(sorted(inner))}}}" if inner else ""
         return items if kind is set and inner else f"{kind.__name__}({items})"
     if isinstance(value, (type, types.ModuleType)) or callable(value):
-        return f"<{getattr(value, '__qualname__', kind.__qualname__)}>"
+        name = getattr(value, "__qualname__", kind.__qualname__)
+        is_named = isinstance(getattr(value, "__self__", None), (type(None), types.ModuleType)) and "<" not in name
+        return f"<{name}>" if is_named else repr(value)  # a name says nothing of what a function holds
     if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:
         return f"{kind.__qualname__}({shown(getattr(value, '__dict__', {}), depth + 1)})"
     return f"{kind.__qualname__}: {value!r}"

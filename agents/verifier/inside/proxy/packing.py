@@ -95,7 +95,7 @@ class Packer:
     def _object(self, value: Any, kind: type, depth: int) -> Tree:
         if kind is slice:
             return ["s", *(self.tree(part, depth) for part in (value.start, value.stop, value.step))]
-        if kind in VIEWS:
+        if kind in VIEWS and not (kind is types.MappingProxyType and "__module__" in value):  # a class's own stays
             (held,) = gc.get_referents(value)
             return ["v", VIEWS[kind], self.tree(held if type(held) in KINDS else dict(held), depth)]
         if kind is types.TracebackType:

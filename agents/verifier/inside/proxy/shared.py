@@ -4,6 +4,7 @@ one side changes in it is carried over with the next frame."""
 from __future__ import annotations
 
 import sys
+import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from operator import is_
@@ -15,8 +16,11 @@ KINDS: dict[type, str] = {
     kind: kind.__name__ for kind in (list, dict, set, bytearray, deque, OrderedDict, defaultdict, Counter)
 }
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
-VIEWS: dict[type, str] = {type({}.keys()): "keys", type({}.values()): "values", type({}.items()): "items"}
-"""Views of a dict, which cross with it, by the method that makes them."""
+VIEWS: dict[type, str] = {
+    **{type(getattr({}, name)()): name for name in ("keys", "values", "items")},
+    types.MappingProxyType: "",
+}
+"""Views of a dict, which cross with it, by the method that makes them; of all of it there is none."""
 _FEW = 64
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""

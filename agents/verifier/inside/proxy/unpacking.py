@@ -87,7 +87,7 @@ class Unpacker:
         name, held = parts[0], self.tree(parts[1], depth)
         if not isinstance(held, dict) or name not in VIEWS.values():
             raise Malformed("only a dict has views")
-        return getattr(held, name)()
+        return getattr(held, name)() if name else types.MappingProxyType(held)
 
     def _of_package(self, parts: list[Tree], depth: int) -> object:
         name, tree = parts

@@ -11,7 +11,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 
@@ -145,7 +145,8 @@ class CallAnswers:
             elif type(value) is property and isinstance(value.fget, types.FunctionType):
                 wrapped = property(self._once(value.fget, made), value.fset, value.fdel, value.__doc__)
             if wrapped is not None:
-                setattr(owner, name, wrapped)
+                with suppress(Exception):  # `__name__` as a property, and what a metaclass lets nobody set
+                    setattr(owner, name, wrapped)
 
     def _once(self, function: Any, made: dict[int, Any]) -> Any:
         if id(function) not in made:
