@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..syntax.clean_text import clean
-from ..verifier.inside.suite_process.answers import ALTERED, MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
+from ..verifier.inside.suite_process.answers import ALTERED, LEFT, MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
 from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
@@ -79,7 +79,7 @@ def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -
     to be there."""
     if other == RETYPED and (text is None or asserts(text)):
         return True
-    changed = MADE in given or ALTERED in given
+    changed = any(word in given for word in (MADE, LEFT, ALTERED))
     return _asserted(run, name) or (other not in _STUMBLED_OVER and not changed)
 
 

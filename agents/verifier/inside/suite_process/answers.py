@@ -31,6 +31,7 @@ SILENT = -1
 RAISING, RETYPED = -2, -3
 """An exception, or a bare object, in place of the answer."""
 MADE = "making an object whose"
+LEFT = "leaving an object whose"
 OTHER_ERROR = "raising another exception"
 """Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
 ALTERED = "an object whose attributes are all others"
@@ -205,7 +206,7 @@ class Answers:
         if args and self._is_own(type(args[0])) and original.__name__ not in ("__new__", "__init__"):
             for change in _attributes(args[0]):
                 if not change[0].startswith("_"):
-                    text = f"leaving an object whose {change[0]} is {change[1]}"
+                    text = f"{LEFT} {change[0]} is {change[1]}"
                     yield text, lambda change=change: (_put(args[0], [change]), value)[1]  # type: ignore[misc]
 
     def _is_own(self, kind: type) -> bool:
