@@ -16,7 +16,7 @@ from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS, expression, value
+from ..syntax.literals import MAKERS, expression, is_literal, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
 from .in_line import in_line, leading_exception, stated_pairs, states
@@ -225,8 +225,11 @@ def _as_code(line: str) -> str:
         return line
     call, indent = found["call"].strip(), line[: len(line) - len(line.lstrip())]
     if (stated := value(found["stated"])) is not None:
+        is_printed = is_literal(stated) and _PLAIN.fullmatch(stated)
         match expression(call):
-            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if _PLAIN.fullmatch(stated):
+            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if _PLAIN.fullmatch(
+                stated
+            ) and is_literal(stated):
                 return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
             case node if found["sign"] == "#" or (isinstance(node, ast.Call) and last_name(node) == "print"):
                 return line  # beside a step stands what an object holds by then, too

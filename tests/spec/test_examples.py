@@ -175,6 +175,7 @@ STEPS = """
     s.pop()  # raises IndexError
     print(len(s))  # 0
     print(s, 3)  # 0
+    print(s)  # [1 - 2]
 """
 LEFT = STEPS.replace("\n    ", "\n")
 
