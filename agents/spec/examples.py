@@ -227,9 +227,7 @@ def _as_code(line: str) -> str:
     if (stated := value(found["stated"])) is not None:
         is_printed = is_literal(stated) and _PLAIN.fullmatch(stated)
         match expression(call):
-            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if _PLAIN.fullmatch(
-                stated
-            ) and is_literal(stated):
+            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if is_printed:
                 return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
             case node if found["sign"] == "#" or (isinstance(node, ast.Call) and last_name(node) == "print"):
                 return line  # beside a step stands what an object holds by then, too
