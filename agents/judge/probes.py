@@ -206,8 +206,10 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
-    """The literals that `call` passes on; of a run of the program, its own arguments and its input."""
-    nodes = argument_nodes(call)
+    """The literals that `call` passes on; of a run of the program, its own arguments and its input. How a file is
+    opened is none: another name of a codec is an error of the test's own."""
+    opened = [keyword.value for keyword in call.keywords if keyword.arg in ("encoding", "errors", "newline")]
+    nodes = [node for node in argument_nodes(call) if node not in opened]
     if ast.unparse(call.func) in ("subprocess.run", "subprocess.check_output"):
         command = nodes[0].elts[2:] if nodes and isinstance(nodes[0], ast.List) else []
         nodes = [*command, *(keyword.value for keyword in call.keywords if keyword.arg == "input")]

@@ -140,6 +140,12 @@ def test_a_session_is_probed_with_one_literal_changed() -> None:
     assert all(("Stack(2)" in question) != ("push(5)" in question) for question in questions)
 
 
+def test_how_a_file_is_opened_is_never_changed() -> None:
+    steps = "path = tmp_path / 'a'\n    path.write_text('x', encoding='utf-8')\n    assert f(path) == 1"
+    found = probes([session(steps, "tmp_path")], 8)
+    assert found and all("encoding='utf-8'" in probed_call(probe) for probe in found)
+
+
 def test_a_program_is_probed_with_other_arguments_and_input() -> None:
     run = "subprocess.run([sys.executable, 'user_code.py', '1'], input='2', capture_output=True, text=True)"
     found = probes([session(f"done = {run}\n    assert done.stdout == '3'")], 8)
