@@ -143,7 +143,8 @@ def test_a_session_is_probed_with_one_literal_changed() -> None:
 def test_how_a_file_is_opened_is_never_changed() -> None:
     steps = "path = tmp_path / 'a'\n    path.write_text('x', encoding='utf-8')\n    assert f(path) == 1"
     found = probes([session(steps, "tmp_path")], 8)
-    assert found and all("encoding='utf-8'" in probed_call(probe) for probe in found)
+    assert found
+    assert all("encoding='utf-8'" in probed_call(probe) for probe in found)
 
 
 def test_a_program_is_probed_with_other_arguments_and_input() -> None:
