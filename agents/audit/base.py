@@ -15,12 +15,13 @@ from typing import Any
 from ..errors import UsageError
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
-from ..syntax.definitions import first_line
+from ..syntax.definitions import Definition, first_line, is_definition
 from ..syntax.encoding import decoded
 from ..syntax.source import parse
 from ..worktree.git import open_repository
 from ..worktree.tree import Tree, is_wanted, never_changes
 
+HasBody = ast.Module | Definition
 SETTINGS = (
     *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
@@ -138,6 +139,14 @@ def modules(tree: Tree, *, of_tests: bool) -> dict[str, ast.Module]:
     """Return the Python files that are tests or lie beside them, or all others, by their paths."""
     files = {path: data for path, data in tree.files.items() if path.endswith(".py")}
     return {path: parsed(data) for path, data in files.items() if never_changes(path) == of_tests}
+
+
+def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
+    """Yield a module and its definitions by their qualified names, each after a dot."""
+    yield prefix, node
+    for each in node.body:
+        if is_definition(each):
+            yield from named(each, f"{prefix}.{each.name}")
 
 
 def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

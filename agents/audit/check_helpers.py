@@ -10,9 +10,8 @@ from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import unparse
 from ..worktree.tree import Tree
-from .base import Base, modules, parsed
+from .base import Base, modules, named, parsed
 from .blind_comparisons import COMPARES
-from .doctests import named
 
 _NAME = re.compile(r"\w+")
 

@@ -10,13 +10,11 @@ from dataclasses import replace
 from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParser, Example
 
 from ..syntax.clean_text import clean
-from ..syntax.definitions import Definition, is_definition
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree, never_changes
-from .base import Base, parsed
+from .base import Base, HasBody, named, parsed
 from .records import Tampering
 
-_Documented = ast.Module | Definition
 _DIRECTIVE = re.compile(r"(?<![ \t])[ \t]*#\s*doctest:.*")
 
 
@@ -75,16 +73,8 @@ def _documented(data: bytes, other: bytes) -> bytes:
         if own:
             rest = lines[end - 1].encode()[first.end_col_offset :].decode()
             lines[at:end] = [f"{lines[at][: first.col_offset]}{told[name]!r}{rest}", *[""] * (end - at - 1)]
-        elif isinstance(first, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match | _Documented):
+        elif isinstance(first, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match | HasBody):
             lines.insert(at, f"{' ' * first.col_offset}{told[name]!r}")
         else:
             lines[at] = f"{lines[at][: first.col_offset]}{told[name]!r}; {lines[at][first.col_offset :]}"
     return encoded("\n".join(lines) + "\n", data) if lines else data
-
-
-def named(node: _Documented, prefix: str = "") -> Iterator[tuple[str, _Documented]]:
-    """Yield a module and its definitions by their qualified names, each after a dot."""
-    yield prefix, node
-    for each in node.body:
-        if is_definition(each):
-            yield from named(each, f"{prefix}.{each.name}")

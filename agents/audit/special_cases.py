@@ -63,10 +63,9 @@ def _in_data(path: str, tree: Tree, base: Base, known: set[object], told: set[ob
     if is_of_tests(path) or path.endswith(".py") or path not in tree.files:
         return
     table, was = (_entries(path, each.files.get(path, b"")) for each in (tree, base.tree))
-    new = [
-        key for key in table if key not in was and _is_telling(key) and not {*map(_number, _parts(key))} <= known
-    ]
-    asked = [key for key in new if {*map(_number, _parts(key))} <= told]
+    parts = {key: {*map(_number, _parts(key))} for key in table if key not in was and _is_telling(key)}
+    new = [key for key in parts if not parts[key] <= known]
+    asked = [key for key in new if parts[key] <= told]
     if asked and 2 * len(asked) >= len(new):
         text = decoded(tree.files[path])
         without = "\n".join(line for line in text.splitlines() if tuple(_WORDS.findall(line)) not in asked)

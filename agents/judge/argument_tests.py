@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from ..records import Clause, Test
+from ..records import Clause, Signature, Test
+from ..spec.signature import parameters
 from ..syntax.source import indented
 from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, literal_calls
@@ -43,15 +44,17 @@ ITSELF = "test_argument_itself_"
 
 
 def argument_tests(
-    clauses: Sequence[Clause], tests: Sequence[Test], parameters: Iterable[str] = ()
+    clauses: Sequence[Clause], tests: Sequence[Test], signature: Signature | None = None
 ) -> tuple[Test, ...]:
-    """Return tests for what `clauses` say of arguments, or of `parameters` by name, on lists, dicts and sets that
-    `tests` pass on, and on shorter and empty ones: many functions return their argument in the first branch."""
+    """Return tests for what `clauses` say of arguments, or of a parameter by its name, on lists, dicts and sets
+    that `tests` pass on, and on shorter and empty ones: many functions return their argument early."""
     if any(_IN_PLACE.search(clause.text) for clause in clauses):
         return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
     made = []
-    named = re.compile(rf"\b(?:{'|'.join(map(re.escape, parameters)) or '(?!)'})\b")
+    wanted = parameters(signature) if signature else None
+    names = [node.arg for node in ast.walk(wanted) if isinstance(node, ast.arg)] if wanted else []
+    named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):

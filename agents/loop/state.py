@@ -18,7 +18,7 @@ from ..judge.probes import probes
 from ..records import Board, Candidate, ClauseCheck, Example, LedgerEntry, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
 from ..spec.answers import why_ruled_out
-from ..spec.clauses import clauses, parameters
+from ..spec.clauses import clauses
 from ..suite import example_tests, split
 from ..syntax.checks import checks_in
 from ..syntax.source import parse, program, unparse
@@ -150,8 +150,8 @@ class LoopState:
         """Ask for the blind tests, and for properties where the plan has any."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
-        named = parameters(self.spec.signature.text if self.spec.signature else "")
-        self.suite += (*argument_tests(self.clauses, self.suite, named), *result_tests(self.clauses, self.suite))
+        said = argument_tests(self.clauses, self.suite, self.spec.signature)
+        self.suite += (*said, *result_tests(self.clauses, self.suite))
         if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))
         self.tests_written = True

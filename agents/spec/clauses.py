@@ -202,7 +202,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
-    own_words = {*map(str.lower, own), *parameters(spec.text)}
+    own_words = {*map(str.lower, own), *_parameters(spec.text)}
     inputs = [found for found in kinds_in(words, own_words) if not (a_class and found[0] == "an empty input")]
     if raised:
         yield from (Need("exception", exception) for exception in raised)
@@ -214,7 +214,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(bare))
     if not raised:
-        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, parameters(spec.text))) if each]
+        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, _parameters(spec.text))) if each]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
 
 
@@ -230,7 +230,7 @@ def _without_headers(text: str) -> str:
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     """Yield the functions, methods and attributes that a clause speaks of, beside the entry point."""
     entry = spec.signature.name if spec.signature else ""
-    known = parameters(spec.text)
+    parameters = _parameters(spec.text)
     own = spec.signature is not None and spec.signature.kind == "class"
     called = [
         match["name"]
@@ -239,7 +239,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         if match["name"] not in (_NOT_TESTED if own else _BUILTIN) or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("`").strip() for each in quoted if each.startswith("`")]
-    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in known]
+    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
     if spec.signature is not None and not own:
         plain = []  # in a function's spec these are its parameters, keys, and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
@@ -250,7 +250,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
 
 
 @lru_cache(maxsize=64)
-def parameters(text: str) -> frozenset[str]:
+def _parameters(text: str) -> frozenset[str]:
     """Return the names of parameters in the headers and calls of a spec's text."""
     starts = (match.end() - 1 for match in re.finditer(r"\b[A-Za-z_]\w*\(", text))
     headers = (text[start:end] for start in starts if (end := closing(text, start)) is not None)

@@ -323,8 +323,7 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     write(folder, {"versions.py": CODE, "tests/test_versions.py": TESTS, ".github/workflows/ci.yml": WORKFLOW})
     git(folder, "init", "--quiet", "--initial-branch", "main")
-    git(folder, "add", "--all")
-    git(folder, "commit", "--quiet", "--message", "first")
+    commit(folder)
     return folder
 
 
@@ -337,6 +336,11 @@ def write(folder: Path, edits: Edits) -> None:
             assert old in text, (name, old)
             text = text.replace(old, new, 1)
         path.write_text(text)
+
+
+def commit(folder: Path) -> None:
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "more")
 
 
 def compared(folder: Path, sandbox: Sandbox, *, strict: bool = False) -> ProjectReport:
@@ -391,8 +395,7 @@ def test_a_test_of_many_assertions_has_to_notice_and_to_ask_for_as_much(
 ) -> None:
     tests = f"from versions import parse\n\n\ndef test_long():\n{LONG}"
     write(project, {"tests/test_long.py": tests})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--message", "many")
+    commit(project)
     write(project, {"tests/test_long.py": [(old, new)]})
     report = compared(project, sandbox)
     assert report.passed is (named is None), list(sentences(report))
@@ -539,8 +542,7 @@ def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, san
     (project / "lib").mkdir()
     git(project, "mv", "versions.py", "lib/versions.py")
     write(project, {"pytest.ini": "[pytest]\npythonpath = lib\n"})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--all", "--message", "second")
+    commit(project)
     git(project, "mv", "lib", "other")
     write(project, {"pytest.ini": "[pytest]\npythonpath = other\n", "other/versions.py": [BROKEN]})
     write(project, {"tests/test_versions.py": [(' == "3.5.0"', "")]})
@@ -553,8 +555,7 @@ def test_a_doctest_that_is_weakened_is_named(project: Path, sandbox: Sandbox) ->
     example = '    """Return the numbers of "1.2.3".\n\n    >>> parse("7.8.9")\n    (7, 8, 9)\n    """'
     write(project, {"versions.py": [('    """Return the numbers of "1.2.3"."""', example)]})
     write(project, {"pytest.ini": "[pytest]\naddopts = --doctest-modules\n"})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--all", "--message", "second")
+    commit(project)
     write(project, {"versions.py": [("(7, 8, 9)", "3"), ('>>> parse("7.8.9")', '>>> len(parse("7.8.9"))')]})
     write(project, {"versions.py": [("return tuple(parts)", "return tuple(each % 7 if each < 10 else each for each in parts)")]})  # fmt: skip
     report = compared(project, sandbox)
@@ -566,8 +567,7 @@ def test_a_check_for_tests_that_is_weakened_in_the_code_is_named(project: Path, 
     check = "def check(version, text):\n    if str(version) != text:\n        raise AssertionError(text)\n"
     write(project, {"testing.py": check, "tests/test_versions.py": [("import Version, parse", "import Version, parse\nfrom testing import check")]})  # fmt: skip
     write(project, {"tests/test_versions.py": [(EXPECTED, 'check(Version(*parse("3.4.5")).bump(), "3.5.0")')]})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--all", "--message", "second")
+    commit(project)
     write(project, {"versions.py": [BROKEN], "testing.py": [("str(version) != text", "not str(version)")]})
     report = compared(project, sandbox)
     assert {each.id: each.status for each in report.changes}["tests/test_versions.py::test_bump"] == "weaker"
@@ -589,8 +589,7 @@ def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: 
     code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"
     tests = "import pytest\n\nfrom even import Even\n\n\ndef test_even():\n    assert Even(2) == 2\n\n\ndef test_odd():\n    with pytest.raises(ValueError):\n        Even(3)\n"
     write(project, {"even.py": code, "tests/test_even.py": tests})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--message", "second")
+    commit(project)
     write(project, {"tests/test_even.py": tests.replace("ValueError", "Exception")})
     report = compared(project, sandbox)
     assert {each.id: each.status for each in report.changes}["tests/test_even.py::test_odd"] == "weaker"
@@ -601,8 +600,7 @@ def test_the_text_of_an_error_and_what_an_object_holds_are_answers(project: Path
     code = "class Account:\n    def __init__(self):\n        self.items = []\n\n    def add(self, item):\n        if not item:\n            raise ValueError('no item')\n        self.items.append(item)\n"
     tests = "import pytest\n\nfrom account import Account\n\n\ndef test_add():\n    account = Account()\n    assert account.add('a') is None\n    assert account.items == ['a']\n\n\ndef test_none():\n    with pytest.raises(ValueError, match='no item'):\n        Account().add('')\n"
     write(project, {"account.py": code, "tests/test_account.py": tests})
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--message", "second")
+    commit(project)
     write(
         project,
         {"tests/test_account.py": [(", match='no item'", ""), ("    assert account.items == ['a']\n", "")]},
@@ -619,8 +617,7 @@ def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_t
     head = "def square(number):\n    return "
     write(project, {"squares.py": f"{head}number * number\n"})
     write(project, {"tests/test_squares.py": "from squares import square\n\n\ndef test_square():\n    assert square(7) == 49\n"})  # fmt: skip
-    git(project, "add", "--all")
-    git(project, "commit", "--quiet", "--all", "--message", "second")
+    commit(project)
     table = {each: 49 * each**power // 7**power for each in range(30)}
     write(project, {"squares.py": f"{head}{table}[number]\n"})
     assert bool(compared(project, sandbox).tampering) == (power == 0)

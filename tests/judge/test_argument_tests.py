@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from agents.judge.argument_tests import argument_tests, result_tests
-from agents.records import Clause
+from agents.records import Clause, Signature
 
 from ..support.boards import value_test
 
+FREE = Signature("free", "function", "def free(busy: list, start: int) -> list")
 LIST = value_test("test_1", "f([2, 1], 3)", "[1, 2]")
 
 
@@ -42,7 +43,7 @@ def test_other_words_become_none(sentence: str) -> None:
 def test_a_parameter_is_named_like_any_other_word_for_it() -> None:
     said = [Clause("Raise ValueError unless start is before end, and do not modify busy.")]
     assert argument_tests(said, [LIST]) == ()
-    assert len(argument_tests(said, [LIST], ["busy", "start"])) == 3
+    assert len(argument_tests(said, [LIST], FREE)) == 3
 
 
 def test_what_a_call_raises_there_is_for_other_tests() -> None:

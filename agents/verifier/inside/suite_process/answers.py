@@ -33,7 +33,7 @@ RAISING, RETYPED = -2, -3
 MADE = "making an object whose"
 LEFT = "leaving an object whose"
 OTHER_ERROR = "raising another exception"
-"""Begin and end the texts of two kinds of answers: another state of a new object, one in place of an error."""
+"""Begin or end the texts of answers: another state of a new object, of a known one; one for an error."""
 ALTERED = "an object whose attributes are all others"
 _OF_FIXED_TYPE = (
     *("__new__", "__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
@@ -203,11 +203,15 @@ class Answers:
 
     def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
         """Yield the same answer with another state of the first argument, each public attribute by itself."""
+
+        def leave(change: Attribute) -> Any:
+            _put(args[0], [change])
+            return value
+
         if args and self._is_own(type(args[0])) and original.__name__ not in ("__new__", "__init__"):
             for change in _attributes(args[0]):
                 if not change[0].startswith("_"):
-                    text = f"{LEFT} {change[0]} is {change[1]}"
-                    yield text, lambda change=change: (_put(args[0], [change]), value)[1]  # type: ignore[misc]
+                    yield f"{LEFT} {change[0]} is {change[1]}", partial(leave, change)
 
     def _is_own(self, kind: type) -> bool:
         module = sys.modules.get(kind.__module__)
