@@ -1,5 +1,6 @@
 """Runs greenloop from a checkout: `python main.py "Implement ..."`."""
 
+import os
 import sys
 
 if __name__ == "__main__":
@@ -13,4 +14,4 @@ if __name__ == "__main__":
         sys.stderr.write(f"{error.name} is not installed; run: python -m pip install -r requirements.txt\n")
         sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit(130)
+        os._exit(130)  # a thread that waits for a model would be waited for

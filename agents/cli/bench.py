@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import SandboxBroken
+from ..errors import Interrupted, SandboxBroken
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
 from ..terminal.console import Console
 
@@ -197,7 +197,11 @@ def measure(
         backends = held.enter_context(SharedModels(choices, settings.weights, console.emit))
         runner = make_runner(Means(settings, backends, sandbox, tests.judge, journal, options.seeds))
         with console.counting(runner.size, "results") as count:
-            found = runner.run(options.jobs or backends.parallel, lambda each: count(str(each)))
+            try:
+                found = runner.run(options.jobs or backends.parallel, lambda each: count(str(each)))
+            except KeyboardInterrupt:
+                message = "Interrupted; what was finished is kept, and the same command goes on."
+                raise Interrupted(message) from None
     shown, written = write(title, found, options.out)
     for each in shown:
         console.table(each.title, each.head, each.rows, each.labels)

@@ -53,6 +53,7 @@ app = App(
     config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
+    suppress_keyboard_interrupt=False,  # it would end by SystemExit, which waits for every thread
 )
 app.default(run)
 batch_app = App(name="batch")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,8 @@ from agents.errors import SandboxUnavailable
 from agents.sandbox import open_sandbox
 
 from ..bench.test_hidden_tests import COMMON, needs_evalplus
-from ..support.commands import ROOT, greenloop
+from ..support.commands import ROOT, greenloop, in_background
+from ..support.provider import Hangs, serving
 from ..support.written_model import HALVED, data_file
 
 
@@ -139,3 +143,23 @@ def test_the_throughput_of_each_way_is_measured_on_the_same_pairs(tmp_path: Path
     passed = {int(passed) for *_, passed in cells}
     assert len(passed) == 1, "the ways agree"
     assert 2 <= passed.pop() < 6, "the references pass, and not every mutant does"
+
+
+@pytest.mark.usefixtures("_sandboxed")
+def test_an_interrupt_waits_for_no_reply_and_says_how_to_go_on(tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    shutil.copy(ROOT / "docs/benchmark/everyday/age-on.toml", tmp_path / "specs")
+    released = threading.Event()
+    with serving() as provider:
+        provider.script(*[Hangs(released)] * 4)
+        model = ("--model", "openai/m", "--api-base", provider.api_base)
+        command = ("bench", "everyday", "--data", "specs", "--strategy", "single", *model)
+        with in_background(tmp_path, *command, extra={"OPENAI_API_KEY": "k"}) as measuring:
+            assert provider.waits_for_requests(1, 60)
+            measuring.send_signal(signal.SIGINT)
+            _, said = measuring.communicate(timeout=20)
+        released.set()
+    assert (measuring.returncode, "Traceback" in said) == (130, False)
+    assert said.splitlines()[-1] == (
+        "greenloop: Interrupted; what was finished is kept, and the same command goes on."
+    )
