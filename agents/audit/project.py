@@ -130,7 +130,8 @@ class Project:
             if name:
                 raise UsageError(
                     f"{clean(name)}, which the tests import, is not installed for {python}; install the "
-                    f"package that has it there, by {python} -m pip, or name another Python with --python."
+                    f"package that has it there, by {python} -m pip and without -e (other folders are not in the "
+                    "sandbox), or name another Python with --python."
                 )
         if collected is None or not (collected.tests or run.tests):
             said = clean(run.output).strip().split("\n")[-1]

@@ -346,6 +346,16 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     assert said in " ".join(done.stderr.split())
 
 
+@pytest.mark.thorough
+def test_a_pytest_that_can_not_be_imported_is_told_of(project: Path) -> None:
+    (project / "pluggy.py").write_text("raise RuntimeError('not for this Python')\n")
+    done = greenloop(project, "audit")
+    assert (done.returncode, "ended: RuntimeError: not for this Python" in " ".join(done.stderr.split())) == (
+        2,
+        True,
+    )
+
+
 STATE = """
 class Slotted:
     __slots__ = ("rate",)

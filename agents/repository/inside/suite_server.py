@@ -51,8 +51,6 @@ def main() -> None:
         channel.set_inheritable(False)
     output = os.open(str(Path.home() / "output"), os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     nowhere = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nowhere, 0), (output, 1), (output, 2)):
-        os.dup2(source, target)
     task = json.loads(Path(here, "task.json").read_text(encoding="utf-8"))
     sys.path[0] = place
     importlib.import_module("pytest")
@@ -60,6 +58,8 @@ def main() -> None:
 
     for name in default_plugins:
         importlib.import_module(f"_pytest.{name}")
+    for source, target in ((nowhere, 0), (output, 1), (output, 2)):  # a pytest that can't be imported is told of
+        os.dup2(source, target)
     from .suite_session import SuiteSession
 
     def run(job: Job, emit: Emit) -> None:
