@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn, Protocol, TextIO, TypeVar
 
-from ..errors import GreenloopError, Interrupted
+from ..errors import GreenloopError, Interrupted, UsageError
 from ..terminal.console import Console
 
 
@@ -41,6 +42,8 @@ def conclude(
             result = failed(Interrupted(interrupted))
         except GreenloopError as error:
             result = failed(error)
+        except OSError as error:
+            result = failed(unusable(error))
         if isinstance(result, int):
             return result
         if as_json:
@@ -48,6 +51,16 @@ def conclude(
         else:
             show(result)
     return result.exit_code
+
+
+_OF_PATHS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+
+
+def unusable(error: OSError) -> UsageError:
+    """Return the error of a path that can't be used as one of its user; raises any other again."""
+    if error.filename is None or error.errno not in _OF_PATHS:
+        raise error
+    return UsageError(f"{error.filename} can't be used ({error.strerror}); check its name and permissions.")
 
 
 @contextmanager

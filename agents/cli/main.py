@@ -21,6 +21,7 @@ from ..terminal.console import Console
 from .audit import audit
 from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
+from .ending import unusable
 from .heal import heal
 from .mistyped import mistyped
 from .models import fetch, list_models
@@ -99,6 +100,10 @@ def help_(*topic: str) -> int:
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
     tokens = sys.argv[1:] if argv is None else argv
+    for token in tokens:
+        if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them
+            Console().error(f"The argument {token[:200]!a} is not UTF-8; rename it, or write it so.")
+            return UsageError.exit_code
     try:
         code = app(
             _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
@@ -114,6 +119,9 @@ def main(argv: list[str] | None = None) -> int:
         code = Interrupted.exit_code
     except BrokenPipeError:
         _leave(0)
+    except OSError as error:
+        Console().error(str(unusable(error)))
+        code = UsageError.exit_code
     if code == Interrupted.exit_code or threading.active_count() > 1:
         _leave(code or 0)
     return code or 0

@@ -156,11 +156,13 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
         out = ignored(level)
         kept = [path for path in level if path not in out]
         yield from (path for path in kept if not path.endswith("/"))
-        pending = [
-            path
-            for path in kept
-            if path.endswith("/") and Path(path).name not in _NEVER and not (root / path / "pyvenv.cfg").exists()
-        ]
+        pending = [path for path in kept if path.endswith("/") and _is_entered(root, path)]
+
+
+def _is_entered(root: Path, path: str) -> bool:
+    """Return True but for folders that no case needs, and virtual environments."""
+    is_environment = os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
+    return Path(path).name not in _NEVER and not is_environment
 
 
 def _is_taken(root: Path, path: str) -> bool:
@@ -169,7 +171,8 @@ def _is_taken(root: Path, path: str) -> bool:
         real = (root / path).resolve().relative_to(root).as_posix()
     except (OSError, ValueError, RuntimeError):
         real = path
-    return is_wanted(path) and is_wanted(real) and os.path.lexists(root / path) and not (root / path).is_dir()
+    is_there = os.path.lexists(root / path) and not os.path.isdir(root / path)  # noqa: PTH112 - raises nothing
+    return is_wanted(path) and is_wanted(real) and is_there
 
 
 def is_wanted(path: str) -> bool:

@@ -57,6 +57,52 @@ def test_without_its_requirements_it_says_how_to_install_them() -> None:
     assert len(bare.stderr.splitlines()) == 1
 
 
+UNUSABLE = ("x" * 300, "spec.md/inner", "loop")
+"""A name that is too long, one below a file, and a link to itself."""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("audit", "{}"),
+        ("batch", "status", "{}"),
+        ("batch", "merge", "{}", "--out", "merged"),
+        ("batch", "--resume", "{}"),
+        ("bench", "everyday", "--data", "{}"),
+        ("bench", "quixbugs", "--data", "{}"),
+        ("heal", "{}"),
+        ("heal", "--undo", "{}"),
+        ("heal", "--resume", "{}", "--json"),
+        ("mcp", "--roots", "{}"),
+        ("show", "{}"),
+        ("--fork", "{}"),
+        ("--resume", "{}", "--json"),
+        (*RECORDED, "--file", "{}"),
+        ("verify", "spec.md", "{}"),
+        ("verify-pairs", "{}"),
+        pytest.param((SLUGIFY, "--model", "recorded:{}"), marks=pytest.mark.thorough),
+        pytest.param((SLUGIFY, *RECORDED, "--tests", "{}"), marks=pytest.mark.thorough),
+        pytest.param((SLUGIFY, *RECORDED, "--into", "{}"), marks=pytest.mark.thorough),
+        pytest.param((SLUGIFY, *RECORDED, "--work-dir", "{}"), marks=pytest.mark.thorough),
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_can_not_be_used_is_one_sentence(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "spec.md").write_text("Write f(x: int) -> int.")
+    (tmp_path / "loop").symlink_to("loop")
+    for path in UNUSABLE if "--json" in command else UNUSABLE[:1]:
+        ended = greenloop(tmp_path, *(word.format(path) for word in command))
+        assert (ended.returncode in (1, 2, 3), "Traceback" in ended.stderr) == (True, False), ended.stderr
+        said = json.loads(ended.stdout)["error"]["message"] if "--json" in command else ended.stderr
+        assert said, ended
+
+
+def test_an_argument_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, "--file", "sp\udcffec.md")
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+    assert "is not UTF-8" in ended.stderr
+
+
 def test_json_is_all_there_is_on_standard_output_and_follows_its_schema(ran: Ran) -> None:
     ended, document = ran.ended, ran.document
     Draft202012Validator(json.loads((ROOT / "docs/schema/result.json").read_text())).validate(document)

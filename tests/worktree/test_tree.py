@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from agents.worktree.tree import packages_of, read_tree
 
@@ -51,3 +54,10 @@ def test_a_link_in_a_package_to_a_file_outside_does_not_go_along(tmp_path: Path)
     (root / ".gitignore").write_text("*.json\n")
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
     assert "pkg/made.json" not in read_tree(root, [], {}).files
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_a_folder_that_may_not_be_read_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("x = 1\n")
+    (tmp_path / "database").mkdir(mode=0)
+    assert list(read_tree(tmp_path, [], {}).files) == ["code.py"]
