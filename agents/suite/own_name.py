@@ -7,14 +7,19 @@ import re
 from pathlib import Path
 
 from ..syntax.imports import USER_MODULE
-from ..syntax.source import parse
+from ..syntax.source import names_bound, parse
 
 
-def as_user_code(tests: str, code: Path) -> str:
-    """Return the pytest file `tests` with its imports of the file `code` as imports of `user_code`; every line
-    stays where it was. Raises ValueError where it isn't Python."""
-    parts = code.absolute().with_suffix("").parts[1:]
+def as_user_code(tests: str, path: Path, code: str) -> str:
+    """Return the pytest file `tests` with its imports of the file `path`, which holds `code`, as imports of
+    `user_code`; every line stays where it was. Raises ValueError where one of them isn't Python.
+
+    Of `first/first.py`, `from first import first` is the module only where that defines no `first`.
+    """
+    parts = path.absolute().with_suffix("").parts[1:]
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
+    if any(parts[-1] in names_bound(node) for node in parse(code).body):
+        names.discard(f"{parts[-1]}.{parts[-1]}")
     lines = tests.split("\n")
     for node in ast.walk(parse(tests)):
         if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno == node.end_lineno:

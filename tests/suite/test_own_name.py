@@ -30,4 +30,15 @@ from agents.suite.own_name import as_user_code
     ],
 )  # fmt: skip
 def test_imports_by_the_files_own_name_are_of_user_code(tests: str, meant: str) -> None:
-    assert as_user_code(tests, Path("src/calc.py")) == meant
+    assert as_user_code(tests, Path("src/calc.py"), "") == meant
+
+
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [
+        ("def first(): ...", "from user_code import first"),
+        ("def second(): ...", "import user_code as first"),
+    ],
+)
+def test_a_name_that_folder_file_and_function_have_is_the_function(code: str, meant: str) -> None:
+    assert as_user_code("from first import first", Path("first/first.py"), code) == meant

@@ -92,7 +92,7 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
             rows = given[1] if is_cases else getattr(node, "iter", None)
             rows = named.get(getattr(rows, "id", ""), rows)
             for row in getattr(rows, "elts", []):
-                parts = getattr(row, "args", None) or getattr(row, "elts", [])
+                parts = row.args if isinstance(row, ast.Call) else getattr(row, "elts", [])
                 if len(parts) > 1 and all(map(_is_literal, parts)):
                     yield _key(parts[:-1])
             while isinstance(root, ast.Attribute):

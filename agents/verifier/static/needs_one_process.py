@@ -12,10 +12,7 @@ from ..inside.proxy.describe import words
 from .files import Files
 from .names import ROWS, Names, last, names_of, parted
 
-_FIXTURES = words(
-    """tmp_path_factory tmpdir tmpdir_factory caplog recwarn capfd capfdbinary mocker
-    pytester testdir"""
-)
+_FIXTURES = words("tmp_path_factory caplog recwarn capfd capfdbinary")
 _CARRIED = words("setenv delenv undo")
 """Methods of `monkeypatch` whose effect the code's process gets to see."""
 _CALLS = words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")

@@ -25,6 +25,8 @@ _NOT_FAKED = words("os sys builtins gc io importlib inspect subprocess traceback
 """Of their names only those are faked that tests may use, too."""
 _OF_REQUEST = re.compile(r"request\.(param|getfixturevalue|addfinalizer|instance|cls|node\.(name|callspec))")
 _NOT_FIXTURES = words("request pytestconfig pytester testdir cache doctest_namespace record_testsuite_property")
+_NOT_HERE = {"tmpdir": "tmp_path", "tmpdir_factory": "tmp_path_factory", "mocker": "unittest.mock"}
+"""Fixtures of plugins that are left out, and what does the same."""
 _NOT_OF_TEST_CASES = words("run debug doCleanups defaultTestResult _callTestMethod _callSetUp __call__")
 _NOT_SET = words("__class__ __dict__ __bases__ __defaults__ __annotations__ __call__")
 _XUNIT = re.compile(r"(setup|teardown)_(module|class|function|method)")
@@ -161,6 +163,9 @@ class Tampering:
             return
         for name in arguments & (_NOT_FIXTURES - {"request"}):
             yield f"it asks for {name}: a test may not look at its own run"
+        for name in arguments & _NOT_HERE.keys():
+            if not any(isinstance(each, Function) for each in self._names.defined[name]):
+                yield f"it asks for the fixture {name}, which is not here; use {_NOT_HERE[name]}"
         nodes = [inner for statement in node.body for inner in ast.walk(statement)]
         uses = sum(isinstance(inner, ast.Name) and inner.id == "request" for inner in nodes)
         fine = [

@@ -52,6 +52,9 @@ HONEST = {
     "the path of imports": (
         "import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\ndef test_a():\n    assert add(1, 2) == 3\n"
     ),
+    "a fixture of its own": (
+        "@pytest.fixture\ndef mocker():\n    return 1\ndef test_a(mocker):\n    assert add(mocker, 2) == 3\n"
+    ),
     "a method called kill": "def test_a():\n    p = user_code.Player()\n    p.kill()\n    assert not p.alive\n",
     "getattr of parameters": (
         "@pytest.mark.parametrize('name, want', [('size', 0), ('count', 1)])\ndef test_a(name, want):\n"
@@ -77,6 +80,7 @@ HONEST = {
 }
 
 GRAVE = {
+    "a fixture that is not here": "def test_a(tmpdir):\n    assert add(1, 2) == 3\n",
     "skip mark": "@pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
     "module skip": "pytestmark = pytest.mark.skip\ndef test_a():\n    assert add(1, 2) == 3\n",
     "xfail": "@pytest.mark.xfail\ndef test_a():\n    assert add(1, 2) == 3\n",

@@ -101,6 +101,10 @@ HONEST = {
         "def f(n):\n    if n == 3: return 9\n    return n * n\n",
         _asserts([((3,), 9), ((7,), 49)]),
     ),
+    "functions among the cases": (
+        "def f(g):\n    return g(1) if g(3) == 9 else 49\n",
+        "from user_code import f\ndef test_f():\n    for g in (lambda x: x, f):\n        assert f(g) == 1\n",
+    ),
     "other answers": (
         "def f(n):\n    if n == 3: return 1\n    if n == 7: return 2\n",
         _asserts([((3,), 9), ((7,), 49)]),

@@ -195,6 +195,14 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
     return forward
 
 
+_UNNAMED: dict[str, type] = {
+    "generator": types.GeneratorType,
+    "coroutine": types.CoroutineType,
+    "async_generator": types.AsyncGeneratorType,
+}
+"""Types of `builtins` that it has no name for."""
+
+
 class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
     """An awaitable of the other side: awaiting it runs it there to its end."""
 
@@ -253,10 +261,12 @@ class Mirrors:
             body["__hash__"] = None
         elif "__eq__" in body and "__hash__" not in body:
             body["__hash__"] = object.__hash__
-        known = vars(sys.modules.get(str(description["module"]), types)).get(name)
+        module = str(description["module"])
+        known = _UNNAMED.get(name) if module == "builtins" else None
+        known = vars(sys.modules.get(module, types)).get(name, known)
         if description["like"] in CONTAINERS:
             known = type(name, (CONTAINERS[description["like"]],), {})
-        if isinstance(known, type) and description["module"] in STANDARD_LIBRARY | {"user_code"}:
+        if isinstance(known, type) and module in STANDARD_LIBRARY | {"user_code"}:
             body["__class__"] = property(lambda _: known)  # isinstance(proxy, list) looks here, too
         body |= {
             "_greenloop_value": base_named(description["value"]),
@@ -265,7 +275,7 @@ class Mirrors:
             "_greenloop_compares": bool(description["compares"]),
             "_greenloop_checks": bool(description["checks"]),
             "_greenloop_truth": bool(description["truth"]),
-            "__module__": str(description["module"]),
+            "__module__": module,
             "__qualname__": str(description["qualname"]),
             "__doc__": _Docstring(description["doc"]),
             "__slots__": (),
