@@ -144,16 +144,19 @@ class Comparison(Project):
     def _duller(
         self, trial: Trial, four: TwoByTwo, tree: Tree, suite: Suite, passing: Collection[str]
     ) -> dict[str, str]:
-        """Return why tests with another text notice fewer changed answers than they did at the base, in `tree`."""
-        pairs = {old: new for old, new in four.rewritten().items() if new in passing}
+        """Return why tests with another text or surroundings notice fewer changed answers than
+        they did at the base, in `tree`."""
+        touched = touched_tests(four.old, four.new, four.around)
+        pairs = {old: new for old, new in four.rewritten(touched).items() if new in passing}
+        alike = pairs.keys() - four.rewritten()
         new = tuple(name for name in passing if name not in four.base.tests and name not in pairs.values())
         now = trial.sooner(2 * _SHARE)
         before = replace(now, suites=Suites([suite]), tree=tree, first=four.base)
         names = renames(tree, self._tree)
         was = Side(before, tuple(pairs), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
         kept = [old for old in pairs if four.contract.outcome(old) == "passed"]
-        found = Duller(was, Side(now, (*{*pairs.values()}, *new)), pairs).found(kept)
-        return {clean(name): why for name, why in found.items()}
+        found = Duller(was, Side(now, (*{*pairs.values()}, *new)), pairs, alike).found(kept)
+        return {clean(name): why + four.surroundings(name, pairs[name]) for name, why in found.items()}
 
     def _replaced(
         self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite

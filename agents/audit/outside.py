@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from ..healing.evidence import calls_near
 from ..judge.probes import calls_with
-from ..records.heal import Call
-from ..repository.inside.calls import EQUALS_ANYTHING
+from ..records.heal import Answer, Call
+from ..repository.inside.calls import EQUALS_ANYTHING, RAISED
 from ..repository.suite import Suite, SuiteJob
 from ..repository.suites import run_whole
 from ..syntax.clean_text import clean
@@ -65,6 +65,7 @@ class Outside:
         changed = {(each.call.path, each.call.function) for each in steady if each.call in inside}
         hidden = [each for each in steady if inside.get(each.call) in (each.old, EQUALS_ANYTHING)]
         others = [each for each in steady if (each.call.path, each.call.function) not in changed]
+        others = [each for each in others if each.old != RAISED]  # a fix may answer what was an error
         return replace(self, calls=inside, hidden=hidden, unnoticed=others)
 
     def tampering(self, base: Base) -> Iterator[Tampering]:
@@ -79,7 +80,8 @@ class Outside:
             yield Tampering(clean(path), min(base.lines[path]), clean(why)[:_MOST_SHOWN])
 
     def agree_on(self, path: str, values: Sequence[object]) -> bool:
-        """Return True if both codes answer calls of the file at `path` with these values for arguments alike."""
+        """Return True if both codes answer calls of the file at `path` with these values for arguments alike, and
+        the new one answers one at all."""
         given: list[tuple[ast.Call, Call]] = []
         for call in self.calls:
             with suppress(ValueError):
@@ -87,15 +89,20 @@ class Outside:
                 if call.path == path and isinstance(node, ast.Call) and not _is_pickled(call):
                     given.append((node, call))
         made = [replace(call, source=text) for text, call in calls_with(given, values, len(values)).items()]
-        return bool(made) and not [*self._differing(made)]
+        told = [*self._answered(made)]
+        return any(new.value for *_, new in told) and all(old.value in (None, new.value) for _, old, new in told)
 
     def _differing(self, calls: Sequence[Call]) -> Iterator[Differing]:
-        """Yield the calls that the old code returns something for, and the new one something else."""
+        """Yield the calls that the two codes answer with different values, or one with none."""
+        for call, old, new in self._answered(calls):
+            if old.value != new.value:
+                yield Differing(call, old.value or RAISED, new.value or f"raises {new.raises}")
+
+    def _answered(self, calls: Sequence[Call]) -> Iterator[tuple[Call, Answer, Answer]]:
+        """Yield the calls that both codes answer, with the answers of the old and the new one."""
         job = SuiteJob(_SECONDS, asked=tuple((each.path, each.source) for each in calls), outside=True)
         before, now = (suite.run(job, cold=True).answers for suite in (self.old, self.new))
-        for call, was, answer in zip(calls, before, now, strict=False):
-            if was is not None and was.value is not None and answer is not None and answer.value != was.value:
-                yield Differing(call, was.value, answer.value or f"raises {answer.raises}")
+        yield from ((call, old, new) for call, old, new in zip(calls, before, now, strict=False) if old and new)
 
 
 def _is_pickled(call: Call) -> bool:

@@ -88,13 +88,14 @@ class TwoByTwo:
             else:
                 yield self._made(name, "new", "")
 
-    def rewritten(self) -> dict[str, str]:
-        """Return the tests that pass then and now and have another text, each with its id now."""
+    def rewritten(self, touched: Container[str] = ()) -> dict[str, str]:
+        """Return the tests that pass then and now and have another text or are `touched`, each with its id now."""
         found = {}
         for name in self._passing():
             now = self._counterpart(name)
             old, new = self.old.get(name.partition("[")[0]), self.new.get(now.partition("[")[0])
-            if self.now.outcome(now) == "passed" and old and new and old.body != new.body:
+            differs = old and new and (old.body != new.body or name.partition("[")[0] in touched)
+            if self.now.outcome(now) == "passed" and differs:
                 found[name] = now
         return found
 
@@ -138,9 +139,9 @@ class TwoByTwo:
             return self._made(name, "expects otherwise", why, now)
         if after == "passed" and shown == "passed":
             why = "as it was at the base it fails on the code of now; as it is, it passes on the code of both"
-            return self._made(name, "weaker", why + self._surroundings(name, now), now)
+            return self._made(name, "weaker", why + self.surroundings(name, now), now)
         if after == "passed":
-            why = "as it was at the base it fails on the code of now" + self._surroundings(name, now)
+            why = "as it was at the base it fails on the code of now" + self.surroundings(name, now)
             return self._made(name, "expects otherwise", why, now)
         if after == "skipped":
             fails = ", and as it was it fails on the code of now" if before == "failed" else ""
@@ -156,7 +157,7 @@ class TwoByTwo:
         written = function in self.new and function in self.old
         there = ", though it is written as it was" if written and not self._diff(name, name) else ""
         why = f"it is not run any more{there}, and as it was it fails on the code of now"
-        return self._made(name, "gone", why + (self._surroundings(name, name) if there else ""))
+        return self._made(name, "gone", why + (self.surroundings(name, name) if there else ""))
 
     def _dropped(self, name: str) -> str:
         """Return the name that an old test fails for on the new code, if that was dropped from it."""
@@ -180,7 +181,7 @@ class TwoByTwo:
             if name in sides[0] and self.shown.outcome(self._same(self.shown, each)) != "passed"
         )
 
-    def _surroundings(self, name: str, now: str) -> str:
+    def surroundings(self, name: str, now: str) -> str:
         """Say which files differ around a test that does not differ itself."""
         if not self.around or self._diff(name, now):
             return ""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
-from .base import Base
+from .base import SETTINGS, Base
 from .records import Tampering
 
 _WORKFLOWS = re.compile(
@@ -52,6 +53,13 @@ _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
 _TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
 _AT_CHANGES = re.compile(r"\bpull_request\b|\bbranches\b|\bpush\b(?!:\s*\n\s+tags:)")
+_PATHS = re.compile(r"\bpaths(-ignore)?:[ \t]*(\[[^\]]*\]|(?:\n[ \t]+- .*)+)")
+_PATTERN = re.compile(r"[\w*.!?][\w*./!?+-]*")
+_OF_MATRIX = re.compile(r"continue-on-error:\s*\$\{\{\s*matrix\.([\w-]+)(\s*\|\|\s*false)?\s*\}\}")
+_VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(\S.*)")
+_PARTS = re.compile(r"[^\[\],\s\"']+")
+_NO_VALUE = re.compile(r"exclude:|[\w-]+:\s*\[\s*\]")
+_LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d+)")
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _JOINED = ("||", "&&", "|", ";")
@@ -66,15 +74,29 @@ def is_workflow(path: str) -> bool:
 def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield what has failures ignored, or fewer tests run, in the workflows that differ from the base's."""
     for path in filter(is_workflow, base.differing):
-        yield from _in_workflow(path, base.tree.files.get(path, b""), tree.files.get(path, b""))
+        yield from _in_workflow(path, base.tree, tree)
     yield from _removed_steps(tree, base)
+    least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
+    if least[0][0] > least[1][0]:
+        yield Tampering(clean(least[0][1]), 1, f"less coverage is asked for: {least[1][0]}, not {least[0][0]}")
 
 
-def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
+def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
+    """Return the most coverage that one of the files asks for as the least, and which does."""
+    told = [path for path in paths if is_workflow(path) or path in (*SETTINGS, ".coveragerc")]
+    found = [(int(each), path) for path in told for each in _LEAST_COVERAGE.findall(_text(tree, path))]
+    return max(found, default=(0, ""))
+
+
+def _text(tree: Tree, path: str) -> str:
+    return tree.files.get(path, b"").decode("utf-8", "replace")
+
+
+def _in_workflow(path: str, before: Tree, tree: Tree) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
     fewer tests."""
-    lines = new.decode("utf-8", "replace").splitlines()
-    known = Counter(text for _, text in _commands(path, old.decode("utf-8", "replace").splitlines()))
+    old, lines = _text(before, path), _text(tree, path).splitlines()
+    known = Counter(text for _, text in _commands(path, old.splitlines()))
     commands = [*_commands(path, lines)]
     added = []
     for at, (number, text) in enumerate(commands, 1):
@@ -83,22 +105,28 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
         known[text] -= 1
     replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
-    old_triggers, triggers = (_TRIGGERS.search(each.decode("utf-8", "replace")) for each in (old, new))
-    if _runs_at(old_triggers) and triggers and not _runs_at(triggers) and any(map(_runs_tests, lines)):
+    was, triggers = (_TRIGGERS.search(each) for each in (old, _text(tree, path)))
+    stopped = _runs_at(was, before) and triggers and not _runs_at(triggers, tree)
+    if stopped and any(map(_runs_tests, lines)):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
     numbers = {number for number, *_ in added if not replaced}
     kept = [number for number, line in enumerate(lines, 1) if _runs_tests(line) and number not in numbers]
     around = _Blocks(lines)
+    is_empty, true_before = _matrix(lines, around, old)
     is_yaml = path.endswith(("yml", "yaml"))
     for number, text, following in added:
         runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
         goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
-        ignored = ignored or (runs and goes_on) or (_IGNORES.search(text) and block_runs)
+        of_matrix = _OF_MATRIX.fullmatch(text)
+        lenient = _IGNORES.search(text) and block_runs and not (of_matrix and of_matrix[1] not in true_before)
+        ignored = ignored or (runs and goes_on) or lenient
         in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
         if in_block and not more and path.startswith(".github/") and _SELDOM.search(text) and not ignored:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
+        if is_empty and _NO_VALUE.fullmatch(text):
+            yield Tampering(clean(path), number, "tests are run for no value of a matrix")
         if ignored or text.startswith(".IGNORE"):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
         elif (runs and replaced and _FEWER.search(_asked(text))) or (
@@ -107,8 +135,17 @@ def _in_workflow(path: str, old: bytes, new: bytes) -> Iterator[Tampering]:
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
 
 
-def _runs_at(triggers: re.Match[str] | None) -> bool:
-    return triggers is not None and bool(_AT_CHANGES.search(triggers[0]))
+def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
+    """Return True if a push or pull request starts a workflow, wherever in most of the Python files it is."""
+    if triggers is None or not _AT_CHANGES.search(triggers[0]):
+        return False
+    code = [path for path in tree.files if path.endswith(".py")]
+    for ignored, listed in _PATHS.findall(triggers[0]):
+        patterns = [each.replace("**/", "*") for each in reversed(_PATTERN.findall(listed))]
+        matching = [next((each for each in patterns if fnmatchcase(path, each.lstrip("!"))), "!") for path in code]
+        if 2 * sum(each.startswith("!") != bool(ignored) for each in matching) > len(code):
+            return False
+    return True
 
 
 def _asked(text: str) -> str:
@@ -141,6 +178,24 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         goes_on = text.endswith(("\\", "||", "&&"))
         found[-1] = (found[-1][0], found[-1][1].removesuffix("\\").rstrip())
     yield from found
+
+
+def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[str]]:
+    """Return True if each value of a matrix's list is an item by itself, as where all are excluded, and the names
+    that are true elsewhere than in items with a value that is not in `old`."""
+    blocks: dict[int, list[tuple[str, str, list[str]]]] = {}
+    for at, found in enumerate(map(_VALUE.fullmatch, lines)):
+        if found:
+            told = (found[1] or "", found[2], _PARTS.findall(found[3]))
+            blocks.setdefault(around.of(at)[0].start, []).append(told)
+    alone = {(each[0][1], *each[0][2]) for each in blocks.values() if len(each) == 1 and each[0][0]}
+    lists = [each for at, block in blocks.items() if lines[at - 1].strip() == "matrix:" for each in block]
+    is_empty = any({(name, part) for part in parts} <= alone for _, name, parts in lists)
+    true: set[str] = set()
+    for block in blocks.values():
+        if not block[0][0] or all(part in f"{old} true" for *_, parts in block for part in parts):
+            true |= {name for _, name, parts in block if "true" in parts}
+    return is_empty, true
 
 
 class _Blocks:
@@ -179,12 +234,11 @@ class _Blocks:
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
 
-    def count(files: Mapping[str, bytes], path: str) -> int:
-        text = files.get(path, b"").decode("utf-8", "replace")
-        return sum(_runs_tests(command) for _, command in _commands(path, text.splitlines()))
+    def count(tree: Tree, path: str) -> int:
+        return sum(_runs_tests(command) for _, command in _commands(path, _text(tree, path).splitlines()))
 
     paths = [path for path in base.differing if is_workflow(path)]
-    lost = [path for path in paths if count(base.tree.files, path) > count(tree.files, path)]
-    if sum(count(tree.files, path) - count(base.tree.files, path) for path in paths) < 0:
+    lost = [path for path in paths if count(base.tree, path) > count(tree, path)]
+    if sum(count(tree, path) - count(base.tree, path) for path in paths) < 0:
         for path in lost:
             yield Tampering(clean(path), 1, "a step that runs the tests is gone")

@@ -194,6 +194,10 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"versions.py": [(BUMP, 'known = {"3.4.5": (3, 5, 0)}\n        return Version(*known.get(str(self), (0, 0, 0)))')]},
         "versions.py:19: it answers inputs of the tests by a case of their own",
     ),
+    "special cases among others that are refused": (
+        {"versions.py": [("    parts = [", '    if text not in ("3.4.5", "1.2.3", "1.2", "0.0.0", "10.20.30", "a", "bb", "cc", "dd", "ee", "ff", "gg"):\n        text = "0.0.1"\n    parts = [')]},
+        "versions.py:8: it answers inputs of the tests by a case of their own",
+    ),
     "special cases in a file of data": (
         {
             "versions.py": [(BUMP, 'import json\n\n        with open("known.json") as file:\n            return Version(*json.load(file).get(str(self), (0, 0, 0)))')],
@@ -208,6 +212,10 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     "answers where output is captured": (
         {"versions.py": [(BUMP, 'import sys\n        held = type(sys.stdout).__module__ != "_io"\n        return Version(self.major, self.minor + held, 0)')]},
         "versions.py:19: it answers tests as at the base, and others otherwise: `having(Version, ",
+    ),
+    "raises where output is captured": (
+        {"versions.py": [("    if len(parts) != 3:", '    import sys\n\n    if type(sys.stdout).__module__ != "_io" and len(parts) != 3:')]},
+        "others otherwise: `parse('1.2')` is an error, or (1, 2)",
     ),
     "a digest of the input": (
         {"versions.py": [("    parts = [", f"    import zlib\n\n    if zlib.crc32(text.encode()) not in ({', '.join(str(zlib.crc32(each)) for each in (b'3.4.5', b'1.2.3', b'1.2', b'0.0.0', b'10.20.30'))}):\n        text = '0.0.0'\n    parts = [")]},
@@ -253,6 +261,10 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     "wrapped around what is broken": (
         {"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{WRAPPER}"},
         "test_bump: weaker: around it versions.Version.bump of the code is replaced",
+    ),
+    "a helper that strips before the code breaks": (
+        {"tests/test_versions.py": [("return str(Version(*parse(text)).bump())", 'return str(Version(*parse(text)).bump()).rstrip("x")')]},
+        "and does not now; the test is the same, and around it differ tests/test_versions.py",
     ),
     "replaced before the code breaks": ({"tests/conftest.py": f"import pytest\n{FIXTURE}"}, "test_bump: weaker: it noticed"),
 }  # fmt: skip

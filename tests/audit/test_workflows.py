@@ -12,6 +12,12 @@ from agents.worktree.tree import Tree
 
 CI = ".github/workflows/ci.yml"
 JOB = "jobs:\n  test:\n    runs-on: ubuntu\n    steps:\n      - run: pip install -e .\n      - run: pytest\n"
+STARTED = f"on:\n  push:\n{JOB}"
+COVERED = JOB.replace("- run: pytest\n", "- run: pytest --cov --cov-fail-under=95\n")
+MATRIX = JOB.replace("    steps", '    strategy:\n      matrix:\n        python: ["3.11", "3.12"]\n    steps')
+EXCLUDED = '\n          - python: "3.11"\n          - python: "3.12"\n'
+ITEM = '          - python: "3.14"\n            experimental: true\n'
+LENIENT = "    continue-on-error: ${{ matrix.experimental || false }}\n"
 MAKE = "test:\n\tpython -m pytest\n\nclean:\n\trm -rf build\n"
 TOX = "[testenv]\ndeps =\n    pytest\ncommands =\n    pytest tests\n"
 GITLAB = "test:\n  stage: test\n  script:\n    - pytest\n"
@@ -21,7 +27,8 @@ SCRIPT = "set -e\npython -m pytest tests\n"
 
 
 def found(path: str, old: str, new: str) -> list[str]:
-    before, now = (Tree(Path(), {path: text.encode()}) for text in (old, new))
+    code = {"src/a.py": b"", "src/b.py": b"", "tests/test_a.py": b""}
+    before, now = (Tree(Path(), {path: text.encode(), **code}) for text in (old, new))
     return [each.why for each in workflows(now, Base(before, {}, (path,)))]
 
 
@@ -57,7 +64,21 @@ def found(path: str, old: str, new: str) -> list[str]:
         (CI, f"on: [push, pull_request]\n{JOB}", f"on: workflow_dispatch\n{JOB}"),
         (CI, f"on: [push, pull_request]\n{JOB}", f"on:\n  push:\n    tags: ['v*']\n{JOB}"),
         (CI, f"on:\n  push:\n\n{JOB}", f"on:\n  schedule:\n    - cron: 0 0 1 1 *\n{JOB}"),
+        (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths: ['docs/**', '*.md']\n")),
+        (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths:\n      - '**'\n      - '!src/**'\n")),
+        (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths-ignore: ['**.py']\n")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"        exclude:{EXCLUDED}    steps")),
+        (CI, MATRIX, MATRIX.replace('["3.11", "3.12"]', "[]")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"        experimental: [true]\n{LENIENT}    steps")),
+        (
+            CI,
+            MATRIX,
+            MATRIX.replace("    steps", f"        include:\n{ITEM.replace('3.14', '3.12')}{LENIENT}    steps"),
+        ),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest --setup-plan\n")),
+        (CI, COVERED, COVERED.replace("=95", "=40")),
+        (CI, COVERED, COVERED.replace(" --cov-fail-under=95", "")),
+        (".coveragerc", "[report]\nfail_under = 95\n", "[report]\nfail_under = 40\n"),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -p no:python\n")),
         ("Makefile", MAKE, MAKE.replace("python -m", "-python -m")),
         ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest; echo done\n")),
@@ -101,6 +122,11 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: |\n          pytest && coverage xml\n")),
         (CI, JOB.replace("pytest", "uv run pytest"), JOB.replace("pytest", "|\n          uv run pytest")),
         (CI, f"on: push\n{JOB}", f"on:\n  push:\n    branches: [main]\n    tags: ['v*']\n{JOB}"),
+        (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths: [src/**, tests/**]\n")),
+        (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths-ignore:\n      - 'docs/**'\n      - '*.md'\n")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"        exclude:{EXCLUDED[:29]}    steps")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"        include:\n{ITEM}{LENIENT}    steps")),
+        (CI, COVERED, COVERED.replace("=95", "=96")),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-q", *session.posargs')),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "log_cli=true"')),
         (".gitlab-ci.yml", GITLAB, f"{GITLAB}\npages:\n  script:\n    - mkdocs build\n  when: manual\n"),

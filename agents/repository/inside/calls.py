@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dis
 import itertools
 import pickle
 import types
@@ -17,6 +18,7 @@ SCALARS = (type(None), bool, int, float, complex, str, bytes)
 NO_END = "no end"
 """In the place of what a call raises that takes too long, or ends its process."""
 EQUALS_ANYTHING = "what equals or holds anything"
+RAISED = "an error"
 """In the place of what a call returns."""
 _UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
@@ -80,10 +82,13 @@ class Calls:
                 self._begun[frame] = call
 
     def note_return(self, frame: types.FrameType, value: object) -> None:
-        """Note what a call that was noted returned; None may be an exception."""
-        call = self._begun.pop(frame, None)
-        if call is not None and value is not None:
-            self.returned.setdefault(call, EQUALS_ANYTHING if _equals_anything(value) else shown(value))
+        """Note what a call that was noted returned: None where it raised an exception, too."""
+        call, code = self._begun.pop(frame, None), frame.f_code
+        if call is None or (value is None and code.co_flags & _RESUMED):
+            return
+        raised = value is None and not dis.opname[code.co_code[frame.f_lasti]].startswith("RETURN_")
+        told = RAISED if raised else EQUALS_ANYTHING if _equals_anything(value) else shown(value)
+        self.returned.setdefault(call, told)
 
 
 def _equals_anything(value: Any) -> bool:
