@@ -15,6 +15,7 @@ from ..syntax.definitions import Definition
 from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
+from .sentences import QUOTED, sentences
 from .signature import closing
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -27,9 +28,6 @@ _BETWEEN = re.compile(
     r"|None|True|False|implement|write|create|define|class|function|assert)\b",
     re.IGNORECASE,
 )
-_SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
-_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_])|;\s+|\n")
-_QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
     r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
     re.IGNORECASE,
@@ -96,7 +94,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
             untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
-            own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not untestable
+            own = bool(found) and _RULE.search(QUOTED.sub(" ", said)) and not untestable
             if own and all(need.kind == "name" for need in needs):
                 giving = _GIVING.search(said)
                 needs = (*needs, Need("test", text.strip(" ,"), giving=giving[1] if giving else ""))
@@ -110,7 +108,7 @@ def _is_example(said: str, spec: Spec) -> bool:
     for match in reversed(list(re.finditer(rf"(?<![\w.])(?:{entry}|\w++\.[\w.]++)\(", said))):
         end = closing(said, match.end() - 1)
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
-    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", QUOTED.sub(" ", said)))
     return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
 
 
@@ -155,16 +153,8 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield text
         return
-    masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
-    place = seen = depth = 0
-    for end in _END.finditer(masked):
-        part, seen = masked[seen : end.start()], end.start()
-        depth += sum(map(part.count, "([")) - sum(map(part.count, ")]"))
-        short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
-        if depth <= 0 and not short:
-            yield from _raising_apart(text[place : seen + 1])
-            place, depth = end.end(), 0
-    yield from _raising_apart(text[place:])
+    for sentence in sentences(text):
+        yield from _raising_apart(sentence)
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -193,7 +183,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     bare = _without_headers(said)
     if _ASSUMED.match(bare):
         return
-    quoted = [match[0] for match in _QUOTED.finditer(bare)]
+    quoted = [match[0] for match in QUOTED.finditer(bare)]
     exceptions = _EXCEPTION.findall(_BASE.sub(" ", bare)) or filter(None, [meant])
     raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(exceptions))
     words = bare
