@@ -82,6 +82,17 @@ def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
     return _of_text(name, words, lambda text: any(mark in text for mark in marks), _holding(marks[0]))
 
 
+def _of_lines(name: str, words: str, holds: Callable[[list[str]], bool]) -> KindOfInput:
+    """The kind of texts of several lines, and of lists of lines, for which `holds`."""
+
+    def has(value: object) -> bool:
+        items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        lines = [item for item in items if isinstance(item, str)]
+        return len(lines) > 1 and holds(lines)
+
+    return _kind(name, words, has, lambda value: f"{value}\n\n{value}" if isinstance(value, str) else value)
+
+
 _ANY_CASE = (
     r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\b(?:regardless of|without regard to) case\b"
     r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
@@ -115,7 +126,13 @@ KINDS: tuple[KindOfInput, ...] = (
         r"-\d",
         lambda number: -abs(number) or -1,
     ),
-    _of_number("zero", r"\bzero\b(?! or more)", lambda number: number == 0, r"\b0\b", lambda number: 0),
+    _of_number(
+        "zero",
+        r"(?<!from )(?<!towards )\bzero\b(?! or more)",
+        lambda number: number == 0,
+        r"\b0\b",
+        lambda number: 0,
+    ),
     _kind(
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
@@ -132,6 +149,7 @@ KINDS: tuple[KindOfInput, ...] = (
         "a space at an end",
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
         r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
+        r"|\b(?:is|are|be|gets?) stripped\b(?! (?:of|from)\b)"
         r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
         lambda text: text != text.strip(),
         lambda text: f" {text} ",
@@ -169,9 +187,9 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a semicolon", r"\bsemicolons?\b", ";"),
     _of_mark("a colon", r"\bcolons?\b", ":"),
     _of_mark("a tab", r"\btabs?\b", "\t"),
-    _of_mark(
-        "a line break", r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b", "\n"
-    ),
+    _of_mark("a line break", r"\bnew ?lines?\b|\bline breaks?\b", "\n"),
+    _of_lines("several lines", r"\bmulti-?line\b|\beach line\b", lambda lines: True),
+    _of_lines("a blank line", r"\bblank lines?\b", lambda lines: not all(map(str.strip, lines))),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
@@ -181,12 +199,12 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 _OUTCOME = re.compile(
-    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ)\w*\b",
+    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill)\w*\b",
     re.IGNORECASE,
 )
 
 
-_NOT = r"(?:\b(?:not|no|nor|other than|anything but|without)|n't)\b"
+_NOT = r"(?:\b(?:not|no|nor|never|other than|anything but|without)|n't)\b"
 _NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.IGNORECASE

@@ -169,6 +169,16 @@ def _python_type(node: ast.expr | None) -> ast.expr | None:
     return None if any(word.islower() and word not in BUILTINS and word not in KNOWN for word in words) else node
 
 
+def without_headers(text: str) -> str:
+    """Return `text` without the parameters and types of the headers in it: they are no kinds of input."""
+    for match in reversed(list(_CALLABLE.finditer(text))):
+        end = closing(text, match.end() - 1)
+        if end is not None and _read(text, match):
+            returns, after = _annotation(text, end + 1), text[end + 1 :]
+            text = f"{text[: match.end()]}){after.partition(returns)[2] if returns else after}"
+    return text
+
+
 def closing(text: str, start: int) -> int | None:
     """The place of the bracket that closes the one at `start`, strings respected; None where there is none."""
     depth = 0
