@@ -59,15 +59,16 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
+    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|neither|already|untouched|unchanged|dropping|only the"
+    r"|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
     r"|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropped|skipped|rounded|order"
-    r"|alphabetical\w*|before|after|always|never|nothing|is not in|are not in|count as|counts as|as long as"
+    r"|alphabetical\w*|before|after|always|never|nothing|count as|counts as|as long as"
     r"|may be|instead|come first|comes first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
 _GIVING = re.compile(
-    r"\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as)\s+"
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as)\s+"
     r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
 )
 _OF_THE_CODE = re.compile(
