@@ -118,10 +118,10 @@ def _is_example(said: str, spec: Spec) -> bool:
     calls = [(match, closing(said, match.end() - 1)) for match in re.finditer(called, said)]
     for match, end in reversed(calls):
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
-    words = [
-        each for each in re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", QUOTED.sub(" ", said))) if each != entry
-    ]
-    return len(words) < (2 if calls and re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", QUOTED.sub(" ", said)))
+    return len(words) - words.count(entry) < (
+        2 if calls and re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1
+    )
 
 
 def _prose(spec: Spec) -> str:
@@ -151,12 +151,8 @@ def _parts(prose: str) -> Iterator[str]:
     for line in [*prose.split("\n"), ""]:
         if set(line.strip()) & set("-=~") and not line.strip(" -=~|:"):
             line, paragraph = "", paragraph[:-1]  # what it underlines is a heading
-        marks = (_ITEM, _FIELD, _HEADING, _SCENARIO)
-        if (
-            not line.strip()
-            or any(mark.match(line) for mark in marks)
-            or (paragraph and _HEADING.match(paragraph[-1]))
-        ):
+        starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
+        if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)
             paragraph = []
         if line.strip():
@@ -182,16 +178,14 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         yield from _raising_apart(sentence[: beside.start()].rstrip(" ,;"))
         sentence = beside["beside"]
     raising = _RAISE.search(sentence)
-    if _CONDITION_FIRST.match(sentence):
-        pass
-    elif raising and raising.start() > 12:
-        yield sentence[: raising.start()].rstrip(" ,;.")
-        sentence = re.sub(r"^(?:and|but|or)\s+", "", sentence[raising.start() :].lstrip(" ,"))
-    else:
-        before, _, after = sentence.rpartition(", ")
-        if _ANSWERS.search(before) and not _EXCEPTION.search(before) and _ERROR.search(after):
-            yield before
-            sentence = re.sub(r"^(?:and|but)\s+", "", after)
+    before, _, after = sentence.rpartition(", ")
+    if raising and raising.start() > 12:
+        before, after = sentence[: raising.start()], sentence[raising.start() :]
+    elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
+        before = ""
+    if before and not _CONDITION_FIRST.match(sentence):
+        yield before.rstrip(" ,;.")
+        sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
     first, *others = _OTHER_CONDITION.split(sentence)
     if others and _EXCEPTION.search(first) and _ALSO.search(sentence) and not any(map(_ANSWERS.search, others)):
         yield first

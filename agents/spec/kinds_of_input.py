@@ -82,15 +82,10 @@ def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
     return _of_text(name, words, lambda text: any(mark in text for mark in marks), _holding(marks[0]))
 
 
-def _of_lines(name: str, words: str, holds: Callable[[list[str]], bool]) -> KindOfInput:
-    """The kind of texts of several lines, and of lists of lines, for which `holds`."""
-
-    def has(value: object) -> bool:
-        items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
-        lines = [item for item in items if isinstance(item, str)]
-        return len(lines) > 1 and holds(lines)
-
-    return _kind(name, words, has, lambda value: f"{value}\n\n{value}" if isinstance(value, str) else value)
+def _lines(value: object) -> list[str]:
+    """Return the lines of a text, or the texts in a list."""
+    items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return [item for item in items if isinstance(item, str)]
 
 
 _ANY_CASE = (
@@ -106,12 +101,7 @@ KINDS: tuple[KindOfInput, ...] = (
         lambda value: isinstance(value, _SIZED) and not value,
         lambda value: type(value)() if isinstance(value, _SIZED) else value,
     ),
-    _of_text(
-        "lower case",
-        rf"\blower[- ]?cased?\b|{_ANY_CASE}",
-        lambda text: text != text.upper(),
-        str.lower,
-    ),
+    _of_text("lower case", rf"\blower[- ]?cased?\b|{_ANY_CASE}", lambda text: text != text.upper(), str.lower),
     _of_text(
         "upper case",
         rf"\bupper[- ]?cased?\b|\bcapitals?\b|{_ANY_CASE}",
@@ -188,8 +178,8 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a colon", r"\bcolons?\b", ":"),
     _of_mark("a tab", r"\btabs?\b", "\t"),
     _of_mark("a line break", r"\bnew ?lines?\b|\bline breaks?\b", "\n"),
-    _of_lines("several lines", r"\bmulti-?line\b|\beach line\b", lambda lines: True),
-    _of_lines("a blank line", r"\bblank lines?\b", lambda lines: not all(map(str.strip, lines))),
+    _kind("several lines", r"\bmulti-?line\b|\beach line\b", lambda value: len(_lines(value)) > 1),
+    _kind("a blank line", r"\bblank lines?\b", lambda value: "" in [each.strip() for each in _lines(value)[1:]]),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
