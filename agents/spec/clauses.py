@@ -26,7 +26,7 @@ _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
-    r"\b(?:(?:for )?examples?|e\.g\.|inputs?|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
+    r"\b(?:(?:for )?examples?|e\.g\.|of|inputs?|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
     r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert)\b",
     re.IGNORECASE,
 )

@@ -27,17 +27,6 @@ def _repeats(value: object) -> bool:
     return any(item in items[:index] for index, item in enumerate(items))
 
 
-def _with_repeat(value: object) -> object:
-    match value:
-        case str():
-            return value + value[:1]
-        case list():
-            return [*value, *value[:1]]
-        case tuple():
-            return (*value, *value[:1])
-    return value
-
-
 def _holding(mark: str) -> Callable[[str], str]:
     return lambda text: f"{text[:1]}{mark}{text[1:]}"
 
@@ -127,7 +116,7 @@ KINDS: tuple[KindOfInput, ...] = (
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
         _repeats,
-        _with_repeat,
+        lambda value: value * 2 if isinstance(value, str | list | tuple) else value,
     ),
     _kind(
         "one item",

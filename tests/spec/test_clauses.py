@@ -45,6 +45,7 @@ def test_examples_code_and_headings_are_no_clauses() -> None:
         "```python\nf(3) == 6\n```\n>>> f(2)\n4\n"
     )
     assert texts(text) == ["Write f(n: int) -> int that doubles n"]
+    assert texts("pairs(lines) -> iterator of str\n\nGive each line twice.") == ["Give each line twice"]
 
 
 def test_a_scenario_is_one_clause() -> None:
