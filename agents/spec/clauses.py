@@ -59,11 +59,11 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|neither|already|untouched|unchanged|dropping|only the"
-    r"|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropped|skipped|rounded|order"
-    r"|alphabetical\w*|before|after|always|never|nothing|count as|counts as|as long as"
-    r"|may be|instead|come first|comes first)\b",
+    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|(?:is|are) (?:fine|allowed)|neither|already|untouched"
+    r"|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least"
+    r"|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropp(?:ed|ing)"
+    r"|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as|as long as|may be"
+    r"|instead|comes? first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""

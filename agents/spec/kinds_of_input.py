@@ -134,6 +134,12 @@ KINDS: tuple[KindOfInput, ...] = (
         lambda text: f" {text} ",
     ),
     _of_text(
+        "a blank text",
+        r"\b(?:is|are|or) blank\b|\bblank (?:\w+ ){0,3}(?:names?|texts?|strings?|inputs?|values?|fields?)\b",
+        lambda text: not text.strip(),
+        lambda text: " ",
+    ),
+    _of_text(
         "white space",
         r"\bwhite ?space\b|\bspaces\b|\ba space\b|\bblanks\b",
         lambda text: any(map(str.isspace, text)),
