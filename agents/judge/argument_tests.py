@@ -17,8 +17,8 @@ _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
 )
 _UNCHANGED = re.compile(
-    r"\b(?:not|n't|never|without|nor)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
-    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}\b(?:not|n't|never)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
+    r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
+    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
     rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
     rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
     rf"|\bneither\s+(?:\w+\s+){{0,3}}{_GIVEN}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*",

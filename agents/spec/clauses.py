@@ -49,7 +49,7 @@ _CONDITION_FIRST = re.compile(
 _EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
 _NO_RAISE = re.compile(
     r"\b(?:never|without)\s+(?:\w+\s+)?(?:rais|throw)|(?:\bnot|n't)\s+(?:\w+\s+)?(?:raised?|throw|thrown)\b"
-    r"|\bno\s+(?:error|exception)",
+    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
     re.IGNORECASE,
 )
 _SO_DO = re.compile(r"\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b", re.IGNORECASE)
@@ -59,11 +59,11 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|(?:is|are) (?:fine|allowed)|neither|already|untouched"
-    r"|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least"
-    r"|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropp(?:ed|ing)"
-    r"|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as|as long as|may be"
-    r"|instead|comes? first)\b",
+    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|(?:is|are) (?:fine|allowed)|neither|already|outside"
+    r"|untouched|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
+    r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
+    r"|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as"
+    r"|as long as|may be|instead|comes? first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""

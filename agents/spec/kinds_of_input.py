@@ -100,7 +100,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_number(
         "a negative number",
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
-        r"|\bbelow zero\b|\bless than (?:0|zero)\b|(?<![<>=])< ?0\b",
+        r"|\bbelow zero\b|\bless than (?:0|zero)\b(?!\.\d)|(?<![<>=])< ?0\b(?!\.\d)",
         lambda number: number < 0,
         r"-\d",
         lambda number: -abs(number) or -1,
@@ -189,7 +189,7 @@ _OUTCOME = re.compile(
 )
 
 
-_NOT = r"(?:\b(?:not|no|nor|never|other than|anything but|without)|n't)\b"
+_NOT = r"(?:\b(?:not|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.IGNORECASE

@@ -25,6 +25,8 @@ def names(sentence: str) -> list[str]:
         ("Leave the given list unchanged.", "unchanged"),
         ("It sorts without mutating its argument.", "unchanged"),
         ("Neither argument may be changed.", "unchanged"),
+        ("Don't modify the input.", "unchanged"),
+        ("The list isn't changed.", "unchanged"),
         ("Neither of the two lists is modified.", "unchanged"),
     ],
 )
