@@ -59,7 +59,8 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|n't\b|^no\b|\b(?:(?:is|are|do|does|will|may|can) not|(?:is|are) (?:fine|allowed)|neither|already|outside"
+    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not)\b(?! (?:have to|need|know|want|care)\b)|^no\b"
+    r"|\b(?:(?:is|are) (?:fine|allowed)|neither|already|outside"
     r"|untouched|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as"

@@ -96,6 +96,7 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Lists are there.", []),
         ("No line has spaces.", ["“No line has spaces”"]),
         ("Denied calls don't count.", ["“Denied calls don't count”"]),
+        ("Few people don't know it, and you do not have to.", []),
         ("Names that are there already count double.", ["“Names that are there already count double”"]),
         ("Lists without items get 0.", ["“Lists without items get 0”"]),
         ("Halves go up, so f(2.5) is 3.", []),
