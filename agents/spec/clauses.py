@@ -75,7 +75,7 @@ _GIVING = re.compile(
 _OF_THE_CODE = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|\bmeans\b|\bexample\b|\binput:",
+    r"|\bmeans\b|\bassumed\b|\bexample\b|\binput:",
     re.IGNORECASE,
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
@@ -204,7 +204,8 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     raised = [] if _NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
     words = QUOTED.sub(" ", said)
     if raised:
-        words = re.split(r"\bunless\b", re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1])[0]
+        words = re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1]
+        words = re.split(r"\bunless\b|\bmust (?!not|never|rais|throw)", words)[0]
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []

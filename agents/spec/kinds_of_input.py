@@ -183,7 +183,7 @@ _OUTCOME = re.compile(
 )
 
 
-_NOT = r"(?:\b(?:not|no|nor|never|other than|anything but|without|w/o)|n't)\b"
+_NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.IGNORECASE

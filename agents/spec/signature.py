@@ -133,7 +133,8 @@ def _sentence(text: str) -> Signature | None:
     if len(data) == 1 and (name := data.pop()):
         return Signature(name, "class", f"class {name}")
     alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
-    return next((header for place, header in every if alone and _ANSWERS.match(prose, place)), None)
+    said = (pair[1] for pair in every if "function" in prose[: pair[0]] or _ANSWERS.match(prose, pair[0]))
+    return next(said, None) if alone else None
 
 
 def _is_asked(text: str, place: int) -> bool:

@@ -97,6 +97,7 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
             "Given two texts, overlap(a, b) returns what they share, e.g. overlap('ab', 'b') == 'b'.",
             "def overlap(a, b)",
         ),
+        ("A function that joins two lists: joined(a, b, key=None). It is stable.", "def joined(a, b, key=None)"),
         ("Numbers on a pile: push(x) returns nothing, pop() the last one.", None),
     ],
 )
