@@ -110,7 +110,10 @@ def clause_checks(
         missing = tuple(need for need in clause.needs if need in unmet)
         about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
-        line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
+        method = next((need.value for need in clause.needs if need.kind == "name"), "method")
+        steps = entry[:1].isupper() and f"{entry}(" not in clause.text
+        called = f"x = {entry}(...); x.{method}" if steps else entry
+        line = line_for(missing[0], [*counting, *contested], called) if missing else ""
         found.append(ClauseCheck(clause.text, len(about), missing, is_open, line))
     return tuple(found)
 

@@ -45,6 +45,26 @@ def test_an_unchecked_clause_names_a_line_that_would_test_it() -> None:
     assert checked(RAISES, UPPER, raising("test_x", "f('A')")).would_test == "f('') raises ValueError"
 
 
+def test_a_clause_of_a_class_is_tested_by_a_step() -> None:
+    found = clause_checks(
+        clauses(
+            read_spec(
+                "Write a class Cart. Cart(n) raises TypeError if n is None. "
+                "remove(x) must raise KeyError. A full one stays.",
+                origin="argument",
+            )
+        ),
+        (),
+        (),
+        "Cart",
+    )
+    assert [check.would_test for check in found] == [
+        "Cart(...) raises TypeError",
+        "x = Cart(...); x.remove(...) raises KeyError",
+        "x = Cart(...); x.method(...) == ..., on an input that shows it",
+    ]
+
+
 @pytest.mark.parametrize(
     ("test", "missing"),
     [
