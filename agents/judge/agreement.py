@@ -26,8 +26,10 @@ def runnable(board: Board) -> list[Candidate]:
 
 
 def exception_of(outcome: Outcome) -> str:
-    """Return the name of the exception that ended a test with an error; empty where it says none."""
-    return re.split(r"[^\w.]", outcome.detail, maxsplit=1)[0]
+    """Return the name of the exception that ended a test with an error; empty where it says none, as where the
+    code could not be imported."""
+    named = re.match(r"(?:[a-z_]\w*\.)*[A-Z]\w*", outcome.detail)
+    return named[0] if named else ""
 
 
 def comparable(returned: str | None) -> str | None:

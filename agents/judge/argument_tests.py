@@ -17,10 +17,11 @@ _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
 )
 _UNCHANGED = re.compile(
-    r"\b(?:not|n't|never|without|nor)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
-    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}\b(?:not|n't|never)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
+    r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
+    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
     rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
-    rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b",
+    rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_GIVEN}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*",
     re.IGNORECASE,
 )
 _NEW = re.compile(
@@ -106,21 +107,18 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
 
 
 def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
-    """Yield calls with `given` in place of their first argument that can change, that argument, and preambles."""
+    """Yield calls with `given` in place of an argument that can change, that argument, and preambles."""
     kinds = ast.List | ast.Dict | ast.Set
-    changeable = [
-        (call, preamble, index)
-        for call, preamble in literal_calls(tests)
-        for index in [index for index, node in enumerate(call.args) if isinstance(node, kinds)][:1]
-    ]
-    for call, preamble, index in changeable[:_MOST_CALLS]:
-        value = ast.literal_eval(call.args[index])
-        texts = [ast.unparse(node) for node in call.args]
-        texts[index] = "given"
-        named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
-        source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
-        for argument in (value, value[:1] if isinstance(value, list) else value, type(value)()):
-            yield source, repr(argument), preamble
+    calls = [found for found in literal_calls(tests) if any(isinstance(node, kinds) for node in found[0].args)]
+    for call, preamble in calls[:_MOST_CALLS]:
+        for index, node in enumerate(call.args):
+            texts = [ast.unparse(each) for each in call.args]
+            texts[index] = "given"
+            named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
+            source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
+            value = ast.literal_eval(node)
+            given = (value, value[:1] if isinstance(value, list) else value, type(value)())
+            yield from ((source, repr(each), preamble) for each in given if isinstance(node, kinds))
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:

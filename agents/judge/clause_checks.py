@@ -13,6 +13,7 @@ from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
 from ..syntax.source import statements
+from .argument_tests import SAID
 from .probes import EDGE, ODD, argument_nodes, argument_values, literal_calls, probes_of, with_argument
 
 
@@ -51,8 +52,10 @@ class Used:
 
 @lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
-    """Return what `test` uses, by its syntax; nothing where it can't be parsed."""
-    nodes = [node for each in statements(f"{test.preamble}\n{test.source}") for node in ast.walk(each)]
+    """Return what `test` uses, by its syntax; nothing where it can't be parsed, or where it looks at no answer: at
+    what happens to an argument, or at a result's type."""
+    source = "" if test.id.startswith(SAID) else f"{test.preamble}\n{test.source}"
+    nodes = [node for each in statements(source) for node in ast.walk(each)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     raising = [call for call in calls if last_name(call) == "raises"]
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
@@ -107,7 +110,10 @@ def clause_checks(
         missing = tuple(need for need in clause.needs if need in unmet)
         about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
-        line = line_for(missing[0], [*counting, *contested], entry) if missing else ""
+        method = next((need.value for need in clause.needs if need.kind == "name"), "method")
+        steps = entry[:1].isupper() and f"{entry}(" not in clause.text
+        called = f"x = {entry}(...); x.{method}" if steps else entry
+        line = line_for(missing[0], [*counting, *contested], called) if missing else ""
         found.append(ClauseCheck(clause.text, len(about), missing, is_open, line))
     return tuple(found)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..records import Board, Candidate, Grade, LedgerEntry, Ruling, Test, Verdict
+from ..records import Board, Candidate, Grade, LedgerEntry, Ruling, Verdict
 
 
 def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
@@ -17,27 +17,23 @@ def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
         LedgerEntry(test, "refused" if test.id in refused else "counts", reason=refused.get(test.id, ""))
         for test in board.tests
     )
-    passed = sum(passes(verdict, entry.test) for entry in ledger if entry.standing == "counts")
-    failed = sum(entry.standing == "counts" for entry in ledger) - passed
+    outcomes = [verdict.outcome(entry.test.id).status for entry in ledger if entry.standing == "counts"]
+    passed = outcomes.count("passed")
+    failed = len(outcomes) - passed
     grade, why = _grade(ledger, verdict, failed)
     return Ruling(grade, leader.id, "done", why, ledger, passed=passed, failed=failed)
 
 
 def passes_own_tests(board: Board, ruling: Ruling) -> bool:
     """Return True if there are generated tests that count and the leader passes all of them."""
-    own = [entry.test for entry in ruling.ledger if not entry.test.trusted and entry.standing == "counts"]
     verdict = board.verdict(ruling.leader or "")
-    return bool(own) and all(passes(verdict, test) for test in own)
-
-
-def passes(verdict: Verdict, test: Test) -> bool:
-    """Return True if the candidate of `verdict` passes `test`."""
-    return verdict.outcome(test.id).status == "passed"
+    own = [each.test for each in ruling.ledger if not each.test.trusted and each.standing == "counts"]
+    return bool(own) and all(verdict.outcome(test.id).status == "passed" for test in own)
 
 
 def _grade(ledger: tuple[LedgerEntry, ...], verdict: Verdict, failed: int) -> tuple[Grade, str]:
     trusted = [entry for entry in ledger if entry.test.trusted]
-    broken = sum(not passes(verdict, entry.test) for entry in trusted)
+    broken = sum(verdict.outcome(entry.test.id).status != "passed" for entry in trusted)
     if broken:
         return "failed", f"It fails {broken} of {len(trusted)} trusted tests."
     if failed:

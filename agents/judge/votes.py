@@ -88,8 +88,8 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
         return outcome.actual
     if outcome.status == "failed":
         return ANOTHER_VALUE
-    kind = exception_of(outcome) or "an exception"
-    return f"{_RAISES}{kind}" if outcome.status == "error" and kind not in _SLIPS else None
+    kind = exception_of(outcome)
+    return f"{_RAISES}{kind}" if outcome.status == "error" and kind and kind not in _SLIPS else None
 
 
 def raises(vote: str) -> bool:

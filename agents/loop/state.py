@@ -17,6 +17,7 @@ from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
 from ..records import Board, Candidate, ClauseCheck, Example, LedgerEntry, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
+from ..roles.test_writer import MOST_CLAUSES
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, split
@@ -161,12 +162,14 @@ class LoopState:
         leave those clauses unchecked."""
         self._clauses_asked = True
         unchecked = [check for check in checks if check.missing]
-        try:
-            self.add_tests(lambda: self.roles.test_writer.draft_for(self.spec, unchecked))
-        except ModelError as error:
-            if error.kind not in ("not_recorded", "not_cached"):
-                raise
-            self.emit(Note(f"No more tests of clauses: {error}", warning=True))
+        for start in range(0, len(unchecked), MOST_CLAUSES):
+            part = unchecked[start : start + MOST_CLAUSES]
+            try:
+                self.add_tests(partial(self.roles.test_writer.draft_for, self.spec, part))
+            except ModelError as error:
+                if error.kind not in ("not_recorded", "not_cached"):
+                    raise
+                self.emit(Note(f"No more tests of clauses: {error}", warning=True))
 
     def tell(self, tests: Iterable[Test]) -> None:
         """Show `tests` to the drafts that are asked for from now on, as the spec's examples are shown."""

@@ -6,8 +6,9 @@ import time
 from functools import partial
 
 from ..errors import BudgetSpent
-from ..judge.ruling_by_tests import passes, passes_own_tests, ruling_by_tests
-from ..records import Candidate, RoundRecord, Ruling
+from ..judge.agreement import Agreement
+from ..judge.ruling_by_tests import passes_own_tests, ruling_by_tests
+from ..records import RoundRecord, Ruling
 from ..settings import Strategy
 from .orchestrator import orchestrate
 from .repairs import known_failure, repair
@@ -45,11 +46,9 @@ def sample(state: LoopState, drafts: int) -> Ruling:
             raise
     board = state.run_board(1)
 
-    def trusted_passed(candidate: Candidate) -> int:
-        verdict = board.verdict(candidate.id)
-        return sum(passes(verdict, test) for test in board.tests if test.trusted)
-
-    ruling = state.confirm(ruling_by_tests(board, max(board.candidates, key=trusted_passed)))
+    agreement = Agreement(board)
+    leader = max(board.candidates, key=lambda each: agreement.by_the_spec(each)[0])
+    ruling = state.confirm(ruling_by_tests(board, leader))
     state.record(RoundRecord(1, board, None, ruling, time.monotonic() - started))
     return ruling
 

@@ -13,7 +13,7 @@ from .ask import LARGE_MODEL, Ask, ReplyLengths, ask_until_readable
 from .kinds import kind_of
 from .prompt import messages, render, system
 
-_MOST_CLAUSES = 6
+MOST_CLAUSES = 6
 """Asked for at once: more would not fit the reply of a small model."""
 
 
@@ -33,7 +33,6 @@ class TestWriter:
 
     def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
         """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
-        checks = checks[:_MOST_CLAUSES]
         shown = [
             {"text": check.text, "wanted": ", ".join(str(need) for need in check.missing if need.kind != "test")}
             for check in checks

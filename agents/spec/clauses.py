@@ -15,59 +15,67 @@ from ..syntax.definitions import Definition
 from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
-from .signature import closing
+from .sentences import QUOTED, sentences
+from .signature import closing, without_headers
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
+_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
+"""What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
-    r"\b(?:(?:for )?examples?|e\.g\.|returns?|gives?|yields?|is|are|and|with|int|str|list|dict|float|bool"
-    r"|None|True|False|implement|write|create|define|class|function|assert)\b",
+    r"\b(?:(?:for )?examples?|e\.g\.|of|inputs?|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
+    r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert)\b",
     re.IGNORECASE,
 )
-_SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
-_END = re.compile(r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_])|;\s+|\n")
-_QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 _RAISE = re.compile(
-    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
+    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
     re.IGNORECASE,
 )
 _BESIDE_A_RAISE = re.compile(
-    r"(?<=Error)(?: too| as well)?,? and (?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
+    r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
+    r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
 )
+_ANSWERS = re.compile(r"\b(?:gives?|returns?|stays?|yields?|becomes?|means?|written)\b")
+_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b|[Ee]rrors?\b")
+_OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
+_ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
+"""`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
 _CONDITION_FIRST = re.compile(
     r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.IGNORECASE
 )
 _EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
 _NO_RAISE = re.compile(
     r"\b(?:never|without)\s+(?:\w+\s+)?(?:rais|throw)|(?:\bnot|n't)\s+(?:\w+\s+)?(?:raised?|throw|thrown)\b"
-    r"|\bno\s+(?:error|exception)",
+    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
     re.IGNORECASE,
 )
-_SO_DO = re.compile(r"\s*(?:and )?so (?:do|does|is|are)\b", re.IGNORECASE)
-"""`so do points above 10`: they raise what the clause before does."""
+_SO_DO = re.compile(r"\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b", re.IGNORECASE)
+"""`so do points above 10`, `or for cycles`: they raise what the clause before does."""
 _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 """`raise it for anything else`: the exception that was named last."""
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|\b(?:when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly|at least|at most|stays?"
-    r"|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?|dropped|skipped|rounded|order"
-    r"|alphabetical\w*|before|after|always|never|nothing|is not in|are not in|count as|counts as|as long as"
-    r"|may be|instead|come first|comes first)\b",
+    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not)\b(?! (?:have to|need|know|want|care)\b)|^no\b"
+    r"|\b(?:(?:is|are) (?:fine|allowed)|neither|already|outside"
+    r"|untouched|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
+    r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
+    r"|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as"
+    r"|as long as|may be|instead|comes? first)\b",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
 _GIVING = re.compile(
-    r"\b(?:is|are|becomes?|returns?|gives?|written|counts? as)\s+"
-    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{1,40}\"|'[^'\n]{1,40}')(?: then| instead| too| as well)?[ .]*$"
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as)\s+"
+    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
 )
 _OF_THE_CODE = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|\bmeans\b|\bexample\b|\binput:",
+    r"|\bmeans\b|\bassumed\b|\bexample\b|\binput:",
     re.IGNORECASE,
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
@@ -88,17 +96,17 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
     found: list[Clause] = []
     raised = named = ""
-    for text in dict.fromkeys(_parts(_prose(spec))):
-        said = _without_header(text, spec)
+    for number, text in enumerate(dict.fromkeys(_parts(_prose(spec)))):
+        said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
             untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
-            own = bool(found) and _RULE.search(_QUOTED.sub(" ", said)) and not untestable
+            giving = _GIVING.search(said)
+            own = number and (giving or _RULE.search(QUOTED.sub(" ", said))) and not untestable
             if own and all(need.kind == "name" for need in needs):
-                giving = _GIVING.search(said)
                 needs = (*needs, Need("test", text.strip(" ,"), giving=giving[1] if giving else ""))
             found.append(Clause(text.strip(" ,"), needs))
     return tuple(found)
@@ -106,12 +114,15 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
 
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
-    entry = re.escape(spec.signature.name) if spec.signature else "(?!)"
-    for match in reversed(list(re.finditer(rf"(?<![\w.])(?:{entry}|\w++\.[\w.]++)\(", said))):
-        end = closing(said, match.end() - 1)
+    entry = spec.signature.name if spec.signature else ""
+    called = rf"(?<![\w.])(?:{re.escape(entry) or '(?!)'}|\w++\.[\w.]++)\("
+    calls = [(match, closing(said, match.end() - 1)) for match in re.finditer(called, said)]
+    for match, end in reversed(calls):
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
-    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", _QUOTED.sub(" ", said)))
-    return len(words) < (2 if re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1)
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", QUOTED.sub(" ", said)))
+    return len(words) - words.count(entry) < (
+        2 if calls and re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1
+    )
 
 
 def _prose(spec: Spec) -> str:
@@ -139,7 +150,9 @@ def _parts(prose: str) -> Iterator[str]:
     """Yield the parts that are clauses, each on one line."""
     paragraph: list[str] = []
     for line in [*prose.split("\n"), ""]:
-        starts = not line.strip() or _ITEM.match(line) or _HEADING.match(line) or _SCENARIO.match(line)
+        if set(line.strip()) & set("-=~") and not line.strip(" -=~|:"):
+            line, paragraph = "", paragraph[:-1]  # what it underlines is a heading
+        starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
         if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)
             paragraph = []
@@ -155,16 +168,8 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield text
         return
-    masked = _QUOTED.sub(lambda match: "x" * len(match[0]), text)
-    place = seen = depth = 0
-    for end in _END.finditer(masked):
-        part, seen = masked[seen : end.start()], end.start()
-        depth += sum(map(part.count, "([")) - sum(map(part.count, ")]"))
-        short = end[0][0] == "." and _SHORT_FORMS.search(masked[max(place, seen - 12) : seen + 1])
-        if depth <= 0 and not short:
-            yield from _raising_apart(text[place : seen + 1])
-            place, depth = end.end(), 0
-    yield from _raising_apart(text[place:])
+    for sentence in sentences(text):
+        yield from _raising_apart(sentence)
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -174,31 +179,33 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         yield from _raising_apart(sentence[: beside.start()].rstrip(" ,;"))
         sentence = beside["beside"]
     raising = _RAISE.search(sentence)
-    if raising and raising.start() > 12 and not _CONDITION_FIRST.match(sentence):
-        yield sentence[: raising.start()].rstrip(" ,;.")
-        sentence = sentence[raising.start() :].lstrip(" ,")
-        sentence = re.sub(r"^(?:and|but|or)\s+", "", sentence)
-    if not sentence.endswith(":"):
+    before, _, after = sentence.rpartition(", ")
+    if raising and raising.start() > 12:
+        before, after = sentence[: raising.start()], sentence[raising.start() :]
+    elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
+        before = ""
+    if before and not _CONDITION_FIRST.match(sentence):
+        yield before.rstrip(" ,;.")
+        sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
+    first, *others = _OTHER_CONDITION.split(sentence)
+    if others and _EXCEPTION.search(first) and _ALSO.search(sentence) and not any(map(_ANSWERS.search, others)):
+        yield first
+        yield from (f"or {each.rstrip(' .')}" for each in others)
+    elif not sentence.endswith(":"):
         yield sentence.rstrip(" ;.")
-
-
-def _without_header(text: str, spec: Spec) -> str:
-    """Return `text` without the header of the entry point: its types are no kinds of input."""
-    header = spec.signature.text if spec.signature else ""
-    return text.replace(header.removeprefix("async ").removeprefix("def "), " ") if header else text
 
 
 def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     """Yield the needs of a clause that raises the exception `meant`, if any, where it names none."""
-    bare = _without_headers(said)
-    if _ASSUMED.match(bare):
+    if _ASSUMED.match(said):
         return
-    quoted = [match[0] for match in _QUOTED.finditer(bare)]
-    exceptions = _EXCEPTION.findall(_BASE.sub(" ", bare)) or filter(None, [meant])
-    raised = [] if _NO_RAISE.search(bare) else list(dict.fromkeys(exceptions))
-    words = bare
-    for each in quoted:
-        words = words.replace(each, " ")
+    quoted = [match[0] for match in QUOTED.finditer(said)]
+    exceptions = _EXCEPTION.findall(_BASE.sub(" ", said)) or filter(None, [meant])
+    raised = [] if _NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
+    words = QUOTED.sub(" ", said)
+    if raised:
+        words = re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1]
+        words = re.split(r"\bunless\b|\bmust (?!not|never|rais|throw)", words)[0]
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
@@ -212,19 +219,10 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         text_comes_out = spec.signature is not None and spec.signature.text.endswith("-> str")
         yield from (Need("value" if outcome or text_comes_out else "input", kind) for kind, outcome in inputs)
     yield from (Need("name", name) for name in _names(text, quoted, spec))
-    yield from (Need("name", option) for option in _OPTION.findall(bare))
+    yield from (Need("name", option) for option in _OPTION.findall(said))
     if not raised:
-        texts = [each for each in map(_stated_text, _values_quoted(bare, quoted, _parameters(spec.text))) if each]
+        texts = [each for each in map(_stated_text, _values_quoted(said, quoted, _parameters(spec.text))) if each]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
-
-
-def _without_headers(text: str) -> str:
-    """Return `text` without the parameters and annotations of other headers in it."""
-    for match in reversed(list(re.finditer(r"\b[A-Za-z_]\w*\(", text))):
-        end = closing(text, match.end() - 1)
-        if end is not None and ":" in text[match.end() : end]:
-            text = f"{text[: match.end()]}{re.sub(r'^ *-> *[^ ,.;]+', '', text[end:], count=1)}"
-    return text
 
 
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:

@@ -20,7 +20,7 @@ from ..syntax.literals import MAKERS, expression, is_literal, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
 from .in_line import in_line, leading_exception, stated_pairs, states
-from .plain_calls import compares_generator, stated_plainly
+from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names
 
@@ -184,16 +184,13 @@ def _set_up(
                 break
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
-            if whole or (setup and (isinstance(check, ast.Assert) or _expects_a_raise(check))):
+            raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
+            if whole or (setup and (isinstance(check, ast.Assert) or raising)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 line = start + node.lineno - 1
                 found.append((code, lines[line].strip(), line))
             before.add(_effects(node))
     return found
-
-
-def _expects_a_raise(node: ast.stmt) -> bool:
-    return isinstance(node, ast.With) and last_name(node.items[0].context_expr) == "raises"
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
@@ -242,12 +239,8 @@ def _effects(node: ast.stmt) -> list[ast.stmt]:
     if not isinstance(checked, ast.Compare):
         return [] if isinstance(node, ast.Assert) else [node]
     asked = [inner for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
-    acts = any(isinstance(call.func, ast.Attribute) or any(map(_is_name, call.args)) for call in asked)
+    acts = any(isinstance(call.func, ast.Attribute) or ast.Name in map(type, call.args) for call in asked)
     return [ast.Expr(checked.left)] if acts else []
-
-
-def _is_name(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name)
 
 
 # --- what is certain ----------------------------------------------------------------------------------------
@@ -260,7 +253,7 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False
     if PROGRAM_FILE in code:
         return True
-    if compares_generator(code, signature):
+    if compared_generator(parse(code), signature):
         return False
     unbound = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     outside = {name for name in unbound if name not in importable}

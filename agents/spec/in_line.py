@@ -11,21 +11,25 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import exception, expression, is_value, value
 from ..syntax.source import statements
+from .sentences import sentences
 from .signature import closing, parameters
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
-    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|raises?|throws?)\b:?)\s*+`?\s*+"
+    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|becomes?|is|raises?|throws?)\b:?)\s*+`?\s*+"
 )
 _DOUBT = re.compile(
-    r"\b(?:not|never|cannot|currently|wrong|wrongly|incorrect|incorrectly|bug|buggy|instead|unless|if|when|rather|invalid"
-    r"|except|otherwise|mod|modulo|approximately|roughly|about|fails?|broken|actual|actually|but|previously|formerly|bad)\b"
+    r"\b(?:not|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately|roughly|about|but)\b"
     r"|n't\b|≈|~=|!=",
     re.IGNORECASE,
 )
-_SPECULATION = re.compile(
-    r"\b(?:wrong|incorrect|bug|buggy|currently|instead|fails?|bad|broken|should|actual)\b", re.IGNORECASE
+"""Words of a sentence of which no example is taken."""
+_MISTAKE = re.compile(
+    r"\b(?:wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|bad|broken|actual"
+    r"|actually)\b",
+    re.IGNORECASE,
 )
+"""Words of a line of which no example is taken."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
 _LONGEST_VALUE = 5000
@@ -46,14 +50,18 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        return [] if _SPECULATION.search(comment) else [(code, True) for code in whole]
+        return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
     made = [(call, _assertion(call, sign, rest)) for call, sign, rest in _calls(text, signature)]
     prose = line
-    for call, assertion in made:
-        prose = prose.replace(call, " ").replace(assertion.stated if assertion else " ", " ", 1)
-    if _DOUBT.search(prose):
-        return []
-    return [(assertion.code, assertion.sure) for _, assertion in made if assertion]
+    marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
+    for mark, (call, assertion) in zip(marks, made, strict=True):
+        prose = prose.replace(call, mark).replace(assertion.stated if assertion else " ", " ", 1)
+    doubtful = [each for each in sentences(prose) if _DOUBT.search(each) or _MISTAKE.search(prose)]
+    return [
+        (assertion.code, assertion.sure)
+        for mark, (_, assertion) in zip(marks, made, strict=True)
+        if assertion and not any(mark in each for each in doubtful)
+    ]
 
 
 class _Assertion(NamedTuple):

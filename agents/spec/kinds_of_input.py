@@ -27,17 +27,6 @@ def _repeats(value: object) -> bool:
     return any(item in items[:index] for index, item in enumerate(items))
 
 
-def _with_repeat(value: object) -> object:
-    match value:
-        case str():
-            return value + value[:1]
-        case list():
-            return [*value, *value[:1]]
-        case tuple():
-            return (*value, *value[:1])
-    return value
-
-
 def _holding(mark: str) -> Callable[[str], str]:
     return lambda text: f"{text[:1]}{mark}{text[1:]}"
 
@@ -82,6 +71,12 @@ def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
     return _of_text(name, words, lambda text: any(mark in text for mark in marks), _holding(marks[0]))
 
 
+def _lines(value: object) -> list[str]:
+    """Return the lines of a text, or the texts in a list."""
+    items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return [item for item in items if isinstance(item, str)]
+
+
 _ANY_CASE = (
     r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\b(?:regardless of|without regard to) case\b"
     r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
@@ -95,12 +90,7 @@ KINDS: tuple[KindOfInput, ...] = (
         lambda value: isinstance(value, _SIZED) and not value,
         lambda value: type(value)() if isinstance(value, _SIZED) else value,
     ),
-    _of_text(
-        "lower case",
-        rf"\blower[- ]?cased?\b|{_ANY_CASE}",
-        lambda text: text != text.upper(),
-        str.lower,
-    ),
+    _of_text("lower case", rf"\blower[- ]?cased?\b|{_ANY_CASE}", lambda text: text != text.upper(), str.lower),
     _of_text(
         "upper case",
         rf"\bupper[- ]?cased?\b|\bcapitals?\b|{_ANY_CASE}",
@@ -110,17 +100,17 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_number(
         "a negative number",
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
-        r"|\bbelow zero\b|\bless than (?:0|zero)\b|(?<![<>=])< ?0\b",
+        r"|\bbelow zero\b|\bless than (?:0|zero)\b(?!\.\d)|(?<![<>=])< ?0\b(?!\.\d)",
         lambda number: number < 0,
         r"-\d",
         lambda number: -abs(number) or -1,
     ),
-    _of_number("zero", r"\bzero\b(?! or more)", lambda number: number == 0, r"\b0\b", lambda number: 0),
+    _of_number("zero", r"(?<!from )(?<!towards )\bzero\b(?! or more)", lambda n: n == 0, r"\b0\b", lambda n: 0),
     _kind(
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
         _repeats,
-        _with_repeat,
+        lambda value: value * 2 if isinstance(value, str | list | tuple) else value,
     ),
     _kind(
         "one item",
@@ -132,9 +122,16 @@ KINDS: tuple[KindOfInput, ...] = (
         "a space at an end",
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
         r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
+        r"|\b(?:is|are|be|gets?) stripped\b(?! (?:of|from)\b)"
         r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
         lambda text: text != text.strip(),
         lambda text: f" {text} ",
+    ),
+    _of_text(
+        "a blank text",
+        r"\b(?:is|are|or) blank\b|\bblank (?:\w+ ){0,3}(?:names?|texts?|strings?|inputs?|values?|fields?)\b",
+        lambda text: not text.strip(),
+        lambda text: " ",
     ),
     _of_text(
         "white space",
@@ -169,9 +166,9 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a semicolon", r"\bsemicolons?\b", ";"),
     _of_mark("a colon", r"\bcolons?\b", ":"),
     _of_mark("a tab", r"\btabs?\b", "\t"),
-    _of_mark(
-        "a line break", r"\bnew ?lines?\b|\bline breaks?\b|\bmulti-?line\b|\beach line\b|\bblank lines?\b", "\n"
-    ),
+    _of_mark("a line break", r"\bnew ?lines?\b|\bline breaks?\b", "\n"),
+    _kind("several lines", r"\bmulti-?line\b|\beach line\b", lambda value: len(_lines(value)) > 1),
+    _kind("a blank line", r"\bblank lines?\b", lambda value: "" in [each.strip() for each in _lines(value)[1:]]),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
@@ -181,12 +178,12 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 _OUTCOME = re.compile(
-    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ)\w*\b",
+    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill)\w*\b",
     re.IGNORECASE,
 )
 
 
-_NOT = r"(?:\b(?:not|no|nor|other than|anything but|without)|n't)\b"
+_NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
     rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.IGNORECASE

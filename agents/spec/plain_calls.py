@@ -25,7 +25,7 @@ def stated_plainly(code: str, signature: Signature | None) -> str:
         return code
     header, _, returns = signature.text.partition("->") if signature else ("", "", "")
     awaits = header.startswith("async def") and "Async" not in returns  # a generator is iterated over
-    check = _compared_generator(tree, signature)
+    check = compared_generator(tree, signature)
     if check and isinstance(check.comparators[0], ast.List) and "Async" not in returns:
         check.left = ast.Call(ast.Name("list", ast.Load()), [check.left], [])
         return unparse(tree)
@@ -34,12 +34,8 @@ def stated_plainly(code: str, signature: Signature | None) -> str:
     return code if plain == before else plain
 
 
-def compares_generator(code: str, signature: Signature | None) -> bool:
-    """Return True if `code` compares a generator itself, which equals nothing."""
-    return _compared_generator(parse(code), signature) is not None
-
-
-def _compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Compare | None:
+def compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Compare | None:
+    """Return the comparison of a generator itself, which equals nothing, that a check ends in."""
     if signature is None or not _ITERATES.search(signature.text):
         return None
     match tree.body[-1:]:

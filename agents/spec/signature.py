@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.definitions import Function
-from ..syntax.source import names_used, statements, unparse
+from ..syntax.imports import KNOWN
+from ..syntax.source import BUILTINS, names_used, statements, unparse
 
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _FIRST_WORDS = re.compile(
@@ -21,6 +22,7 @@ _DATA_CLASS = re.compile(
     r"\b(?:dataclass|named tuple|NamedTuple|[Ee]num|IntEnum|StrEnum|Protocol)\s+(?:named\s+|called\s+)?"
     r"[`'\"]?(?P<name>[A-Z]\w*)"
 )
+_ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
 _OF_A_PROGRAM = re.compile(
@@ -128,7 +130,11 @@ def _sentence(text: str) -> Signature | None:
         if likely:
             return likely[0][1] if len({header.name for _, header in likely}) == 1 else None
     data = {match["name"] for match in _DATA_CLASS.finditer(prose) if _is_asked(prose, match.start())}
-    return Signature(name, "class", f"class {name}") if len(data) == 1 and (name := data.pop()) else None
+    if len(data) == 1 and (name := data.pop()):
+        return Signature(name, "class", f"class {name}")
+    alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
+    said = (pair[1] for pair in every if "function" in prose[: pair[0]] or _ANSWERS.match(prose, pair[0]))
+    return next(said, None) if alone else None
 
 
 def _is_asked(text: str, place: int) -> bool:
@@ -151,8 +157,27 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
         return None
     match statements(f"{header}: ..."):
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
+            for each in ast.walk(node):
+                for field in {"annotation", "returns"} & vars(each).keys():
+                    setattr(each, field, _python_type(getattr(each, field)))
             return _of(node)
     return None
+
+
+def _python_type(node: ast.expr | None) -> ast.expr | None:
+    """Return the type `node`; None for a word such as `string` or `iterator`, with which no code could be run."""
+    words = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)] if node else []
+    return None if any(word.islower() and word not in BUILTINS and word not in KNOWN for word in words) else node
+
+
+def without_headers(text: str) -> str:
+    """Return `text` without the parameters and types of the headers in it: they are no kinds of input."""
+    for match in reversed(list(_CALLABLE.finditer(text))):
+        end = closing(text, match.end() - 1)
+        if end is not None and _read(text, match):
+            returns, after = _annotation(text, end + 1), text[end + 1 :]
+            text = f"{text[: match.end()]}){after.partition(returns)[2] if returns else after}"
+    return text
 
 
 def closing(text: str, start: int) -> int | None:

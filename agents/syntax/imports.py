@@ -26,7 +26,7 @@ _MEMBERS = {
     "contextlib": "contextmanager suppress",
     "copy": "deepcopy",
     "dataclasses": "asdict astuple dataclass field replace",
-    "datetime": "timedelta timezone",
+    "datetime": "date timedelta timezone",
     "decimal": "Decimal ROUND_CEILING ROUND_DOWN ROUND_FLOOR ROUND_HALF_DOWN ROUND_HALF_EVEN"
     " ROUND_HALF_UP ROUND_UP",
     "enum": "Enum IntEnum",

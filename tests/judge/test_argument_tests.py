@@ -24,6 +24,10 @@ def names(sentence: str) -> list[str]:
         ("The original list must not be changed.", "unchanged"),
         ("Leave the given list unchanged.", "unchanged"),
         ("It sorts without mutating its argument.", "unchanged"),
+        ("Neither argument may be changed.", "unchanged"),
+        ("Don't modify the input.", "unchanged"),
+        ("The list isn't changed.", "unchanged"),
+        ("Neither of the two lists is modified.", "unchanged"),
     ],
 )
 def test_words_about_arguments_become_trusted_tests_on_the_input_a_shorter_and_an_empty_one(
@@ -44,6 +48,13 @@ def test_a_parameter_is_named_like_any_other_word_for_it() -> None:
     said = [Clause("Raise ValueError unless start is before end, and do not modify busy.")]
     assert argument_tests(said, [LIST]) == ()
     assert len(argument_tests(said, [LIST], FREE)) == 3
+
+
+def test_each_argument_that_can_change_is_tested() -> None:
+    both = value_test("test_1", "f([2], 1, {'a': 1})", "1")
+    tests = argument_tests([Clause("Neither argument may be changed.")], [both])
+    given = [test.source.split("\n")[1].strip() for test in tests]
+    assert given == ["given = [2]", "given = []", "given = {'a': 1}", "given = {}"]
 
 
 def test_what_a_call_raises_there_is_for_other_tests() -> None:

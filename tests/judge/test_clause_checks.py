@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agents.judge.argument_tests import argument_tests
 from agents.judge.clause_checks import clause_checks, edge_probes, odd_probes
 from agents.judge.judge import Situation, judge
 from agents.judge.probes import probed_call, probes_of
@@ -44,6 +45,26 @@ def test_an_unchecked_clause_names_a_line_that_would_test_it() -> None:
     assert checked(RAISES, UPPER, raising("test_x", "f('A')")).would_test == "f('') raises ValueError"
 
 
+def test_a_clause_of_a_class_is_tested_by_a_step() -> None:
+    found = clause_checks(
+        clauses(
+            read_spec(
+                "Write a class Cart. Cart(n) raises TypeError if n is None. "
+                "remove(x) must raise KeyError. A full one stays.",
+                origin="argument",
+            )
+        ),
+        (),
+        (),
+        "Cart",
+    )
+    assert [check.would_test for check in found] == [
+        "Cart(...) raises TypeError",
+        "x = Cart(...); x.remove(...) raises KeyError",
+        "x = Cart(...); x.method(...) == ..., on an input that shows it",
+    ]
+
+
 @pytest.mark.parametrize(
     ("test", "missing"),
     [
@@ -55,6 +76,14 @@ def test_an_unchecked_clause_names_a_line_that_would_test_it() -> None:
 )
 def test_an_input_that_raises_is_needed_in_a_test_of_that_exception(test: Test, missing: list[str]) -> None:
     assert [str(need) for need in checked(RAISES, test).missing] == missing
+
+
+def test_a_test_of_what_a_call_does_to_its_argument_holds_the_clause_on_that_alone() -> None:
+    unchanged = Clause("the list is not changed", (Need("test", "the list is not changed"),))
+    none = Clause("None is dropped", (Need("input", "None"),))
+    said = argument_tests([unchanged], [value_test("test_1", "f([None])", "[]")])
+    assert checked(unchanged, *said).missing == ()
+    assert [str(need) for need in checked(none, *said).missing] == ["None"]
 
 
 def test_a_contested_test_of_what_is_missing_makes_the_clause_open() -> None:

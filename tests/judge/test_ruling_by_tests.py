@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.judge.ruling_by_tests import passes, ruling_by_tests
+from agents.judge.ruling_by_tests import ruling_by_tests
 from agents.records import LedgerEntry, Refusal, TestOrigin
 
 from ..support.boards import board, candidate, value_test
@@ -42,8 +42,6 @@ def test_the_tests_decide_as_they_stand(
 def test_the_ruling_is_on_the_leader_alone() -> None:
     both = board({TRUSTED: "9"}, {A: ("8",), B: ("9",)})
     assert [ruling_by_tests(both, each).grade for each in (A, B)] == ["failed", "verified"]
-    assert passes(both.verdict("b"), TRUSTED)
-    assert not passes(both.verdict("a"), TRUSTED)
 
 
 def test_nobody_doubts_a_test_that_the_other_drafts_contradict() -> None:

@@ -186,3 +186,9 @@ def test_a_value_that_may_have_been_cut_replaces_nothing(length: int, replaced: 
     value = repr("x" * (length - 2))
     judged = board({TEST: "1"}, dict.fromkeys((A, B, C), (value,)))
     assert len(settled_tests(judged)) == replaced
+
+
+def test_drafts_that_cannot_be_imported_have_no_vote() -> None:
+    detail = "the tests could not be imported:\nname 'text' is not defined"
+    verdict = Verdict("failed", (Outcome(TEST.id, "error", detail),))
+    assert tally(Board((A, B), (TEST,), (verdict, verdict))) is None

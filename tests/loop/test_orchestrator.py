@@ -217,6 +217,15 @@ def test_tests_of_a_clause_that_nothing_checks_are_asked_for_once() -> None:
     assert [check.standing for check in ruling.clauses] == ["held by 4 tests", "held by 1 test"]
 
 
+def test_tests_of_many_clauses_are_asked_for_in_parts() -> None:
+    many = " ".join(f"Never give {number} for None." for number in range(8))
+    spec = read_spec(f"Implement double(x: int) -> int that doubles x. {many} double(4) == 8", origin="argument")
+    model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6)), suite((5, 10)), suite((6, 12))])
+    state, _ = loop_state(model, spec=spec)
+    orchestrate(state)
+    assert model.asked == ["draft"] * 5 + ["tests"] * 3
+
+
 def test_replies_recorded_without_tests_of_clauses_leave_them_unchecked() -> None:
     told: list[Event] = []
     model = Model(draft=[RIGHT] * 5, tests=[suite((1, 2), (3, 6))])

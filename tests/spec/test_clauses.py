@@ -45,6 +45,7 @@ def test_examples_code_and_headings_are_no_clauses() -> None:
         "```python\nf(3) == 6\n```\n>>> f(2)\n4\n"
     )
     assert texts(text) == ["Write f(n: int) -> int that doubles n"]
+    assert texts("pairs(lines) -> iterator of str\n\nGive each line twice.") == ["Give each line twice"]
 
 
 def test_a_scenario_is_one_clause() -> None:
@@ -73,12 +74,37 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Strip leading and trailing whitespace.", ["a space at an end", "white space"]),
         ("Use help_me(x) for it.", ["`help_me`"]),
         ("It takes --quiet.", ["`--quiet`"]),
+        ("Halves go away from zero.", []),
+        ("Numbers never go negative.", ["“Numbers never go negative”"]),
+        ("It is an error (ValueError) if it is blank.", ["`ValueError`", "ValueError for a blank text"]),
+        ("Blank names count, a blank between them does not.", ["a blank text"]),
+        ("Two of them are fine.", ["“Two of them are fine”"]),
+        ("Those that differ by less than 0.01 are equal.", []),
+        ("Texts w/o any digit count.", []),
+        ("A comparison with others is false and raises nothing.", []),
+        ("It must be a single character (ValueError).", ["`ValueError`"]),
+        ("It must not be empty (ValueError).", ["`ValueError`", "ValueError for an empty input"]),
+        ("It never raises, not even for None.", ["None"]),
+        ("Texts are assumed to be in order.", []),
+        ("Names are stripped.", ["a space at an end"]),
+        ("Names are stripped of their titles.", []),
+        ("Each line counts, and blank lines too.", ["several lines", "a blank line"]),
+        ("It must be one item, otherwise ValueError.", ["`ValueError`"]),
+        ("ValueError for a float unless it is negative.", ["`ValueError`", "ValueError for a float"]),
+        ('No text: return "".', ['“No text: return ""”']),
+        ('An empty one gives [""], two give [" a "].', ["an empty input", "`' a '`"]),
+        ("0 is written '0 items'.", ["`'0 items'`"]),
         ("Ties keep their order.", ["“Ties keep their order”"]),
         ("It must begin with a letter.", ["“It must begin with a letter”"]),
         ("Do not use a loop if you can.", []),
         ("Lists are there.", []),
-        ("No line has spaces.", []),
-        ("What is not a float is left.", []),
+        ("No line has spaces.", ["“No line has spaces”"]),
+        ("Denied calls don't count.", ["“Denied calls don't count”"]),
+        ("Few people don't know it, and you do not have to.", []),
+        ("Names that are there already count double.", ["“Names that are there already count double”"]),
+        ("Lists without items get 0.", ["“Lists without items get 0”"]),
+        ("Halves go up, so f(2.5) is 3.", []),
+        ("What is not a float is left.", ["“What is not a float is left”"]),
         ("All that is not a digit, a space or a hyphen raises ValueError.", ["`ValueError`"]),
         ("Case doesn't matter, and spaces count.", ["lower case", "upper case", "white space"]),
         ("Upper and lower case are the same.", ["lower case", "upper case"]),
@@ -99,6 +125,54 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
 
 
+def test_each_condition_of_an_exception_and_what_holds_before_it_are_clauses() -> None:
+    found = needs(
+        "Write f(n: int, mark: str = 'a', step: float = 1.0) -> int that halves. "
+        "Raise ValueError for a name, for a text, and for cycles. Raise TypeError if it is odd or if it is None. "
+        "n = 0 gives an empty list, negative n is an error (ValueError), as are others. "
+        "It counts the others and never raises."
+    )
+    assert found == {
+        "Write f(n: int, mark: str = 'a', step: float = 1.0) -> int that halves": [],
+        "Raise ValueError for a name": ["`ValueError`"],
+        "or for a text": ["`ValueError`"],
+        "or for cycles": ["`ValueError`"],
+        "Raise TypeError if it is odd": ["`TypeError`"],
+        "or if it is None": ["`TypeError`", "TypeError for None"],
+        "n = 0 gives an empty list": ["an empty input"],
+        "negative n is an error (ValueError)": ["`ValueError`", "ValueError for a negative number"],
+        "as are others": ["`ValueError`"],
+        "It counts the others": [],
+        "never raises": [],
+    }
+
+
+def test_fields_of_a_docstring_rows_of_a_table_and_methods_in_a_list_are_clauses_of_their_own() -> None:
+    found = texts(
+        "Write a class Shelf.\n\nRaises\n------\nValueError\n    If it is full.\n\n"
+        ":param n: how many\n:raises KeyError: if it is gone\nsize (int): a number\n  of books\n\n"
+        "| n | which |\n|---|:-:|\n| 1 | the first |\n| 2 | 3 |\n\n"
+        "push(x) adds x, pop() takes the last one, and size() counts. If it is full, push(x) adds nothing."
+    )
+    assert found == [
+        "ValueError If it is full",
+        ":param n: how many",
+        ":raises KeyError: if it is gone",
+        "size (int): a number of books",
+        "1 | the first |",
+        "push(x) adds x",
+        "pop() takes the last one",
+        "size() counts",
+        "If it is full, push(x) adds nothing",
+    ]
+
+
+def test_the_first_rule_is_one_where_the_sentence_before_it_says_nothing() -> None:
+    assert needs("Write a class Shelf. push(x) adds x unless it is there.") == {
+        "push(x) adds x unless it is there": ["`push`", "“push(x) adds x unless it is there”"]
+    }
+
+
 def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> None:
     found = needs(
         "Write f(n: int) -> int that halves. Negative numbers raise RangeError, a subclass of ValueError, as do "
@@ -106,6 +180,7 @@ def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> N
     )
     assert list(found.values())[1:] == [
         ["`RangeError`", "RangeError for a negative number"],
+        ["`RangeError`"],
         ["`RangeError`", "RangeError for zero"],
         [],
         [],

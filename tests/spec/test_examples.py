@@ -53,6 +53,7 @@ FOUND = {
     "slugify('a') -> [1, {'b': (2,)}]": "assert slugify('a') == [1, {'b': (2,)}]",
     "slugify('a') == set()": "assert slugify('a') == set()",
     "len(slugify('abc')) == 3": "assert len(slugify('abc')) == 3",
+    "slugify('a') is 'b'.": "assert slugify('a') == 'b'",
     "slugify(None) raises TypeError": "with pytest.raises(TypeError):\n    slugify(None)",
     "slugify(None) -> ValueError": "with pytest.raises(ValueError):\n    slugify(None)",
     "`slugify(None)` raises a `ValueError`.": "with pytest.raises(ValueError):\n    slugify(None)",
@@ -123,6 +124,7 @@ IGNORED = [
     "slugify('a') raises an error",
     "slugify('a') raises MyError",
     "slugify('a') returns a string",
+    "slugify('a') is 3 times as long",
     "slugify('a') ≈ 0.5 about 1",
     "2 * slugify('a') = 4",
     "slugify('n') = 1 + slugify('m')",
@@ -234,6 +236,14 @@ def test_several_examples_in_one_line_are_all_found() -> None:
         "assert slugify('') == ''",
         "assert slugify('B') == 'b'",
     ]
+
+
+def test_a_condition_puts_examples_of_its_own_sentence_in_doubt_and_a_mistake_all_of_a_line() -> None:
+    condition = (
+        "An empty text stays: slugify('') gives ''. If it isn't a text, slugify(0) gives 'x'. slugify('A') is 'a'."
+    )
+    assert codes(condition) == ["assert slugify('') == ''", "assert slugify('A') == 'a'"]
+    assert codes("It is wrong. slugify('A') gives 'A'.") == []
 
 
 def test_an_example_is_taken_once() -> None:

@@ -72,6 +72,13 @@ def test_a_signature_may_be_given_with_or_without_def(text: str, header: str) ->
     assert stated(text).text == header
 
 
+def test_a_word_that_is_no_type_of_pythons_is_left_out() -> None:
+    text = "Write f(a: text, b: number, c: date, d: np.ndarray, e: list[item]) -> iterator of str."
+    signature = found(text)
+    assert signature is not None
+    assert signature.text == "def f(a, b, c: date, d: np.ndarray, e)"
+
+
 @pytest.mark.parametrize("text", ["slugify", "slugify(text: str) ->", "x = 1", "def f(): pass\ndef g()", ""])
 def test_what_is_no_signature_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="signature such as"):
@@ -86,8 +93,14 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         ("A class LRUCache(capacity) that keeps entries. put(key, value) stores one.", "class LRUCache"),
         ("I need a class Inventory for a shop. remove(item, quantity=1) takes pieces out.", "class Inventory"),
         ("A mailing list has names(x) in it.", None),
+        (
+            "Given two texts, overlap(a, b) returns what they share, e.g. overlap('ab', 'b') == 'b'.",
+            "def overlap(a, b)",
+        ),
+        ("A function that joins two lists: joined(a, b, key=None). It is stable.", "def joined(a, b, key=None)"),
+        ("Numbers on a pile: push(x) returns nothing, pop() the last one.", None),
     ],
 )
-def test_a_spec_may_begin_with_what_it_asks_for(text: str, header: str | None) -> None:
+def test_a_spec_may_say_what_a_function_does_without_asking_for_it(text: str, header: str | None) -> None:
     signature = found(text)
     assert (signature and signature.text) == header
