@@ -6,13 +6,22 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..syntax.clean_text import clean
-from ..verifier.inside.suite_process.answers import ALTERED, LEFT, MADE, OTHER_ERROR, RAISING, RETYPED, SILENT
+from ..verifier.inside.suite_process.answers import (
+    ALTERED,
+    ALTERING,
+    LEFT,
+    MADE,
+    OTHER_ERROR,
+    RAISING,
+    RETYPED,
+    SILENT,
+)
 from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
 _MOST_OTHERS = 4
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
-_STUMBLED_OVER = (RAISING, RETYPED)
+_STUMBLED_OVER = (ALTERING, RAISING, RETYPED)
 _MOST_CHANGES = 40
 """Changes of the code for a test that notices no other answer."""
 
@@ -96,9 +105,9 @@ def _asserted(run: SuiteRun, name: str) -> bool:
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
     """Yield the number of an answer, and of another one in its place: of the last answers first.
 
-    What the code says beside its answers, and what has another type, are tried last.
+    Changed arguments, what the code says beside its answers, and what has another type, are tried last.
     """
-    for other in (*range(_MOST_OTHERS), SILENT, RAISING, RETYPED):
+    for other in (*range(_MOST_OTHERS), ALTERING, SILENT, RAISING, RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
 

@@ -299,6 +299,11 @@ def test_warning():
 def test_printed(capsys):
     shout("a")
     assert capsys.readouterr().out == "A\\n"
+
+def test_argument_is_left_as_it_is():
+    amounts = {"a": 1}
+    with_tax(amounts)
+    assert amounts == {"a": 1}
 """
 PICK = """
 import warnings
@@ -318,6 +323,10 @@ def old(number):
 
 def shout(text):
     print(text.upper())
+
+
+def with_tax(amounts):
+    return {name: amount * 1.2 for name, amount in amounts.items()}
 """
 
 
@@ -328,7 +337,7 @@ def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count
     _, document = verified(project)
     found = statuses(document)
     assert found == dict.fromkeys(found, "counts")
-    assert len(found) == 5
+    assert len(found) == 6
 
 
 @pytest.mark.thorough

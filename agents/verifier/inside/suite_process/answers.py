@@ -16,7 +16,7 @@ import zlib
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 
-from ..test_process.other_answers import attributes_of, of_attributes, others_of
+from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ SILENT = -1
 """In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
 RAISING, RETYPED = -2, -3
 """An exception, or a bare object, in place of the answer."""
+ALTERING = -4
+"""The same answer, and each list, dict and set among the arguments changed."""
 MADE = "making an object whose"
 LEFT = "leaving an object whose"
 OTHER_ERROR = "raising another exception"
@@ -111,6 +113,13 @@ class Answers:
             self._given = f"{self._names[-1]} returning an object of another type"
             original(*args, **kwargs)
             return object()
+        if self._wanted[1] == ALTERING:
+            given = [each for each in (*args, *kwargs.values()) if type(each) in (list, dict, set, bytearray)]
+            self._given = f"{self._names[-1]} changing its arguments" if given else ""
+            value = original(*args, **kwargs)
+            for each in given:
+                altered(each, None)
+            return value
         try:
             value = original(*args, **kwargs)
         except (StopIteration, StopAsyncIteration):
