@@ -277,7 +277,7 @@ def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -
 
 ERRORS = """
 import pytest
-from shop import Cart, old, pick, shout
+from shop import Cart, old, pick, shout, with_tax
 
 def test_error_of_the_code():
     with pytest.raises(TypeError):
