@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..files import read_regular
 from ..records import Spec
 from ..spec import read_spec
 from ..syntax.source import parses
@@ -58,7 +59,7 @@ def read_everyday(directory: Path) -> tuple[EverydayTask, ...]:
 
 def _read(path: Path) -> EverydayTask:
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(read_regular(path).decode("utf-8"))
         if missing := [name for name in _TEXTS if not isinstance(found.get(name), str) or not found[name].strip()]:
             raise ValueError(f"it has no text for {' and '.join(missing)}")
         spec, reference, tests = (found[name] for name in _TEXTS)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import SandboxBroken, UsageError
+from ..files import read_regular
 from ..records import Verdict
 from ..sandbox import Job, Sandbox, SandboxLimits
 from ..syntax.source import indented, parse, source_of
@@ -114,7 +115,7 @@ def _program(checkout: Path, name: str) -> Program:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_regular(path).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} can't be read ({error}); give a whole checkout of QuixBugs.") from error
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import UsageError
+from ..files import read_regular
 from ..records import Spec
 from ..spec import read_spec
 from ..spec.examples import examples
@@ -109,7 +110,7 @@ def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, 
     Raises UsageError, with the file and the line, where it can't be read or a line is no task.
     """
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = read_regular(path).decode("utf-8").split("\n")
     except OSError as error:
         raise UsageError(f"{path} can't be read ({error.strerror}); give EvalPlus's {dataset} file.") from error
     except UnicodeDecodeError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -51,6 +52,16 @@ def test_data_that_is_not_there_is_named_with_what_to_give(tmp_path: Path) -> No
     said = sentence(bench(tmp_path, "--data", "none.jsonl"))
     assert "none.jsonl" in said
     assert "give EvalPlus's HumanEval+ file" in said
+
+
+@pytest.mark.parametrize("on", ["humaneval+", "quixbugs", "everyday", "seeded-bugs"])
+def test_data_that_never_ends_is_no_file(tmp_path: Path, on: str) -> None:
+    data = tmp_path / "pipe"
+    if on in ("quixbugs", "everyday"):
+        shutil.copytree(ROOT / "docs/benchmark/everyday", data)
+        data = data / "a.toml"
+    os.mkfifo(data)
+    assert "no " in sentence(bench(tmp_path, "--data", "pipe", on=on))
 
 
 @pytest.mark.parametrize(

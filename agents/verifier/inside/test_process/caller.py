@@ -15,7 +15,7 @@ from typing import Any
 
 from ..proxy.describe import type_named, words
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
-from ..proxy.mirror import RemoteCoroutine
+from ..proxy.mirror import RemoteCoroutine, RemoteType
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
@@ -192,6 +192,8 @@ class Caller(Rulings):
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
+            if isinstance(error, Unshareable):
+                self._emit("unshareable", str(error))
             how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 
@@ -255,6 +257,19 @@ class Caller(Rulings):
         if found is None:
             raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
         return found
+
+
+def write_as_json() -> None:
+    """Have the code's dicts and lists written as JSON: the encoder knows them by their layout in memory, which no
+    proxy has."""
+    refuse = json.JSONEncoder.default
+
+    def default(self: json.JSONEncoder, o: Any) -> Any:
+        if isinstance(type(o), RemoteType) and isinstance(o, dict):
+            return dict(o.items())
+        return list(o) if isinstance(type(o), RemoteType) and isinstance(o, list) else refuse(self, o)
+
+    json.JSONEncoder.default = default  # type: ignore[method-assign]
 
 
 def _name_of(what: str, arguments: tuple[Any, ...]) -> str:

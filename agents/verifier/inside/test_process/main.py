@@ -25,7 +25,7 @@ from ..proxy.import_rule import ImportRule
 from ..proxy.program import divert, run_program
 from .asked_again import PlainCalls
 from .asserts import Asserts
-from .caller import Caller
+from .caller import Caller, write_as_json
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
@@ -155,6 +155,7 @@ def _choose_modules(
             caller, task["names"], task["importable"]["modules"], task["imports"]
         )
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
+        write_as_json()
         reporter.between_tests = caller.end_test
         reporter.after_collection = caller.capabilities.keep
         plugins += [caller.capabilities, caller.temporary]
