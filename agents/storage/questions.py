@@ -17,6 +17,8 @@ from ..syntax.source import parses, unparse
 
 QUESTIONS_FILE = "questions.txt"
 _MOST_TEXT = 300
+_MOST_ANSWER = 100
+"""Characters of an answer in a question; the lines that state it have the whole."""
 
 
 def question_line(dispute: Dispute) -> str:
@@ -24,7 +26,8 @@ def question_line(dispute: Dispute) -> str:
     call = _call(dispute.question)
     if call is None:
         return f"is this right: {_condition(dispute.question)}?"
-    rivals = " or ".join(dispute.answers if len(dispute.answers) > 1 else [*dispute.answers, "something else"])
+    answers = [each if len(each) <= _MOST_ANSWER else f"{each[:_MOST_ANSWER]}…" for each in dispute.answers]
+    rivals = " or ".join(answers if len(answers) > 1 else [*answers, "something else"])
     steps, _, asked = call.rpartition("; ")
     if asked.isidentifier():
         return f"after {steps}, {asked} is {rivals}?"

@@ -306,16 +306,23 @@ def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
     return [*(f"Clause: {each}" for each in shown), *([rest] if result.clauses and not whole else [])]
 
 
+_MOST_QUESTIONS = 5
+"""Shown after a run; the others are in its file."""
+
+
 def question_lines(result: RunResult) -> list[str]:
     """Return the open questions of a run, one line each, and how to answer them."""
     from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
 
     if not result.disputes:
         return []
-    lines = [f"Open: {question_line(dispute)}" for dispute in result.disputes]
+    most = len(result.disputes) if result.run_dir is None else _MOST_QUESTIONS
+    lines = [f"Open: {question_line(dispute)}" for dispute in result.disputes[:most]]
     lines.append(how_to_answer(result.disputes))
     if result.run_dir is not None:
         answers = f"{result.run_dir}/{QUESTIONS_FILE}"
+        if more := len(result.disputes[most:]):
+            lines.insert(-1, f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
         lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
     return lines
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.records import Dispute, Test
+from agents.records import Dispute, RunResult, Test
 from agents.spec import read_spec, with_answers
 from agents.spec.answers import answered
 from agents.storage.questions import (
@@ -17,6 +17,7 @@ from agents.storage.questions import (
     questions_text,
     stated_lines,
 )
+from agents.terminal.console import question_lines
 
 SPEC = read_spec("Implement f(x) -> object.", origin="argument")
 VALUES = Dispute("test_1", "f('éa')", ("'ea'", "''"))
@@ -39,6 +40,21 @@ def test_the_line_names_the_call_and_the_rival_answers() -> None:
     assert stated_lines(changed)[1] == "given = [2, 1]; f(given); given == [1, 2]"
     (answer,) = answered(SPEC, stated_lines(changed)[1], "", under_way=True).examples
     assert answer.code.endswith("assert given == [1, 2]")
+
+
+def test_a_long_answer_is_cut_in_the_question_and_whole_in_the_line_that_states_it() -> None:
+    many = repr(list(range(100)))
+    dispute = Dispute("test_1", "f(1)", (many, "[]"))
+    assert question_line(dispute) == f"f(1) returns {many[:100]}… or []?"
+    assert stated_lines(dispute)[0] == f"f(1) == {many}"
+
+
+def test_five_questions_are_shown_after_a_run_and_the_others_counted() -> None:
+    asked = tuple(Dispute(f"test_{number}", f"f({number})", ("1", "2")) for number in range(7))
+    shown = question_lines(RunResult(schema_version=1, exit_code=1, disputes=asked, run_dir="runs/a"))
+    assert [line.split(" returns")[0] for line in shown[:5]] == [f"Open: f({number})" for number in range(5)]
+    assert shown[5] == "Open: 2 more questions in runs/a/questions.txt"
+    assert len(question_lines(RunResult(schema_version=1, exit_code=1, disputes=asked))) == 8
 
 
 def test_how_to_answer_is_told_by_a_line_that_can_be_pasted() -> None:
