@@ -56,7 +56,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
         prose = prose.replace(call, mark).replace(assertion.stated if assertion else " ", " ", 1)
-    doubtful = [each for each in sentences(prose) if _DOUBT.search(each) or _MISTAKE.search(prose)]
+    if _MISTAKE.search(prose):
+        return []
+    doubtful = [each for each in sentences(prose) if _DOUBT.search(each)]
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)

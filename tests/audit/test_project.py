@@ -219,7 +219,6 @@ def test_a_conftest_that_turns_failures_into_passes_makes_every_test_one_that_ca
     ("arguments", "said"),
     [
         (("nowhere",), "nowhere is no folder"),
-        (("a" * 300,), "a is no folder"),
         (("--tests", "none.py"), "There is no none.py in ."),
         ((".", "--base", "no-such"), "There is no commit 'no-such' here"),
         (("--base", "--output=x"), "There is no commit '--output=x' here"),

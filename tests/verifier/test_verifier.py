@@ -180,16 +180,6 @@ def test_an_object_that_cannot_be_handed_over_moves_its_test_into_one_process(ve
     assert [outcome.test_id for outcome in verdict.outcomes] == ["test_find", "test_none"]
 
 
-def test_an_object_that_a_callback_returns_moves_its_test_into_one_process(verifier: Verifier) -> None:
-    tests = (
-        "from user_code import get\n"
-        "def test_get():\n    missing = object()\n    assert get({}, 1, lambda: missing) is missing\n"
-    )
-    code = "def get(items, key, default):\n    return items[key] if key in items else default()\n"
-    verdict = verifier.verify(code, tests)
-    assert (verdict.kind, verdict.isolation) == ("passed", "in-process")
-
-
 def test_code_that_kills_its_process_fails_the_test_and_not_the_others(verifier: Verifier) -> None:
     code = "import os\ndef double(x):\n    if x == 2:\n        os._exit(0)\n    return x * 2\n"
     (verdict,) = verifier.board([candidate(code)], doubling(1, 2, 3)).verdicts

@@ -192,8 +192,6 @@ class Caller(Rulings):
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
-            if isinstance(error, Unshareable):
-                self._emit("unshareable", str(error))
             how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 
