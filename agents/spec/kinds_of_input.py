@@ -86,7 +86,8 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
         r"(?<!non-)(?<!non)(?<!not )\bempty\b"
-        r"|\bno (?:items?|elements?|words?|characters?|values?|numbers?|entries|letters)\b",
+        r"|\bno (?:items?|elements?|words?|characters?|values?|numbers?|entries|letters)\b"
+        r"|\b(?:for|given) (?:\[\]|\{\}|\(\))",
         lambda value: isinstance(value, _SIZED) and not value,
         lambda value: type(value)() if isinstance(value, _SIZED) else value,
     ),

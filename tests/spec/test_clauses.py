@@ -92,6 +92,7 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("It must be one item, otherwise ValueError.", ["`ValueError`"]),
         ("ValueError for a float unless it is negative.", ["`ValueError`", "ValueError for a float"]),
         ('No text: return "".', ['“No text: return ""”']),
+        ("For [] return [].", ["an empty input"]),
         ('An empty one gives [""], two give [" a "].', ["an empty input", "`' a '`"]),
         ("0 is written '0 items'.", ["`'0 items'`"]),
         ("Ties keep their order.", ["“Ties keep their order”"]),
