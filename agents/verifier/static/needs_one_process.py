@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from ...records import Test
+from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
@@ -72,9 +73,13 @@ def _is_carried(names: Names, use: ast.expr) -> bool:
 
 def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
     """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or made by
-    the code's own decorators or descriptors."""
+    the code's own decorators or descriptors, such as a decorator of a method that is read like an attribute."""
+    read = {each.attr for each in names.nodes if isinstance(each, ast.Attribute) and names.call_of(each) is None}
     assigned = (item for item in node.body if isinstance(item, ast.Assign | ast.AnnAssign))
-    for inner in (inner for part in (*node.decorator_list, *assigned) for inner in ast.walk(part)):
+    parts: list[ast.AST] = [*node.decorator_list, *assigned]
+    for item in node.body:
+        parts += item.decorator_list if isinstance(item, Function) and item.name in read else []
+    for inner in (inner for part in parts for inner in ast.walk(part)):
         if isinstance(inner, ast.Name) and inner.id in names.under_test:
             yield f"its class {node.name} is made with {inner.id}"
         if isinstance(inner, ast.Name) and names.stands_for(inner, "dataclasses.dataclass"):

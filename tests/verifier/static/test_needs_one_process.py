@@ -56,9 +56,15 @@ APART = {
         "import io, sys\ndef test_a():\n    sys.stdout = held = io.StringIO()\n    f()\n"
         "    sys.stdout = sys.__stdout__\n    assert held.getvalue() == 'x'\n"
     ),
+    "a method decorated by the code": (
+        "class A:\n    @f\n    def size(self):\n        return 1\ndef test_a():\n    assert A().size() == 1\n"
+    ),
     "an import that is not used": "import threading\ndef test_a():\n    assert f(1) == 2\n",
 }
 TOGETHER = {
+    "a property made by the code": (
+        "class A:\n    @f\n    def size(self):\n        return 1\ndef test_a():\n    assert A().size == 1\n"
+    ),
     "a relative path": "def test_a(tmp_path, monkeypatch):\n    monkeypatch.chdir(tmp_path)\n    assert f('x')\n",
     "monkeypatch of a module of all": (
         "import time\ndef test_a(monkeypatch):\n    monkeypatch.setattr(time, 'time', lambda: 1)\n"

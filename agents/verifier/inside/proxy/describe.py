@@ -12,6 +12,7 @@ from typing import Any
 
 from .plain import named_value, writer
 from .shared import KINDS
+from .versions import STANDARD_LIBRARY
 
 
 def words(text: str) -> frozenset[str]:
@@ -30,7 +31,7 @@ SPECIALS = specials(
     " truediv rtruediv itruediv floordiv rfloordiv ifloordiv mod rmod imod divmod rdivmod pow rpow ipow"
     " lshift rlshift ilshift rshift rrshift irshift and rand iand or ror ior xor rxor ixor"
     " neg pos abs invert int float complex index round trunc floor ceil"
-    " enter exit await aiter anext aenter aexit fspath"
+    " enter exit await aiter anext aenter aexit fspath get"
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
 ABCS = ("Set", "MutableSet", "Mapping", "MutableMapping", "Sequence", "MutableSequence")
@@ -144,11 +145,15 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "tzinfo": any((base.__module__, base.__name__) == ("datetime", "tzinfo") for base in value.__mro__),
         "error": error.__name__ if issubclass(value, BaseException) else None,
         "like": like,
-        "compares": "__eq__" in vars(value),
+        "compares": any("__eq__" in vars(base) for base in value.__mro__ if not _of_the_library(base)),
         "abcs": [name for name in ABCS if issubclass(value, getattr(collections.abc, name))],
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
+
+
+def _of_the_library(value: type) -> bool:
+    return str(value.__module__).partition(".")[0] in STANDARD_LIBRARY
 
 
 def describe_function(value: Any) -> Description:

@@ -264,6 +264,10 @@ class Mirrors:
         module = str(description["module"])
         known = _UNNAMED.get(name) if module == "builtins" else None
         known = vars(sys.modules.get(module, types)).get(name, known)
+        if (module, name) in (("builtins", "function"), ("functools", "_lru_cache_wrapper")):
+            body["__get__"] = lambda function, held, _=None: (
+                function if held is None else types.MethodType(function, held)
+            )
         if description["like"] in CONTAINERS:
             known = type(name, (CONTAINERS[description["like"]],), {})
         if isinstance(known, type) and module in STANDARD_LIBRARY | {"user_code"}:

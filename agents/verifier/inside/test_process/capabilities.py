@@ -27,7 +27,10 @@ from ..proxy.plain import Tree, Unshareable
 from ..proxy.versions import STANDARD_LIBRARY
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_OF_ITERATORS = words("__iter__ __next__ __aiter__ __anext__ __await__ send throw close asend athrow aclose")
+_OF_ITERATORS = words(
+    """__iter__ __next__ __length_hint__ __aiter__ __anext__ __await__ send throw close asend athrow aclose"""
+)
+_OF_OBJECTS = SPECIALS - {"__get__"}
 _STREAMS = (io.StringIO, io.BytesIO)
 _OF_STREAMS = words(
     """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek
@@ -123,9 +126,12 @@ class Capabilities:
         return self._get(kind, target, name)(*args, **dict(kwargs))
 
     def _special(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
-        allowed = {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS, "object": SPECIALS, "mock": SPECIALS}.get(
-            kind, ()
-        )
+        allowed = {
+            "iterator": _OF_ITERATORS,
+            "stream": _OF_STREAMS,
+            "object": _OF_OBJECTS,
+            "mock": _OF_OBJECTS,
+        }.get(kind, ())
         if name not in allowed:
             raise AttributeError(name)
         return getattr(type(target), name)(target, *args, **dict(kwargs))
