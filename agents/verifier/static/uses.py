@@ -113,7 +113,7 @@ class Uses:
 
     @staticmethod
     def _special(name: str, allowed: frozenset[str]) -> Iterator[str]:
-        if name.startswith("__") and name.endswith("__") and name not in allowed:
+        if name.strip("_") and name.startswith("__") and name.endswith("__") and name not in allowed:
             yield f"it uses {name}, which tests may not"
 
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:

@@ -24,6 +24,7 @@ HONEST = {
     "fixture": (
         "@pytest.fixture\ndef box():\n    return user_code.Box()\ndef test_a(box):\n    assert box.size == 0\n"
     ),
+    "a name of underscores": "def test_a():\n    for __ in range(2):\n        assert add(1, 2) == 3\n",
     "loop": "def test_a():\n    for a, b in [(1, 2)]:\n        assert add(a, b) == 3\n",
     "intermediate": "def test_a():\n    r = add(1, 2)\n    s = r + 1\n    assert s == 4\n",
     "in place": "def test_a():\n    xs = [2, 1]\n    user_code.sort(xs)\n    assert xs == [1, 2]\n",
