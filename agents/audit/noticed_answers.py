@@ -135,6 +135,8 @@ class Duller:
         """Return why an answer that a test gets now as it did, then as the number `was`, is one that it noticed,
         and does not now."""
         new = self.pairs[old]
+        around = {new, *map(self.pairs.get, self.alike)}
+        rest = [name for name in self.now.names if name not in around]
         old_suite, suite = self.before.trial.suites.all[0], self.now.trial.suites.all[0]
         for other in range(others):
             tried = self.now.tried(suite, new, number, other)
@@ -143,7 +145,6 @@ class Duller:
             lost = None if tried[1] else self.before.tried(old_suite, old, was, other)
             if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
                 continue
-            rest = {*self.now.names} - {new, *map(self.pairs.get, self.alike)}
             if not any(self._notes(name, answer[0], lost[0]) for name in rest):
                 return f"it noticed {clean(lost[0])}, and does not now"
         return ""

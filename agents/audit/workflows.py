@@ -59,7 +59,9 @@ _OF_MATRIX = re.compile(r"continue-on-error:\s*\$\{\{\s*matrix\.([\w-]+)(\s*\|\|
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(\S.*)")
 _PARTS = re.compile(r"[^\[\],\s\"']+")
 _NO_VALUE = re.compile(r"exclude:|[\w-]+:\s*\[\s*\]")
-_LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d+)")
+_LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d{1,9})")
+_MOST_VALUES = 1000
+"""Beside something true: of more than so many none is taken for a new one."""
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _JOINED = ("||", "&&", "|", ";")
@@ -95,7 +97,8 @@ def _text(tree: Tree, path: str) -> str:
 def _in_workflow(path: str, before: Tree, tree: Tree) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
     fewer tests."""
-    old, lines = _text(before, path), _text(tree, path).splitlines()
+    old, new = _text(before, path), _text(tree, path)
+    lines = new.splitlines()
     known = Counter(text for _, text in _commands(path, old.splitlines()))
     commands = [*_commands(path, lines)]
     added = []
@@ -105,7 +108,7 @@ def _in_workflow(path: str, before: Tree, tree: Tree) -> Iterator[Tampering]:
         known[text] -= 1
     replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
-    was, triggers = (_TRIGGERS.search(each) for each in (old, _text(tree, path)))
+    was, triggers = (_TRIGGERS.search(each) for each in (old, new))
     stopped = _runs_at(was, before) and triggers and not _runs_at(triggers, tree)
     if stopped and any(map(_runs_tests, lines)):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
@@ -191,11 +194,12 @@ def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[
     alone = {(each[0][1], *each[0][2]) for each in blocks.values() if len(each) == 1 and each[0][0]}
     lists = [each for at, block in blocks.items() if lines[at - 1].strip() == "matrix:" for each in block]
     is_empty = any({(name, part) for part in parts} <= alone for _, name, parts in lists)
-    true: set[str] = set()
-    for block in blocks.values():
-        if not block[0][0] or all(part in f"{old} true" for *_, parts in block for part in parts):
-            true |= {name for _, name, parts in block if "true" in parts}
-    return is_empty, true
+    truths = [block for block in blocks.values() if any("true" in parts for *_, parts in block)]
+    values = {part for block in truths for *_, parts in block for part in parts}
+    before = f"{old} true"
+    known = values if len(values) > _MOST_VALUES else {part for part in values if part in before}
+    sure = (block for block in truths if not block[0][0] or all(known.issuperset(parts) for *_, parts in block))
+    return is_empty, {name for block in sure for _, name, parts in block if "true" in parts}
 
 
 class _Blocks:

@@ -47,7 +47,7 @@ def of_one_item(tasks: Sequence[RepairTask], verifier: Verifier) -> tuple[Repair
 def _first_failing(task: RepairTask, verifier: Verifier) -> Test:
     verdict = verifier.verify(task.code, task.tests)
     tests = split(task.tests, "user")
-    return next((test for test in tests if verdict.outcome(test.id).status != "passed"), tests[0])
+    return next((test for test in tests if not verdict.passes(test.id)), tests[0])
 
 
 def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:

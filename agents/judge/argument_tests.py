@@ -112,13 +112,15 @@ def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
     calls = [found for found in literal_calls(tests) if any(isinstance(node, kinds) for node in found[0].args)]
     for call, preamble in calls[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
+            if not isinstance(node, kinds):
+                continue
             texts = [ast.unparse(each) for each in call.args]
             texts[index] = "given"
             named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
             source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
             value = ast.literal_eval(node)
             given = (value, value[:1] if isinstance(value, list) else value, type(value)())
-            yield from ((source, repr(each), preamble) for each in given if isinstance(node, kinds))
+            yield from ((source, repr(each), preamble) for each in given)
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:

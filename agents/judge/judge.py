@@ -221,6 +221,6 @@ def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:
     failed = [
         (entry.test, verdict.outcome(entry.test.id))
         for entry in ruling.ledger
-        if entry.standing == "counts" and verdict.outcome(entry.test.id).status != "passed"
+        if entry.standing == "counts" and not verdict.passes(entry.test.id)
     ]
     return sorted(failed, key=lambda pair: not pair[0].trusted)

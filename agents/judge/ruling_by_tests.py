@@ -17,9 +17,8 @@ def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
         LedgerEntry(test, "refused" if test.id in refused else "counts", reason=refused.get(test.id, ""))
         for test in board.tests
     )
-    outcomes = [verdict.outcome(entry.test.id).status for entry in ledger if entry.standing == "counts"]
-    passed = outcomes.count("passed")
-    failed = len(outcomes) - passed
+    outcomes = [verdict.passes(entry.test.id) for entry in ledger if entry.standing == "counts"]
+    passed, failed = outcomes.count(True), outcomes.count(False)
     grade, why = _grade(ledger, verdict, failed)
     return Ruling(grade, leader.id, "done", why, ledger, passed=passed, failed=failed)
 
@@ -28,12 +27,12 @@ def passes_own_tests(board: Board, ruling: Ruling) -> bool:
     """Return True if there are generated tests that count and the leader passes all of them."""
     verdict = board.verdict(ruling.leader or "")
     own = [each.test for each in ruling.ledger if not each.test.trusted and each.standing == "counts"]
-    return bool(own) and all(verdict.outcome(test.id).status == "passed" for test in own)
+    return bool(own) and all(verdict.passes(test.id) for test in own)
 
 
 def _grade(ledger: tuple[LedgerEntry, ...], verdict: Verdict, failed: int) -> tuple[Grade, str]:
     trusted = [entry for entry in ledger if entry.test.trusted]
-    broken = sum(verdict.outcome(entry.test.id).status != "passed" for entry in trusted)
+    broken = sum(not verdict.passes(entry.test.id) for entry in trusted)
     if broken:
         return "failed", f"It fails {broken} of {len(trusted)} trusted tests."
     if failed:

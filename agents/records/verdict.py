@@ -83,6 +83,10 @@ class Verdict:
                 return outcome
         return Outcome(test_id, "missing", self.reason)
 
+    def passes(self, test_id: str) -> bool:
+        """Return True if `test_id` ran and passed."""
+        return self.outcome(test_id).status == "passed"
+
 
 @dataclass(frozen=True, slots=True)
 class Board:

@@ -7,18 +7,18 @@ import re
 from pathlib import Path
 
 from ..syntax.imports import USER_MODULE
-from ..syntax.source import names_bound, parse
+from ..syntax.source import names_bound, parse, statements
 
 
 def as_user_code(tests: str, path: Path, code: str) -> str:
     """Return the pytest file `tests` with its imports of the file `path`, which holds `code`, as imports of
-    `user_code`; every line stays where it was. Raises ValueError where one of them isn't Python.
+    `user_code`; every line stays where it was. Raises ValueError where `tests` isn't Python.
 
     Of `first/first.py`, `from first import first` is the module only where that defines no `first`.
     """
     parts = path.absolute().with_suffix("").parts[1:]
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
-    if any(parts[-1] in names_bound(node) for node in parse(code).body):
+    if any(parts[-1] in names_bound(node) for node in statements(code)):
         names.discard(f"{parts[-1]}.{parts[-1]}")
     lines = tests.split("\n")
     for node in ast.walk(parse(tests)):

@@ -316,13 +316,13 @@ def question_lines(result: RunResult) -> list[str]:
 
     if not result.disputes:
         return []
-    most = len(result.disputes) if result.run_dir is None else _MOST_QUESTIONS
-    lines = [f"Open: {question_line(dispute)}" for dispute in result.disputes[:most]]
+    shown = result.disputes if result.run_dir is None else result.disputes[:_MOST_QUESTIONS]
+    answers = f"{result.run_dir}/{QUESTIONS_FILE}"
+    lines = [f"Open: {question_line(dispute)}" for dispute in shown]
+    if more := len(result.disputes) - len(shown):
+        lines.append(f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
     lines.append(how_to_answer(result.disputes))
     if result.run_dir is not None:
-        answers = f"{result.run_dir}/{QUESTIONS_FILE}"
-        if more := len(result.disputes[most:]):
-            lines.insert(-1, f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
         lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
     return lines
 

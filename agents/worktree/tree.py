@@ -161,8 +161,9 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
 
 def _is_entered(root: Path, path: str) -> bool:
     """Return True but for folders that no case needs, and virtual environments."""
-    is_environment = os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
-    return Path(path).name not in _NEVER and not is_environment
+    if Path(path).name in _NEVER:
+        return False
+    return not os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
 
 
 def _is_taken(root: Path, path: str) -> bool:
@@ -171,8 +172,9 @@ def _is_taken(root: Path, path: str) -> bool:
         real = (root / path).resolve().relative_to(root).as_posix()
     except (OSError, ValueError, RuntimeError):
         real = path
-    is_there = os.path.lexists(root / path) and not os.path.isdir(root / path)  # noqa: PTH112 - raises nothing
-    return is_wanted(path) and is_wanted(real) and is_there
+    if not (is_wanted(path) and is_wanted(real)):
+        return False
+    return os.path.lexists(root / path) and not os.path.isdir(root / path)  # noqa: PTH112 - raises nothing
 
 
 def is_wanted(path: str) -> bool:

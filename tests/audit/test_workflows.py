@@ -155,3 +155,19 @@ def test_what_concerns_other_steps_or_the_form_of_a_command_is_not(path: str, ol
 def test_a_workflow_of_any_length_is_read_in_linear_time(line: str) -> None:
     found(CI, JOB, JOB + line * 30_000)
     found("Makefile", MAKE, MAKE + line * 30_000)
+
+
+@pytest.mark.timeout(20)
+def test_a_matrix_of_many_values_is_read_in_time() -> None:
+    values = "".join(
+        f"          - python: v{number}\n            experimental: true\n" for number in range(20_000)
+    )
+    found(
+        CI,
+        f"{JOB}{'  # v, 0123456789' * 80_000}\n",
+        f"{JOB}    strategy:\n      matrix:\n        include:\n{values}",
+    )
+
+
+def test_a_coverage_of_any_length_is_read() -> None:
+    assert found(".coveragerc", f"fail_under = {'9' * 5000}\n", "fail_under = 90\n") != []

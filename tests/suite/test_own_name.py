@@ -38,6 +38,7 @@ def test_imports_by_the_files_own_name_are_of_user_code(tests: str, meant: str) 
     [
         ("def first(): ...", "from user_code import first"),
         ("def second(): ...", "import user_code as first"),
+        ("def first(:", "import user_code as first"),
     ],
 )
 def test_a_name_that_folder_file_and_function_have_is_the_function(code: str, meant: str) -> None:

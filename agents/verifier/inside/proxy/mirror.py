@@ -262,8 +262,9 @@ class Mirrors:
         elif "__eq__" in body and "__hash__" not in body:
             body["__hash__"] = object.__hash__
         module = str(description["module"])
-        known = _UNNAMED.get(name) if module == "builtins" else None
-        known = vars(sys.modules.get(module, types)).get(name, known)
+        known = vars(sys.modules.get(module, types)).get(name)
+        if module == "builtins":
+            known = _UNNAMED.get(name, known)
         if (module, name) in (("builtins", "function"), ("functools", "_lru_cache_wrapper")):
             body["__get__"] = lambda function, held, _=None: (
                 function if held is None else types.MethodType(function, held)

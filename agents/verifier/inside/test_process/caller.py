@@ -263,9 +263,9 @@ def write_as_json() -> None:
     refuse = json.JSONEncoder.default
 
     def default(self: json.JSONEncoder, o: Any) -> Any:
-        if isinstance(type(o), RemoteType) and isinstance(o, dict):
-            return dict(o.items())
-        return list(o) if isinstance(type(o), RemoteType) and isinstance(o, list) else refuse(self, o)
+        if isinstance(type(o), RemoteType) and isinstance(o, (dict, list)):
+            return dict(o.items()) if isinstance(o, dict) else list(o)
+        return refuse(self, o)
 
     json.JSONEncoder.default = default  # type: ignore[method-assign]
 
