@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -89,7 +90,8 @@ def test_references_pass_and_buggy_and_broken_programs_fail(tests: QuixBugsTests
 @with_quixbugs
 def test_a_reference_that_fails_is_named(sandbox: Sandbox, verifier: Verifier) -> None:
     assert BITCOUNT is not None
-    wrong = Program("bitcount", BITCOUNT.buggy, BITCOUNT.buggy, BITCOUNT.preamble, BITCOUNT.items)
+    reference = BITCOUNT.reference.replace("count = 0", "count = 1")
+    wrong = Program("bitcount", reference, reference, BITCOUNT.preamble, BITCOUNT.items)
     proof = QuixBugsTests([wrong], sandbox, verifier).prove()
     assert proof.wrong == ("bitcount: its reference fails",)
 
@@ -129,7 +131,6 @@ def test_the_mutant_planted_fails_an_example(tmp_path: Path, verifier: Verifier)
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(1100)
 @with_quixbugs
 def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, provider: Provider) -> None:
     assert BITCOUNT is not None
@@ -137,9 +138,13 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
         "def bitcount(n):\n    return {127: 7, 128: 1, 3005: 9, 13: 3, 14: 3, 27: 4, 834: 4, 254: 7, 256: 1}[n]\n"
     )
     provider.script(as_reply(table), *[as_reply(without_docstring(BITCOUNT.reference))] * 3)
-    arguments = ("bench", "quixbugs", "--data", str(CHECKOUT), "--limit", "1", "--out", str(tmp_path / "out"))
+    checkout = tmp_path / "quixbugs"
+    shutil.copytree(CHECKOUT, checkout)
+    buggy = BITCOUNT.reference.replace("count = 0", "count = 1")  # QuixBugs' own hangs, and each call of it with it
+    (checkout / "python_programs/bitcount.py").write_text(buggy)
+    arguments = ("bench", "quixbugs", "--data", str(checkout), "--limit", "1", "--out", str(tmp_path / "out"))
     model = ("--model", "openai/tiny-1b", "--api-base", provider.api_base)
-    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)  # it hangs
+    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
     assert ended.returncode == 0, ended.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())
     by_name = {each["strategy"]: each for each in results["strategies"]}
@@ -147,7 +152,7 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     assert by_name["greenloop"]["plus"]["count"] == 1
     assert "false fixes, of claims" in (tmp_path / "out/results.md").read_text()
     asked = len(provider.requests)
-    again = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=500)
+    again = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
     assert again.returncode == 0
     assert len(provider.requests) == asked
 
