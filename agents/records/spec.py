@@ -14,12 +14,18 @@ PROGRAM_FILE = "user_code.py"
 class Signature:
     """The entry point that the spec names: `text` is a header line without the colon.
 
-    Example: `def quicksort(arr: list[int]) -> list[int]`, or `class Stack`.
+    Example: `def quicksort(arr: list[int]) -> list[int]`, or `class Stack`; `def chunk(...)` where the spec gives
+    a function's name alone.
     """
 
     name: str
     kind: Literal["function", "class"]
     text: str
+
+    @property
+    def lacks_parameters(self) -> bool:
+        """Return True if only the name of a function is known."""
+        return "(...)" in self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ def beginning(spec: Spec) -> str:
     """The prefill of the reply to `spec`: an open code block, and in it what the spec says of the module, up to
     the indentation of its body."""
     opened = f"{FENCE}python\n"
+    if spec.signature and spec.signature.lacks_parameters:
+        return opened + spec.signature.text.partition("...")[0]
     module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
     return f"{opened}{module}{_INDENT}" if module else opened
 

@@ -40,7 +40,6 @@ _GIVES = re.compile(
 """A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
-_ONE_LINE = re.compile(r"^\s*(?:[-*+•]\s+)?(?:(?:for )?examples?|e\.g\.|usage)?[:,]?\s*", re.IGNORECASE)
 _LONGEST = 30
 """Lines of an example."""
 _FARTHEST = 3
@@ -202,7 +201,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
     for index, line in enumerate(lines):
         if ";" in line:
-            yield index, [_ONE_LINE.sub("", line).replace("`", "").rstrip(" .")]
+            yield index, [_steps(line.replace("`", "").rstrip(" ."))]
         if not line.rstrip().endswith(":") or statements(f"{line.strip()} pass"):
             continue
         start = index + 1
@@ -213,6 +212,16 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
             end += 1
         if end > start:
             yield start, lines[start:end]
+
+
+def _steps(line: str) -> str:
+    """Return the statements that a line ends in: all of it, or what follows a sentence or a colon."""
+    starts = [match.end() for match in re.finditer(r"^\s*+(?:[-*+•]\s++)?(?:usage\b\s*+)?|[.:,!]\s++", line, re.I)]
+    for start in starts[:_LONGEST]:
+        body = statements(_as_code(line[start:]))
+        if len(body) > 1 and not isinstance(body[0], ast.AnnAssign):  # `Example: s = Stack()` reads as one
+            return line[start:]
+    return ""
 
 
 def _as_code(line: str) -> str:
@@ -257,7 +266,10 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False
     unbound = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
     outside = {name for name in unbound if name not in importable}
-    calls = [node.func for each in body for node in ast.walk(each) if isinstance(node, ast.Call)]
+    nodes = [node for each in body for node in ast.walk(each)]
+    if any(isinstance(node, ast.Constant) and node.value is ... for node in nodes):
+        return False  # it stands for something that is left out
+    calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
     if outside and outside == wanted and outside <= called:

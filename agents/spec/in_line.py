@@ -9,15 +9,17 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import Signature
-from ..syntax.literals import exception, expression, is_value, value
-from ..syntax.source import statements
+from ..syntax.literals import MAKERS, exception, expression, is_value, value
+from ..syntax.source import BUILTINS, statements
 from .sentences import sentences
 from .signature import closing, parameters
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
-    r"(?:should\s+|must\s+|would\s+|will\s+)?(?:returns?|gives?|yields?|equals?|evaluates?\s+to|becomes?|is|raises?|throws?)\b:?)\s*+`?\s*+"
+    r"(?:should\s+|must\s+|would\s+|will\s+)?"
+    r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|becomes?|is|be|raises?|throws?)\b:?)\s*+`?\s*+"
 )
+_COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately|roughly|about|but)\b"
     r"|n't\b|≈|~=|!=",
@@ -25,13 +27,15 @@ _DOUBT = re.compile(
 )
 """Words of a sentence of which no example is taken."""
 _MISTAKE = re.compile(
-    r"\b(?:wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|bad|broken|actual"
-    r"|actually)\b",
+    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually"
+    r"|(?:wrong|incorrect|bad|broken)(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
+_COMMON = BUILTINS | MAKERS
+"""Functions that no spec asks for."""
 _LONGEST_VALUE = 5000
 _MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
@@ -41,12 +45,16 @@ _SENTENCE = re.compile(
     r"\s*+:?\s*+`?(?P<stated>.+)",
     re.IGNORECASE,
 )
+_RESULT = re.compile(
+    r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|value)", re.IGNORECASE
+)
 _INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
 _OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
 
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     """Return the assertions in one line, with whether each is sure (`=` may also define)."""
+    line = _as_call(line)
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
@@ -64,6 +72,22 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         for mark, (_, assertion) in zip(marks, made, strict=True)
         if assertion and not any(mark in each for each in doubtful)
     ]
+
+
+def called(line: str) -> set[str]:
+    """Return the functions of whose calls on values a line says what they give, with certainty or not."""
+    calls = (expression(call) for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None))
+    return {
+        node.func.id
+        for node in calls
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and all(map(is_value, node.args))
+    }
+
+
+def _as_call(line: str) -> str:
+    """Return a row of a table, `| f(1) | 2 |`, as `f(1) -> 2`; other lines as they are."""
+    row = re.fullmatch(r"\s*\|\s*`?(\w+\(.*?\))`?\s*\|([^|]*)\|\s*", line)
+    return f"{row[1]} -> {row[2].strip()}" if row else line
 
 
 class _Assertion(NamedTuple):
@@ -98,19 +122,22 @@ def states(node: ast.expr) -> bool:
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
-    """Yield calls of the entry point in `line`, each with the sign after it and the text after that."""
-    if signature is None or signature.kind == "class":
+    """Yield calls of the entry point in `line`, without one of any function, each with the sign after it and the
+    text after that."""
+    if signature is not None and signature.kind == "class":
         return
-    starts = [match.start() for match in re.finditer(rf"(?<![\w.]){re.escape(signature.name)}\(", line)]
-    for number, start in enumerate(starts):
-        end = closing(line, start + len(signature.name))
+    name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
+    every = re.finditer(rf"(?<![\w.])({name})\(", line)
+    starts = [(match.start(), match.end() - 1) for match in every if signature or match[1] not in _COMMON]
+    for number, (start, bracket) in enumerate(starts):
+        end = closing(line, bracket)
         before = line[max(0, start - 100) : start].rstrip()
         # A part of a larger expression states nothing of its own.
-        if end is None or (before and before[-1] in "([{=+-*/<>%@|&^~"):
+        if end is None or re.search(r"(?<!\s)\($|[\[{=+\-*/<>%@|&^~]$", before):
             continue
-        sign = _ARROW.match(line, end + 1)
+        sign = _ARROW.match(line, end + 1) or (None if before else _COMMENT.match(line, end + 1))
         if sign:
-            following = starts[number + 1] if number + 1 < len(starts) else len(line)
+            following = next((place for place, _ in starts[number + 1 :] if place > end), len(line))
             yield line[start : end + 1], sign["sign"], line[sign.end() : following]
 
 
@@ -180,8 +207,8 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
     if signature is None or wanted is None or wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
         return []
     names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
-    found: list[tuple[str, str, int]] = []
     stripped = [line.strip() for line in lines]
+    found = list(_rows(stripped, signature, len(names)))
     for index, line in enumerate(stripped):
         following = next((other for other in stripped[index + 1 : index + 3] if other), "")
         if match := _SENTENCE.match(line):
@@ -197,6 +224,18 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
             operator = "is" if result == "None" else "=="
             found.append((f"assert {signature.name}({arguments}) {operator} {result}", source, index))
     return found
+
+
+def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
+    """Yield assertions for the rows of a table of `count` arguments and, in its last column, what is returned."""
+    in_table = False
+    for index, line in enumerate(lines):
+        cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
+        in_table = line.startswith("|") and (in_table or _RESULT.fullmatch(cells[-1]) is not None)
+        *given, stated = map(value, cells) if in_table else [None]
+        if stated and len(given) == count and None not in given:
+            call = f"{signature.name}({', '.join(map(str, given))})"
+            yield f"assert {call} {'is' if stated == 'None' else '=='} {stated}", line, index
 
 
 def _arguments(given: str, names: Sequence[str]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -9,12 +10,14 @@ from pathlib import Path
 from ..errors import UsageError
 from ..records import Example, Signature, Spec, Test, UserModule, fingerprint
 from ..suite import named_imports, render, split
-from ..syntax.source import compiled
+from ..syntax.imports import KNOWN, USER_MODULE, split_imports
+from ..syntax.source import compiled, names_unbound, parse
 from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
+from .in_line import called
 from .modules import read_modules, requirements
 from .place import Place, place_of, read_text
-from .signature import asks_for_a_program, found, stated
+from .signature import asks_for_a_program, found, is_alone, named, stated
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000
@@ -63,19 +66,23 @@ def make_spec(
     """The spec that `body` and the front matter before it (or beside it, in a list) come to. Raises UsageError."""
     if not body.strip():
         raise UsageError(f"{place.whole} is empty; say what the code is to do.")
-    signature = _signature(front, body)
     modules = modules or read_modules(front.modules)
     packages = requirements((*front.packages, *packages))
-    shown = _examples(front, body, signature, named_imports(packages, modules))
+    importable = named_imports(packages, modules)
     sources = [] if tests is None else [(tests, "the tests given")]
     sources.extend((read_text(path, LONGEST_TESTS), str(path)) for path in front.tests)
+    trusted = _trusted(sources)
+    signature = _signature(front, body)
+    shown = _examples(front, body, signature, importable)
+    if front.signature is None and signature is None and (signature := _used(body, shown, trusted)):
+        shown = _examples(front, body, signature, importable)
     contents = "".join(f"{path}\0{text}" for module in modules for path, text in module.files.items())
     return Spec(
         id=front.id or _identifier(front.source + body + contents, body, signature),
         text=body.strip("\n"),
         signature=signature,
         examples=shown,
-        user_tests=_trusted(sources),
+        user_tests=trusted,
         program=front.signature == PROGRAM
         or any(example.runs_program for example in shown)
         or (signature is None and asks_for_a_program(body)),
@@ -117,6 +124,21 @@ def _signature(front: FrontMatter, body: str) -> Signature | None:
         return stated(front.signature)
     except ValueError as error:
         raise UsageError(f"{front.places['signature']}: {error}.") from error
+
+
+def _used(body: str, shown: Sequence[Example], trusted: str | None) -> Signature | None:
+    """Return the one name that examples and trusted tests use of the module, where the text has no other."""
+    code = "\n".join(example.code for example in shown if not example.runs_program)
+    used = {
+        node.func.id
+        for node in ast.walk(parse(code))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    names = (used & names_unbound(code)) - KNOWN.keys() - {"pytest"}
+    imports = (each for node in parse(trusted or "").body for each in split_imports(node))
+    names |= {each.name for each in imports if each.module == USER_MODULE and each.name}
+    names |= {name for line in body.split("\n") for name in called(line)}
+    return named(names.pop()) if len(names) == 1 and is_alone(body, *names) else None
 
 
 def _examples(

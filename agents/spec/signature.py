@@ -17,12 +17,33 @@ _FIRST_WORDS = re.compile(
 )
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
-_CLASS = re.compile(r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)|`(?P<other>[A-Z]\w*)`\s+class\b")
+_CLASS = re.compile(
+    r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
+    r"|(?:`|\b(?:an?|the)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+class\b"
+)
+_UNNAMED_CLASS = re.compile(
+    rf"{_ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
+)
 _DATA_CLASS = re.compile(
     r"\b(?:dataclass|named tuple|NamedTuple|[Ee]num|IntEnum|StrEnum|Protocol)\s+(?:named\s+|called\s+)?"
     r"[`'\"]?(?P<name>[A-Z]\w*)"
 )
 _ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
+_FUNCTION = r"(?:function|method|coroutine|generator|decorator)"
+_NO_NAME = (
+    r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or)\b)"
+)
+_NAMED = re.compile(
+    rf"(?:^[ \t]*+|{_ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
+    rf"{_FUNCTION}\s+"
+    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|`(?P<quoted>[a-z_]\w*)`|(?P<plain>[a-z]+_\w+))"
+    rf"|{_ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
+    rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
+    rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
+    rf"|\bfunction(?:\s+name)?\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A function of which only the name is given: `a function called chunk`, `Implement `chunk`, which`."""
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
 _OF_A_PROGRAM = re.compile(
@@ -52,7 +73,23 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text)
+    return _stub(text) or _header(text) or _sentence(text) or _name(text)
+
+
+def named(name: str) -> Signature:
+    """Return the signature of which a spec gives the name alone."""
+    if name[:1].isupper():
+        return Signature(name, "class", f"class {name}")
+    return Signature(name, "function", f"def {name}(...)")
+
+
+def is_alone(text: str, name: str) -> bool:
+    """Return True if a spec's text names no other function, by its header or as one, and no other class."""
+    prose = _FENCED.sub("", text)
+    others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
+    others |= {match["name"] or match["other"] for match in _CLASS.finditer(prose)}
+    others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
+    return others <= {name}
 
 
 def asks_for_a_program(text: str) -> bool:
@@ -125,6 +162,8 @@ def _sentence(text: str) -> Signature | None:
     ]
     if classes and not any(place < classes[0][0] for place, _ in asked):
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
+    if _UNNAMED_CLASS.search(prose) and not classes:
+        return None  # the functions are its methods
     both = [pair for pair in typed if pair in asked]
     for likely in (both, typed, asked):
         if likely:
@@ -135,6 +174,19 @@ def _sentence(text: str) -> Signature | None:
     alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
     said = (pair[1] for pair in every if "function" in prose[: pair[0]] or _ANSWERS.match(prose, pair[0]))
     return next(said, None) if alone else None
+
+
+def _name(text: str) -> Signature | None:
+    """Return the function of which a sentence gives the name alone."""
+    found = {
+        name: match for match in _NAMED.finditer(_FENCED.sub("", text)) if (name := match[match.lastgroup or 0])
+    }
+    if len(found) != 1 or not is_alone(text, *found) or ("method" in text and re.search(r"\bclass\b", text)):
+        return None
+    ((name, match),) = found.items()
+    word = "async " if re.search(r"\basync|\bcoroutine", match[0], re.IGNORECASE) else ""
+    returns = (" -> AsyncIterator" if word else " -> Iterator") if "generator" in match[0].lower() else ""
+    return Signature(name, "function", f"{word}def {name}(...){returns}")
 
 
 def _is_asked(text: str, place: int) -> bool:

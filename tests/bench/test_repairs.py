@@ -140,7 +140,9 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     provider.script(as_reply(table), *[as_reply(without_docstring(BITCOUNT.reference))] * 3)
     checkout = tmp_path / "quixbugs"
     shutil.copytree(CHECKOUT, checkout)
-    buggy = BITCOUNT.reference.replace("count = 0", "count = 1")  # QuixBugs' own hangs, and each call of it with it
+    buggy = BITCOUNT.reference.replace(
+        "count = 0", "count = 1"
+    )  # QuixBugs' own hangs, and each call of it with it
     (checkout / "python_programs/bitcount.py").write_text(buggy)
     arguments = ("bench", "quixbugs", "--data", str(checkout), "--limit", "1", "--out", str(tmp_path / "out"))
     model = ("--model", "openai/tiny-1b", "--api-base", provider.api_base)

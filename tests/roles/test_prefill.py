@@ -75,6 +75,11 @@ def test_without_a_signature_only_the_block_is_opened() -> None:
     assert beginning(spec("Do something useful.")) == "```python\n"
 
 
+def test_of_a_function_without_known_parameters_the_name_is_begun() -> None:
+    assert beginning(spec("Write a function called chunk.")) == "```python\ndef chunk("
+    assert beginning(spec("Write an async function called fetch.")) == "```python\nasync def fetch("
+
+
 BEGUN = beginning(spec("Implement double(x: int) -> int."))
 BODY = " return 2 * x\n```"
 

@@ -15,6 +15,7 @@ from agents.errors import UsageError
 from agents.records import SpecLimits
 from agents.spec import read_spec, read_spec_file, read_tests_file
 from agents.spec.reading import LONGEST_SPEC
+from agents.spec.signature import named
 from agents.suite import example_tests, split
 
 TEXT = 'Implement slugify(text: str) -> str. For example slugify("A b") == "a-b".'
@@ -43,6 +44,61 @@ def test_the_signature_and_the_examples_come_from_the_text() -> None:
     assert spec.signature.text == "def slugify(text: str) -> str"
     assert [example.code for example in spec.examples] == ['assert slugify("A b") == "a-b"']
     assert (spec.text, spec.origin, spec.user_tests) == (TEXT, "argument", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "examples"),
+    [
+        (
+            'Turn a title into a slug: slugify("A b") -> "a-b".',
+            "def slugify(...)",
+            ['assert slugify("A b") == "a-b"'],
+        ),
+        ('initials("Ada") == "A."', "def initials(...)", ['assert initials("Ada") == "A."']),
+        ("The middle: median([1, 3]) should be 2.", "def median(...)", ["assert median([1, 3]) == 2"]),
+        (
+            "Leap years (is_leap(4) is True, is_leap(5) is False).",
+            "def is_leap(...)",
+            ["assert is_leap(4) == True", "assert is_leap(5) == False"],
+        ),
+        ("Merge lists.\n\nmerge([1], [2])  # [1, 2]", "def merge(...)", ["assert merge([1], [2]) == [1, 2]"]),
+        ("| call | result |\n|---|---|\n| `up(1)` | 2 |", "def up(...)", ["assert up(1) == 2"]),
+        ("Add to_camel('a_b') => aB to it.", "def to_camel(...)", []),
+        (
+            'Bad input must raise ValueError, e.g. parse("x") raises ValueError.',
+            "def parse(...)",
+            ['with pytest.raises(ValueError):\n    parse("x")'],
+        ),
+        (
+            "Run-length: encode('aa') == 'a2' and decode('a2') == 'aa'",
+            None,
+            ["assert encode('aa') == 'a2'", "assert decode('a2') == 'aa'"],
+        ),
+        ("Use len('ab') == 2 as you like.", None, []),
+        ("Implement encode(s) and decode(s). encode('aa') == 'a2'", None, ["assert encode('aa') == 'a2'"]),
+        ("It needs a hint: up(...) == 2", None, []),
+    ],
+)
+def test_examples_alone_name_the_function(text: str, header: str | None, examples: list[str]) -> None:
+    spec = read_spec(text, origin="argument")
+    assert (spec.signature and spec.signature.text) == header
+    assert [example.code for example in spec.examples] == examples
+
+
+def test_trusted_tests_name_what_they_import() -> None:
+    spec = read_spec("Make slugs.", origin="argument", tests=TESTS)
+    assert spec.signature is not None
+    assert (spec.signature.name, spec.signature.lacks_parameters) == ("slugify", True)
+    of_a_class = TESTS.replace("slugify", "Slug")
+    assert read_spec("Make slugs.", origin="argument", tests=of_a_class).signature == named("Slug")
+    two = TESTS.replace("import slugify", "import slugify, other")
+    assert read_spec("Make slugs.", origin="argument", tests=two).signature is None
+
+
+def test_a_table_of_results_is_read_for_the_parameters_that_are_known() -> None:
+    table = "| a | b | expected |\n|---|:--|--|\n| 1 | `2` | 3 |\n| 4 | 5 | about 9 |\n\n| a | b | note |\n| 1 | 1 | 3 |"
+    spec = read_spec(f"Implement add(a, b).\n\n{table}", origin="argument")
+    assert [example.code for example in spec.examples] == ["assert add(1, 2) == 3"]
 
 
 def test_front_matter_wins_and_is_no_part_of_the_text() -> None:

@@ -104,3 +104,32 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
 def test_a_spec_may_say_what_a_function_does_without_asking_for_it(text: str, header: str | None) -> None:
     signature = found(text)
     assert (signature and signature.text) == header
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("Write a Python function called flatten that flattens lists.", "def flatten(...)"),
+        ("Write `count_words`: given a text, return a dict.", "def count_words(...)"),
+        ("Implement `chunk`, which splits a list.", "def chunk(...)"),
+        ("Please add is_leap which is true for leap years.", "def is_leap(...)"),
+        ("Write a method called reverse_string.", "def reverse_string(...)"),
+        ("The function should be called slug. It lowercases.", "def slug(...)"),
+        ("Sliding windows of a list. Name the function `windows`.", "def windows(...)"),
+        ("Function name: is_palindrome\nIgnore case.", "def is_palindrome(...)"),
+        ("Write an async function named gather_all that awaits all.", "async def gather_all(...)"),
+        ("Write a generator `primes` without an end.", "def primes(...) -> Iterator"),
+        ("Create a Stack class with push and pop.", "class Stack"),
+        ("Write a Python class Stack.", "class Stack"),
+        ("Write something that takes a function `f` and applies it twice.", None),
+        ("Write a function called with two numbers.", None),
+        ("Write a function called encode, and a function called decode.", None),
+        ("Write a function called pad for encode(s: str) and decode(s: str).", None),
+        ("Write a class for an account with a method called deposit.", None),
+        ("Write a class for an account with deposit(amount) and balance().", None),
+        ("Write `ok` to the file.", None),
+    ],
+)
+def test_a_name_alone_is_an_entry_point_where_it_is_the_only_one(text: str, header: str | None) -> None:
+    signature = found(text)
+    assert (signature and signature.text) == header
