@@ -107,9 +107,14 @@ class CodeWriter:
             begins = request.messages[-1].role == "assistant"
             return replace(reply, text=whole(begun, reply.text)) if begins else reply
 
-        return ask_until_readable(
-            ask, request, lambda reply: read_candidate(reply, spec, origin, round_number, f"draft{number}")
-        )
+        def read(reply: Reply) -> Candidate:
+            if begun and reply.text.startswith(begun):
+                # What drafts are told beside the spec, of tests that may be wrong too, is no part of the module.
+                own = beginning(replace(told, examples=()))
+                reply = replace(reply, text=own + reply.text.removeprefix(begun))
+            return read_candidate(reply, spec, origin, round_number, f"draft{number}")
+
+        return ask_until_readable(ask, request, read)
 
 
 def read_candidate(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 import pytest
 
-from agents.records import Reply, Request, Spec
+from agents.records import Example, Reply, Request, Spec
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import LONGEST_DOCSTRING, CodeWriter, beginning, whole
 from agents.spec import read_spec
@@ -100,6 +101,21 @@ def test_the_module_is_read_whatever_a_server_makes_of_a_begun_reply(sent: str) 
     exec(code, namespace)
     assert code.count("def double") == 1
     assert namespace["double"](4) == 8  # type: ignore[operator]
+
+
+def test_examples_that_the_model_is_told_are_not_in_the_module() -> None:
+    def ask(request: Request) -> Reply:
+        assert "double(2) == 5" in request.messages[-1].content
+        return Reply(BODY, "stop")
+
+    given = spec("Implement double(x: int) -> int.")
+    told = replace(given, examples=(Example("assert double(2) == 5", "double(2) == 5"),))
+    writer = CodeWriter(ask, SMALL_MODEL, temperature=0.8, seed=0, begin=True)
+    assert writer.draft(told, 0, 2).code == writer_of(BODY).draft(given, 0, 2).code
+
+
+def writer_of(sent: str) -> CodeWriter:
+    return CodeWriter(lambda _: Reply(sent, "stop"), SMALL_MODEL, temperature=0.8, seed=0, begin=True)
 
 
 def test_a_correction_shows_the_whole_reply_and_ends_with_the_user() -> None:
