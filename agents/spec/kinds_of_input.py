@@ -106,7 +106,14 @@ KINDS: tuple[KindOfInput, ...] = (
         r"-\d",
         lambda number: -abs(number) or -1,
     ),
-    _of_number("zero", r"(?<!from )(?<!towards )\bzero\b(?! or more)", lambda n: n == 0, r"\b0\b", lambda n: 0),
+    _of_number(
+        "zero",
+        r"(?<!from )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!non-)(?<!non )\bzero\b"
+        r"(?! or more)(?![- ](?:padded|fill|based|indexed))",
+        lambda number: number == 0,
+        r"\b0\b",
+        lambda number: 0,
+    ),
     _kind(
         "repeated items",
         r"\bduplicat\w+|\brepeat(?:ed|s)\b|\bmore than once\b|\bseveral times\b|\btwice in\b",
