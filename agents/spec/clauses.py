@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from keyword import iskeyword
 
 from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition
@@ -243,7 +244,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
     defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
     for name in dict.fromkeys([*called, *attributes, *plain]):
-        if name not in defined and name != entry and not name.startswith("_"):
+        if name not in defined and name != entry and not name.startswith("_") and not iskeyword(name):
             yield name
 
 

@@ -77,6 +77,7 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("Halves go away from zero.", []),
         ("Numbers below zero raise ValueError.", ["`ValueError`", "ValueError for a negative number"]),
         ("Temperatures below absolute zero raise ValueError.", ["`ValueError`"]),
+        ("It supports `in` and `del`.", []),
         ("Write non-zero minutes zero-padded.", []),
         ("Numbers never go negative.", ["“Numbers never go negative”"]),
         ("It is an error (ValueError) if it is blank.", ["`ValueError`", "ValueError for a blank text"]),
