@@ -12,6 +12,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -39,6 +40,31 @@ def contained(path: Path, root: Path | None = None) -> Path:
     return place
 
 
+@contextmanager
+def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
+    """Open the real path `folder` part by part, so that no link is followed that has taken a part's place since.
+
+    Yields what the names in it stand below, for functions that take a `dir_fd`: its descriptor and an empty path,
+    or None and `folder` where the system has no such functions. Raises OSError.
+    """
+    if os.open not in os.supports_dir_fd:
+        yield None, folder
+        return
+    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", 0)
+    descriptor = os.open(folder.anchor, flags)
+    try:
+        for part in folder.parts[1:]:
+            below = os.open(part, flags, dir_fd=descriptor)
+            os.dup2(below, descriptor, inheritable=False)
+            os.close(below)
+        yield descriptor, Path()
+    except OSError as error:
+        error.filename = str(folder / (error.filename or ""))
+        raise
+    finally:
+        os.close(descriptor)
+
+
 def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open the regular file `path` below `root` (see `contained`); return its descriptor.
 
@@ -47,7 +73,8 @@ def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY,
     place = contained(path, root)
     for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
         flags |= getattr(os, flag, 0)
-    descriptor = os.open(place, flags, mode)
+    with opened_folder(place.parent) as (folder, below):
+        descriptor = os.open(below / place.name, flags, mode, dir_fd=folder)
     kind = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(kind):
         os.close(descriptor)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,9 @@ import pytest
 from agents.errors import SandboxUnavailable, UsageError
 from agents.files import contained, find_program, lines_of, open_regular, read_regular
 from agents.sandbox.backends.bubblewrap import Bubblewrap
+from agents.storage.atomic import write_atomically
+
+from .support.commands import ROOT
 
 
 @pytest.fixture
@@ -55,6 +62,43 @@ def test_a_folder_above_the_named_one_may_be_a_link(folder: Path, tmp_path: Path
     (tmp_path / "linked").symlink_to(folder)
     os.chdir(tmp_path.anchor)
     assert read_regular(tmp_path / "linked" / "a") == b"1"
+
+
+@contextmanager
+def swapped(one: Path, other: Path) -> Iterator[None]:
+    """Give two entries each other's names, again and again."""
+    exchange = (
+        "import ctypes, os, sys\n"
+        "libc, names = ctypes.CDLL(None), [os.fsencode(each) for each in sys.argv[1:]]\n"
+        "while os.getppid() != 1: libc.renameat2(-100, names[0], -100, names[1], 2)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", exchange, one, other], cwd=ROOT)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are exchanged by a system call of Linux")
+@pytest.mark.parametrize("use", [read_regular, lambda path, root: write_atomically(path, "evil", root)])
+def test_a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere(
+    folder: Path, tmp_path: Path, use: Callable[[Path, Path], bytes | None]
+) -> None:
+    """The control: by its path the secret is reached."""
+    private, below = tmp_path / "private", folder / "below"
+    private.mkdir()
+    below.mkdir()
+    (private / "a").write_text("secret")
+    (below / "a").write_text("theirs")
+    (folder / "link").symlink_to(private)
+    with swapped(below, folder / "link"):
+        while (below / "a").read_text() != "secret":
+            pass
+        for _ in range(8000):
+            with suppress(UsageError, OSError):
+                assert use(below / "a", folder) != b"secret"
+            assert (private / "a").read_text() == "secret"
 
 
 def test_a_fifo_is_refused_and_not_waited_for(folder: Path) -> None:

@@ -20,6 +20,7 @@ from agents.spec.answers import statements
 from agents.spec.examples import from_statement
 from agents.spec.modules import requirements
 from agents.spec.signature import stated
+from agents.suite import split
 from agents.syntax.clean_text import clean
 
 from .support.commands import ROOT
@@ -315,3 +316,10 @@ def _tests(text: str) -> None:
 def test_readers_take_linear_time(reader: Callable[[str], object], unit: str) -> None:
     assert not grows(reader, lambda n: unit * (n // len(unit)), LONG)
     assert seconds(reader, unit * (80_000 // len(unit)), 20.0) < 15
+
+
+def test_files_of_many_tests_are_split_in_linear_time() -> None:
+    def many(count: int) -> str:
+        return "".join(f"def test_{number}():\n    assert f({number})\n" for number in range(count))
+
+    assert not grows(lambda text: split(text, "user"), many, 600)

@@ -27,6 +27,9 @@ SETTINGS = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """Files with options of pytest, at the top of a project."""
+_LONGEST_TOML = 1 << 20
+_MOST_DOTS = 200
+"""Of a line of TOML: its keys take quadratic time by their parts."""
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
 
@@ -205,13 +208,23 @@ def _settings(path: str, data: bytes) -> dict[str, Any]:
     """Return the options of pytest in a file of settings. Raises ValueError, SyntaxError, configparser.Error."""
     text = decoded(data)
     if path.endswith(".toml"):
-        values = tomllib.loads(text)
-        found = values.get("tool", {}).get("pytest", {}) if path == "pyproject.toml" else values.get("pytest", {})
-        return {**found, **found.get("ini_options", {}), "ini_options": None}
+        if len(text) > _LONGEST_TOML or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+            raise ValueError("a key of many parts takes quadratic time")
+        try:
+            values = tomllib.loads(text)
+        except RecursionError as error:
+            raise ValueError("it nests too deeply") from error
+        found = _table(_table(values, "tool") if path == "pyproject.toml" else values, "pytest")
+        return {**found, **_table(found, "ini_options"), "ini_options": None}
     parser = configparser.RawConfigParser(strict=False)
     parser.read_string(text)
     named = [name for name in parser.sections() if name in ("pytest", "tool:pytest")]
     return {option: value for name in named for option, value in parser[name].items()}
+
+
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def code_paths(tree: Tree) -> str | None:
@@ -220,7 +233,7 @@ def code_paths(tree: Tree) -> str | None:
         with suppress(ValueError, SyntaxError, configparser.Error):
             found = _settings(path, tree.files.get(path, b"")).get("pythonpath")
             if found is not None:
-                return shlex.join(found) if isinstance(found, list) else " ".join(str(found).split())
+                return shlex.join(map(str, found)) if isinstance(found, list) else " ".join(str(found).split())
     return None
 
 

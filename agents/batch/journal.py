@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from ..errors import StorageFailed, UsageError
-from ..files import contained
+from ..files import contained, read_regular
 from ..records import Failure, Usage
 from ..storage.json_form import dumped, loaded
 from .identifiers import is_id
@@ -27,6 +27,9 @@ from .records import Entry, EntryResult, Facts, Task
 JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
 _DIGEST = re.compile(r"[0-9a-z]+(?:-[0-9a-z]+)*")
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+"""The end of a rollback journal of several databases (https://www.sqlite.org/fileformat2.html#the_rollback_journal):
+when SQLite rolls back, it removes the file whose name stands before, wherever it lies. One database needs none."""
 TABLES = (
     "CREATE TABLE facts (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # `place` is the entry's number in the batch, NULL once its spec is no longer part of it.
@@ -58,8 +61,9 @@ class Journal:
         Raises UsageError where there is none to read, or it is damaged or of another greenloop, and StorageFailed.
         """
         self.path = file_in(directory, JOURNAL_FILE)
-        for more in ("-wal", "-shm", "-journal"):
-            file_in(directory, JOURNAL_FILE + more)
+        *_, rollback = (file_in(directory, JOURNAL_FILE + more) for more in ("-wal", "-shm", "-journal"))
+        if rollback.exists() and read_regular(rollback, directory).endswith(_NAMES_ANOTHER):
+            raise UsageError(f"{rollback} names a file that SQLite would remove; choose another --out.")
         if read_only and not self.path.is_file():
             raise UsageError(f"There is no batch in {directory} ({JOURNAL_FILE} is missing); give its --out.")
         try:
@@ -199,10 +203,13 @@ class Journal:
 
     def spent(self) -> Usage:
         """Sum the generated tokens and cost of all results, also of earlier digests and of forgotten entries."""
-        of_all = "SELECT coalesce(sum(json_extract(result, '$.usage.{}')), 0) FROM results"
+        of_all = "SELECT coalesce(sum(max(json_extract(result, '$.usage.{}'), 0)), 0) FROM results"
         ((tokens,),) = self._read(of_all.format("completion_tokens"))
         ((cost,),) = self._read(of_all.format("cost_usd"))
-        return Usage(completion_tokens=tokens, cost_usd=float(cost))
+        try:
+            return Usage(completion_tokens=tokens, cost_usd=float(cost))
+        except ValueError as error:
+            raise self._damaged(str(error)) from error
 
     # --- SQLite ------------------------------------------------------------------------------------------------
 

@@ -164,7 +164,7 @@ class Caller:
         )
 
     def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> StreamedReply:
-        streamed = StreamedReply()
+        streamed = StreamedReply(request.max_tokens)
         started = time.monotonic()
         with self._listening(lambda: _open(model, request)) as stream:
             try:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
+from ..syntax.clean_text import clean
 from .providers import is_ollama, provider_of
 
 QUOTA_SIGNS = (
@@ -29,7 +30,9 @@ CONTEXT_SIGNS = ("context_length_exceeded", "exceed_context_size", "prompt is to
 REFUSAL_SIGNS = ("content_policy_violation", "content_filter", "responsibleaipolicyviolation")
 LONGEST_QUOTE = 240
 
-_ASKED_WAIT = re.compile(r'(?:try again in|retry in|retrydelay"?:\s*")\s*(?:(\d+)m(?!s))?(?:([\d.]+)(ms|s))?')
+_ASKED_WAIT = re.compile(
+    r'(?:try again in|retry in|retrydelay"?:\s*")\s*(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?)(ms|s))?'
+)
 _CLASS_PREFIXES = re.compile(r"^(?:(?:litellm\.)?\w+(?:Error|Exception)(?:: | - ))+")
 _ERROR_MESSAGE = re.compile(r'"(?:message|error)":\s*"((?:[^"\\]|\\.)+)"')
 _SECRETS = (
@@ -65,12 +68,12 @@ def explain(
 
     Its message never holds a key: the values to mask are looked for in `environ` (by default the process's).
     """
-    if isinstance(error, ModelError):
-        return error
+    if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
+        return known
     facts = _facts(error)
     kind, advice = _diagnosis(facts, model_id, api_base)
     transient = kind in ("rate_limit", "server_error", "network")
-    message = mask(advice, os.environ if environ is None else environ)
+    message = mask(clean(advice), os.environ if environ is None else environ)
     return ModelError(kind, message, transient=transient, retry_after=facts.retry_after if transient else None)
 
 

@@ -14,6 +14,7 @@ import httpx
 
 from ..errors import ModelError, UsageError
 from .explain_errors import explain
+from .guarded_client import guarded
 from .litellm_import import load_litellm
 from .model_names import with_provider
 from .providers import is_ollama, provider_of
@@ -128,9 +129,8 @@ def hosted_model(
 def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = os.environ) -> str:
     """The name of the one model that `api_base` lists. Raises UsageError (none or several) and ModelError."""
     try:
-        response = httpx.get(
-            f"{api_base}/models", headers={"Authorization": f"Bearer {api_key}"}, timeout=LIST_SECONDS
-        )
+        with guarded(httpx.Client(timeout=LIST_SECONDS)) as client:
+            response = client.get(f"{api_base}/models", headers={"Authorization": f"Bearer {api_key}"})
         response.raise_for_status()
         names = [str(model["id"]) for model in response.json()["data"]]
     except (httpx.HTTPError, httpx.InvalidURL) as error:

@@ -35,6 +35,14 @@ def load_litellm() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     with no_dotenv():
         import litellm
+        from litellm.llms.custom_httpx.http_handler import HTTPHandler
+
+        from .guarded_client import guarded
+
+        if litellm.client_session is None:  # OpenAI's library asks with this, all others with clients made so
+            create = HTTPHandler.create_client
+            HTTPHandler.create_client = lambda self: guarded(create(self))
+            litellm.client_session = HTTPHandler().client
 
     litellm.suppress_debug_info = True
     litellm.disable_streaming_logging = True

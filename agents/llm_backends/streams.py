@@ -70,12 +70,15 @@ class BackgroundStream(Generic[Item]):
 
 
 CHARACTERS_A_TOKEN = 4
+LONGEST_TOKEN = 32
+"""Characters a token that no reply comes to: one with more was not cut by its server."""
 
 
 class StreamedReply:
     """Collects the deltas of one stream."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_tokens: int) -> None:
+        self._most = max_tokens * LONGEST_TOKEN
         self.final: FinalDelta | None = None
         self._text = ""
         self._pieces = 0
@@ -83,7 +86,8 @@ class StreamedReply:
         self._watch = RepetitionWatch()
 
     def take(self, delta: ChatMessageStreamDelta) -> bool:
-        """Add `delta`; return True once the text only repeats itself, so that the stream can be closed."""
+        """Add `delta`; return True once the text only repeats itself or is longer than was asked for, so that the
+        stream can be closed."""
         from .streaming_model import FinalDelta
 
         if isinstance(delta, FinalDelta):
@@ -92,14 +96,19 @@ class StreamedReply:
             self._text += delta.content
             self._pieces += 1
             self._unrepeated = self._watch.feed(delta.content)
-        return self._unrepeated is not None
+        return self._is_closed
+
+    @property
+    def _is_closed(self) -> bool:
+        return self._unrepeated is not None or len(self._text) > self._most
 
     @property
     def finish(self) -> Literal["stop", "length", "repetition"]:
         """Why it ended, in the words of a Reply."""
         if self._unrepeated is not None:
             return "repetition"
-        return "length" if self.final and self.final.finish_reason == "length" else "stop"
+        is_cut = self._is_closed or (self.final and self.final.finish_reason == "length")
+        return "length" if is_cut else "stop"
 
     def answer(self, stop: tuple[str, ...]) -> str:
         """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know."""
@@ -109,11 +118,17 @@ class StreamedReply:
     def usage(self, request: Request, seconds: float) -> Usage:
         """Tokens and seconds of the try, without a price.
 
-        Where the server reported no tokens (the try broke off, or was stopped in a loop) they are an estimate: a
-        quarter of the characters, or the number of pieces where those are more. A try that brought no piece cost
-        none.
+        Where the server reported no tokens (the try broke off, or was stopped in a loop), or numbers that nothing
+        can have cost, they are an estimate: a quarter of the characters, or the number of pieces where those are
+        more. A try that brought no piece cost none.
         """
-        reported = self.final.token_usage if self.final else None
+        try:
+            return self._usage(request, seconds, self.final)
+        except ValueError:
+            return self._usage(request, seconds, None)
+
+    def _usage(self, request: Request, seconds: float, final: FinalDelta | None) -> Usage:
+        reported = final.token_usage if final else None
         prompt = completion = 0
         if reported:
             prompt, completion = reported.input_tokens, reported.output_tokens
@@ -125,14 +140,14 @@ class StreamedReply:
             prompt_tokens=prompt,
             completion_tokens=completion,
             seconds=seconds,
-            cached_prompt_tokens=(self.final and self.final.cached_prompt_tokens) or 0,
-            drafted_tokens=(self.final and self.final.drafted_tokens) or 0,
-            accepted_tokens=(self.final and self.final.accepted_tokens) or 0,
+            cached_prompt_tokens=min((final and final.cached_prompt_tokens) or 0, prompt),
+            drafted_tokens=(final and final.drafted_tokens) or 0,
+            accepted_tokens=(final and final.accepted_tokens) or 0,
         )
 
     def require_usable(self, model_id: str) -> None:
         """Raise ModelError for a stream that ended without a fault and still brought no answer."""
-        if self._unrepeated is not None:
+        if self._is_closed:
             return
         finish = self.final.finish_reason if self.final else None
         refusal = self.final.refusal if self.final else None

@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,7 +20,8 @@ from pydantic import ConfigDict, Field
 from .. import __version__
 from ..audit.comparison import Comparison
 from ..audit.documents import document, for_agent
-from ..errors import GreenloopError
+from ..errors import GreenloopError, UsageError
+from ..files import contained
 from ..jobs import ENDING_SECONDS, Job, Jobs
 from ..sandbox import SandboxLimits, open_sandbox
 from ..sandbox.packages import open_interpreter
@@ -114,8 +115,11 @@ class Tools:
         make them pass, are listed in `findings`. Only `passed` is a success. Takes a minute or more.
         """
         _check_size(folder, base)
-        root = next((each for each in self._roots if Path(folder).resolve().is_relative_to(each)), None)
-        if root is None:
+        place: Path | None = None
+        for root in self._roots:
+            with suppress(UsageError):
+                place = place or contained(Path(folder), root)
+        if place is None:
             raise ToolError(f"{folder} is not below {', '.join(map(str, self._roots))}; name a folder that is.")
         job, cancelled, settings = Job("audit"), threading.Event(), self._jobs.settings
 
@@ -124,7 +128,7 @@ class Tools:
 
         def audited() -> dict[str, Any]:
             with closing(open_sandbox(settings.sandbox, open_interpreter(settings.python))) as sandbox:
-                project = Comparison(Path(folder).resolve(), [], sandbox, seconds, cancelled.is_set, say)
+                project = Comparison(place, [], sandbox, seconds, cancelled.is_set, say)
                 report = project.report_since(base, strict=strict)
             return {**document(report), "findings": for_agent(report) if not report.passed else []}
 

@@ -6,11 +6,16 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 Role = Literal["code_writer", "test_writer", "critic", "healer"]
+_MOST = 10**15
+"""Of anything that is spent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Spent on model calls. `seconds` is wall time inside calls; `cost_usd` is None where no price is known."""
+    """Spent on model calls. `seconds` is wall time inside calls; `cost_usd` is None where no price is known.
+
+    Raises ValueError for less than nothing and for what is no amount: it would be taken off what limits count.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -23,6 +28,10 @@ class Usage:
     """Tokens proposed by speculation, and those of them that were accepted (embedded model)."""
     replayed: int = 0
     """How many of `calls` were not made: recorded or cached replies repeat them."""
+
+    def __post_init__(self) -> None:
+        if not all(0 <= (getattr(self, each.name) or 0) <= _MOST for each in fields(self)):
+            raise ValueError("an amount that can't have been spent")
 
     def __add__(self, other: Usage) -> Usage:
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]

@@ -21,7 +21,7 @@ from ..syntax.literals import MAKERS
 from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
-from .place import read_text
+from .place import check_text, read_text
 
 LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""
@@ -137,6 +137,7 @@ def _begins_with(check: Check, asked: tuple[str, ...]) -> bool:
 
 def statements(text: str, origin: str) -> Sequence[tuple[str, int]]:
     """Return the examples in `text`, one a line or a YAML list, and the line of each. Raises UsageError."""
+    check_text(text, origin)
     if _YAML.match(text):
         return listed(text, "examples", origin)
     lines = ((_BULLET.sub("", line.strip()), number) for number, line in enumerate(text.split("\n"), 1))

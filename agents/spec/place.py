@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -60,6 +61,12 @@ def place_of(origin: str) -> Place:
     name = {"argument": "The spec", "stdin": "Standard input"}.get(origin, origin)
     folder = Path(origin).parent if name == origin else Path()
     return Place(name, name, origin, folder, mark=", line ")
+
+
+def check_text(text: str, name: str) -> None:
+    """Raise UsageError for characters that no file of text has; `name` is what has them."""
+    if re.search(r"[\0\ud800-\udfff]", text):
+        raise UsageError(f"{name} is not text (it holds NUL or broken characters); save it as UTF-8.")
 
 
 @contextmanager

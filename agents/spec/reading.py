@@ -16,7 +16,7 @@ from .examples import examples, from_statement
 from .front_matter import FrontMatter, separated
 from .in_line import called
 from .modules import read_modules, requirements
-from .place import Place, place_of, read_text
+from .place import Place, check_text, place_of, read_text
 from .signature import asks_for_a_program, found, is_alone, named, stated
 
 LONGEST_SPEC = 100_000
@@ -50,8 +50,7 @@ def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
     if len(text.encode("utf-8", "surrogatepass")) > LONGEST_SPEC:
         raise UsageError(f"{place.whole} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
-    if re.search(r"[\0\ud800-\udfff]", text):
-        raise UsageError(f"{place.whole} is not text (it holds NUL or broken characters); save it as UTF-8.")
+    check_text(text, place.whole)
     return separated(text, place)
 
 

@@ -6,9 +6,10 @@ import os
 import secrets
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from ..files import contained, open_regular
+from ..files import contained, open_regular, opened_folder
 
 PRIVATE = 0o600
 """Mode of what a run keeps for itself: specs, prompts and replies are nobody else's business."""
@@ -29,20 +30,22 @@ def replace_atomically(
     """
     folder = contained(path.parent, root)
     folder.mkdir(parents=True, exist_ok=True)
-    temporary = folder / f".{path.name}.{secrets.token_hex(8)}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(temporary, flags, 0o666 if mode is None else PRIVATE)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            temporary.chmod(mode)
-        temporary.replace(folder / path.name)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with opened_folder(folder) as (descriptor, below):
+        temporary = below / f".{path.name}.{secrets.token_hex(8)}"
+        handle = os.open(temporary, flags, 0o666 if mode is None else PRIVATE, dir_fd=descriptor)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.writelines(pieces)
+                file.flush()
+                os.fsync(file.fileno())
+                if mode is not None:
+                    os.chmod(handle if os.chmod in os.supports_fd else temporary, mode)  # noqa: PTH101
+            os.replace(temporary, below / path.name, src_dir_fd=descriptor, dst_dir_fd=descriptor)
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary, dir_fd=descriptor)
+            raise
 
 
 def make_names_last(folder: Path) -> None:

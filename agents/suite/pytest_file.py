@@ -30,6 +30,8 @@ _XUNIT = frozenset(
     {"setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule",
      "pytestmark"}
 )  # fmt: skip
+_MOST_PREAMBLES = 32 << 20
+"""Characters: each test has what it needs for itself, and is read with it."""
 _INERT = (
     ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
     ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,
@@ -49,17 +51,23 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     whole = origin == "user"
     statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
     fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in names_bound(node))
+    preambles = _Preambles(statements)
     tests: list[Test] = []
+    ids: set[str] = set()
+    room = _MOST_PREAMBLES
     taken = {name for statement in statements for name in statement.binds}
     for node in tree.body:
         if not is_test(node):
             continue
         (name,) = names_bound(node)
         text = source_of(lines, node)
-        unique = unused_name(name, taken) if any(test.id == name for test in tests) else name
+        unique = unused_name(name, taken) if name in ids else name
         taken.add(unique)
-        others = [statement for statement in statements if statement.text != text]
-        preamble = _needed(others, names_used(node) | (fixtures & texts_in(node)))
+        ids.add(unique)
+        preamble = preambles.needed(text, names_used(node) | (fixtures & texts_in(node)))
+        room -= len(preamble)
+        if room < 0:
+            raise ValueError(f"line {node.lineno}: the tests need too much text above them; split the file")
         tests.append(Test(unique, with_name(text, name, unique), origin, preamble))
     return tuple(tests)
 
@@ -127,20 +135,31 @@ def _acts(node: ast.stmt) -> bool:
     return not is_constant(node) and any(not isinstance(inner, _INERT) for inner in ast.walk(node))
 
 
-def _needed(statements: Sequence[Piece], names: frozenset[str]) -> str:
-    """The preamble for code that uses `names`. Statements that bind nothing run for their effect: always kept."""
-    chosen: set[int] = set()
-    wanted = names | {"*"}
-    while more := {
-        number
-        for number, one in enumerate(statements)
-        if number not in chosen and (one.always or one.binds & wanted)
-    }:
-        chosen |= more
-        wanted = wanted.union(*(statements[number].uses for number in more))
-    kept = [statements[number] for number in sorted(chosen)]
-    imports = render_imports(one.entry for one in kept if one.entry)
-    return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))
+class _Preambles:
+    """The statements of a file that its tests may need above them."""
+
+    def __init__(self, statements: Sequence[Piece]) -> None:
+        self._statements = statements
+        self._binding: dict[str, list[int]] = {}
+        for number, one in enumerate(statements):
+            for name in one.binds:
+                self._binding.setdefault(name, []).append(number)
+        self._always = [number for number, one in enumerate(statements) if one.always]
+
+    def needed(self, own: str, names: frozenset[str]) -> str:
+        """Return the preamble for a test of the text `own` that uses `names`. Statements that bind nothing run for
+        their effect: always kept."""
+        statements, chosen, wanted = self._statements, set[int](), {"*"}
+        new = names | {"*"}
+        more = {*self._always, *(number for name in new for number in self._binding.get(name, ()))}
+        while more := {number for number in more - chosen if statements[number].text != own}:
+            chosen |= more
+            wanted |= new
+            new = frozenset().union(*(statements[number].uses for number in more)) - wanted
+            more = {number for name in new for number in self._binding.get(name, ())}
+        kept = [statements[number] for number in sorted(chosen)]
+        imports = render_imports(one.entry for one in kept if one.entry)
+        return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:

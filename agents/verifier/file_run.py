@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -53,7 +53,8 @@ class FileRun:
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of what pytest collected of the file's tests; their names where it collected nothing."""
-        return tuple(name for name in self._ids if belonging(name) in self.file.names) or self.file.names
+        names = set(self.file.names)
+        return tuple(name for name in self._ids if belonging(name) in names) or self.file.names
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -106,7 +107,7 @@ class FileRun:
         session = self._opened(canaries, wanted, isolated)
         session.run()
         self._gather(session)
-        result = audit(session, expected, partial(_is_wanted, wanted=wanted), source)
+        result = audit(session, expected, partial(_is_wanted, wanted=frozenset(wanted)), source)
         self._believe(session, result, isolated)
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
@@ -203,7 +204,7 @@ class FileRun:
             self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
 
 
-def _is_wanted(node_id: str, wanted: Sequence[str]) -> bool:
+def _is_wanted(node_id: str, wanted: Container[str]) -> bool:
     file, _, name = node_id.partition("::")
     return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
 

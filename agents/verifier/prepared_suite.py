@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 from ..records import Refusal, Test, TestOrigin
 from ..spec.doctests import with_doctests
@@ -17,6 +19,7 @@ from .static.needs_one_process import why_one_process
 from .static.uses import HYPOTHESIS
 
 TESTS_FILE = "test_user_code.py"
+Found = TypeVar("Found")
 
 
 _FILES: Mapping[TestOrigin, int] = {"spec": 0, "user": 1, "generated": 2, "settled": 2}
@@ -111,6 +114,14 @@ def belonging(name: str) -> str:
     return name.split("::")[0].split("[")[0]
 
 
+def by_test(found: Iterable[tuple[str, Found]]) -> Mapping[str, list[Found]]:
+    """Return what was found of nodes, each with its name, by the test that it is part of."""
+    grouped: dict[str, list[Found]] = {}
+    for name, one in found:
+        grouped.setdefault(belonging(name), []).append(one)
+    return grouped
+
+
 def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """A board's suite; refused tests are left out.
 
@@ -139,5 +150,5 @@ def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS
 
 
 def _defined_twice(tree: ast.Module) -> list[str]:
-    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1 and name.lower().startswith("test")]
+    names = Counter(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
+    return [name for name, count in names.items() if count > 1 and name.lower().startswith("test")]

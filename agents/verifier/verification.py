@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ..records import Outcome, Refusal, TestStrength, Verdict, VerdictKind
 from ..syntax.clean_text import clean
 from .file_run import MOST_OUTPUT, FileRun
-from .prepared_suite import PreparedSuite, belonging
+from .prepared_suite import PreparedSuite, belonging, by_test
 from .sensitivity import Sensitivity, strength_of
 from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
@@ -32,7 +32,7 @@ def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
     skipped = [outcome for outcome in found if outcome.status == "missing"]
     reasons |= {belonging(outcome.test_id): outcome.detail for outcome in skipped}
     outcomes = tuple(
-        outcome for outcome in found if belonging(outcome.test_id) not in dropped and outcome not in skipped
+        outcome for outcome in found if belonging(outcome.test_id) not in dropped and outcome.status != "missing"
     )
     refused = list(prepared.refused)
     notes = [clean(note) for note in list(dict.fromkeys(_notes(code, prepared, runs)))[:_MOST_NOTES]]
@@ -108,11 +108,11 @@ def _strengths(
     tried = [outcome for outcome in run if belonging(outcome.test_id) not in untried]
     if noticed is None or not tried or any(outcome.status != "passed" for outcome in tried):
         return (), reasons
+    ran, items = {belonging(outcome.test_id) for outcome in run}, by_test(noticed.items())
     for name in prepared.names:
-        if name in untried or not any(belonging(outcome.test_id) == name for outcome in run):
+        if name in untried or name not in ran:
             continue
-        items = [item for key, item in noticed.items() if belonging(key) == name]
-        strength, reason = strength_of(name, items)
+        strength, reason = strength_of(name, items.get(name, []))
         if strength is not None:
             strengths.append(strength)
         if reason:
@@ -130,13 +130,14 @@ def _kind(
     # Each run speaks for its own tests alone, whatever was reported in it.
     ids = {name for run in runs for name in run.ids}
     ids |= {name for file in prepared.files[len(runs) :] for name in file.names}
+    names = set(prepared.names)
     if runs and runs[-1].trouble is not None:
         return runs[-1].trouble
     if prepared.given and prepared.refused:
         return "refused", f"{prepared.refused[0].test_id}: {prepared.refused[0].reason}"
-    if not set(prepared.names) <= {belonging(name) for name in ids}:
+    if not names <= {belonging(name) for name in ids}:
         return "void", "the tests that pytest collected are not those in the file"
-    if len(set(prepared.names)) < len(prepared.names):
+    if len(names) < len(prepared.names):
         return "void", "two tests have one name"
     if runs and runs[-1].stopped is not None:
         return "stopped", str(runs[-1].stopped)
@@ -148,7 +149,7 @@ def _kind(
             return "refused", f"{refused[0].test_id}: {refused[0].reason}"
         return "refused", "there is no test to run" if not outcomes else "no test shows anything about the code"
     if {outcome.test_id for run in runs for outcome in run.outcomes} != {
-        name for name in ids if belonging(name) in prepared.names
+        name for name in ids if belonging(name) in names
     }:
         return "incomplete", "some tests have no outcome"
     return "passed", ""
@@ -156,10 +157,11 @@ def _kind(
 
 def _gathered(prepared: PreparedSuite, outcomes: Sequence[Outcome], dropped: set[str]) -> Iterator[Outcome]:
     """Yield one outcome for each test, of which pytest may have made several items."""
+    found = by_test((outcome.test_id, outcome) for outcome in outcomes)
     for name in prepared.names:
         if name in dropped:
             continue
-        parts = [outcome for outcome in outcomes if belonging(outcome.test_id) == name]
+        parts = found.get(name, [])
         worst = next((part for part in parts if part.status != "passed"), None)
         if not parts:
             yield Outcome(name, "missing")

@@ -26,6 +26,8 @@ from ..files import absolute_path, contained, find_program, read_regular
 
 _SECONDS = 20
 _MOST_OUTPUT = 256 << 20
+_MOST_MEMORY = 512 << 20
+"""Of one piece, by git's own count: an object of some bytes may say that it has any number."""
 _MOST_REFERENCES = 64 << 20
 _MOST_TEXT = 1 << 20
 _MOST_LINKS = 5
@@ -268,6 +270,7 @@ class Repository:
             "GIT_OPTIONAL_LOCKS": "0",
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_NO_REPLACE_OBJECTS": "1",
+            "GIT_ALLOC_LIMIT": str(_MOST_MEMORY),
             "GIT_ALLOW_PROTOCOL": "none",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_LITERAL_PATHSPECS": str(int(command == "ls-tree")),

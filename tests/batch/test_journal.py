@@ -3,9 +3,11 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +33,11 @@ for number in range(10_000):
     journal.end(verified(journal.begin(f"s{number}")))
     print(number, flush=True)
 """
+
+
+def sqlite_alone(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / JOURNAL_FILE)) as database:
+        database.execute("SELECT count(*) FROM entries").fetchone()
 
 
 def test_what_ended_is_there_when_the_journal_is_opened_again(tmp_path: Path) -> None:
@@ -229,6 +236,29 @@ def test_files_of_a_batch_are_no_links_out_of_it_and_nothing_but_files(
     with pytest.raises(UsageError, match=r"a link out of|no regular file"), lock_directory(folder):
         Journal(folder)
     assert secret.read_text() == "the user's"
+
+
+@pytest.mark.parametrize("is_opened", [sqlite_alone, Journal])
+def test_a_rollback_journal_that_names_another_file_is_refused(
+    tmp_path: Path, is_opened: Callable[[Path], object]
+) -> None:
+    """The control: SQLite alone rolls back, and removes the file that the journal names as that of several."""
+    secret, folder, magic = tmp_path / "secret.txt", tmp_path / "batch", bytes.fromhex("d9d505f920a163d7")
+    folder.mkdir()
+    planned(folder).__exit__()
+    secret.write_text("the user's")
+    size = (folder / JOURNAL_FILE).stat().st_size
+    page = int.from_bytes((folder / JOURNAL_FILE).read_bytes()[16:18])
+    name = str(secret).encode()
+    head = magic + struct.pack(">5I", 0, 1, size // page, 512, page)
+    tail = struct.pack(">I", (1 << 30) // page + 1) + name + struct.pack(">2I", len(name), sum(name)) + magic
+    (folder / f"{JOURNAL_FILE}-journal").write_bytes(head.ljust(512, b"\0") + tail)
+    if is_opened is Journal:
+        with pytest.raises(UsageError, match="names a file that SQLite would remove"):
+            Journal(folder)
+    else:
+        is_opened(folder)
+    assert secret.exists() == (is_opened is Journal)
 
 
 def test_there_is_nothing_to_read_where_there_is_no_batch(tmp_path: Path) -> None:

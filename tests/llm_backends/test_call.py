@@ -124,6 +124,27 @@ def test_each_piece_is_told_as_it_arrives() -> None:
     assert heard == [Streamed(REQUEST, "a"), Streamed(REQUEST, "b")]
 
 
+@pytest.mark.parametrize(("tokens", "cached"), [(-(10**9), 0), (10**20, 0), (4, -1)])
+def test_numbers_that_nothing_can_have_cost_are_taken_for_an_estimate(tokens: int, cached: int) -> None:
+    """They would be taken off what the limits of a run count."""
+    budget = Budget()
+    Caller(Scripted([*text("abcd" * 3), end(completion=tokens, cached_prompt_tokens=cached)]), budget).ask(REQUEST)
+    assert (budget.usage.prompt_tokens, budget.usage.completion_tokens) == (20, 3)
+
+
+def test_more_is_cached_of_no_prompt_than_it_has() -> None:
+    reply = Caller(Scripted([*text("a"), end(prompt=20, cached_prompt_tokens=10**9)]), Budget()).ask(REQUEST)
+    assert reply.usage.cached_prompt_tokens == 20
+
+
+def test_a_reply_without_end_is_cut_beyond_the_length_that_was_asked_for() -> None:
+    model = Scripted([*(ChatMessageStreamDelta(content=f"{number} is no end\n") for number in range(10**5))])
+    reply = Caller(model, Budget()).ask(REQUEST)
+    assert reply.finish == "length"
+    assert len(reply.text) < 40 * REQUEST.max_tokens
+    assert model.closed.wait(5)
+
+
 def test_a_reply_cut_at_its_length_says_so() -> None:
     assert Caller(Scripted([*text("a"), end("length")]), Budget()).ask(REQUEST).finish == "length"
 

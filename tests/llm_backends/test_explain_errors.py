@@ -138,6 +138,8 @@ def test_each_fault_has_its_kind_and_a_sentence_with_the_way_out(provider: Provi
         (Fails(429, "Rate limit reached. Please try again in 1m3.5s."), 63.5),
         (Fails(429, "Rate limit reached. Please try again in 20ms."), 0.02),
         (Fails(429, "Rate limit reached."), None),
+        (Fails(429, "Rate limit reached. Please try again in ...s."), None),
+        (Fails(429, "Rate limit reached. Please try again in 1.2.3s."), None),
         (Fails(401, "bad key", headers={"Retry-After": "7"}), None),
     ],
 )
@@ -273,6 +275,12 @@ def test_keys_are_masked(text: str) -> None:
     masked = mask(text, {"SOME_API_KEY": "my-own-secret", "PATH": "/usr/bin"})
     assert "***" in masked
     assert not any(part in masked for part in ("abc1", "AIzaSy", "abcdef", "my-own-secret"))
+
+
+def test_a_key_is_masked_that_a_server_cuts_by_what_no_terminal_shows(provider: Provider) -> None:
+    provider.script(Fails(400, f"{KEY[:7]}\x1b[0m{KEY[7:]} is wrong"))
+    said = str(fault_of(openai(provider)))
+    assert "*** is wrong" in said
 
 
 @given(st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60))

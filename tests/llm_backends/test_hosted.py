@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +12,12 @@ import pytest
 from smolagents.models import ChatMessage, MessageRole
 
 from agents.errors import ModelError, UsageError
+from agents.llm_backends.explain_errors import explain
 from agents.llm_backends.hosted import OLLAMA_CONTEXT_TOKENS, THINKING_TOKENS, HostedModel, hosted_model
 from agents.llm_backends.litellm_import import price_usd
 from agents.llm_backends.streaming_model import FinalDelta
 
-from ..support.provider import Provider, Streams, serving
+from ..support.provider import Answer, Handler, Provider, Streams, serving
 
 MESSAGES = [
     ChatMessage(role=MessageRole.SYSTEM, content=[{"type": "text", "text": "You write code."}]),
@@ -121,6 +125,64 @@ def test_a_server_that_lists_no_model_is_a_usage_error(document: object) -> None
 def test_an_address_that_is_not_the_apis_is_a_usage_error(provider: Provider) -> None:
     with pytest.raises(UsageError, match="correct --api-base"):
         hosted_model(None, provider.origin, environ={})
+
+
+@dataclass(frozen=True)
+class Sends:
+    """Answers with a status, headers and a body again and again, or once."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    times: int = 1
+
+    def __call__(self, handler: Handler) -> None:
+        handler.send_response(self.status)
+        for name, value in {"Content-Length": str(len(self.body) * self.times), **self.headers}.items():
+            handler.send_header(name, value)
+        handler.end_headers()
+        for _ in range(self.times):
+            handler.wfile.write(self.body)
+
+
+def refusal(model: HostedModel) -> str:
+    """The sentence of the ModelError that a call ends in."""
+    try:
+        list(model.generate_stream(MESSAGES, max_tokens=5))
+    except Exception as error:
+        return str(explain(error, model.model_id, environ={}))
+    raise AssertionError("the call did not fail")
+
+
+@pytest.mark.parametrize("name", ["openai/m", "anthropic/claude-3-haiku-20240307", "gemini/g", "azure/m"])
+def test_no_key_follows_a_redirect_to_another_server(
+    provider: Provider, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the headers with a key httpx takes `Authorization` off such a request, and no other."""
+    for variable in ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "AZURE_API_KEY"):
+        monkeypatch.setenv(variable, "the-key")
+    with serving() as other:
+        other.script(Streams(["a"]))
+        provider.script(Sends(307, {"Location": f"{other.origin}/v1/chat/completions"}))
+        assert "which gets no key" in refusal(hosted_model(name, provider.api_base, environ={}))
+        assert not other.headers
+
+
+def test_a_redirect_within_the_server_is_followed(provider: Provider) -> None:
+    provider.script(Sends(307, {"Location": "/v1/chat/completions/"}), Streams(["a"]))
+    assert final(served(provider)).finish_reason == "stop"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Sends(500, {}, b"a" * (1 << 20), 33), "more than 32 MiB"),
+        (Sends(200, {"Content-Encoding": "gzip"}, gzip.compress(b"data: " + bytes(1 << 20))), "compressed"),
+    ],
+)
+def test_an_answer_without_bounds_is_not_read(provider: Provider, answer: Answer, reason: str) -> None:
+    provider.script(answer)
+    assert reason in refusal(served(provider))
 
 
 def test_a_server_that_is_not_there_is_a_model_error() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -92,7 +93,9 @@ def test_a_damaged_file_counts_as_missing_and_is_noted(tmp_path: Path, damage: s
     assert "1 files there are damaged" in str(store.missing(REQUEST))
 
 
-@pytest.mark.parametrize("usage", [{"calls": "many"}, {"unknown": 1}, [], 3])
+@pytest.mark.parametrize(
+    "usage", [{"calls": "many"}, {"unknown": 1}, [], 3, {"completion_tokens": -1}, {"cost_usd": math.nan}]
+)
 def test_a_file_whose_usage_is_wrong_counts_as_missing(tmp_path: Path, usage: object) -> None:
     store = ReplyStore(tmp_path, "m")
     store.save(REQUEST, REPLY)

@@ -415,6 +415,7 @@ def test_an_agent_is_told_what_its_change_weakens_and_audits_nothing_outside_of_
         found = await called(client, "audit", folder=str(folder), base="HEAD", seconds=60)
         assert (found["passed"], found["findings"]) == (True, [])
         assert "is not below" in await refused(client, "audit", folder=str(tmp_path), base="HEAD")
+        assert "is not below" in await refused(client, "audit", folder="\0", base="HEAD")
         assert "There is no commit" in await refused(client, "audit", folder=str(folder), base="no-such")
 
     using(tmp_path, audited, *RECORDED, "--roots", str(folder))

@@ -10,6 +10,7 @@ from agents.errors import UsageError
 from agents.records import Spec, Test
 from agents.roles.prompt import messages, with_all_examples
 from agents.spec import read_spec, with_answers
+from agents.spec.answers import answered as answered_by
 from agents.spec.answers import why_ruled_out
 from agents.suite import example_tests
 
@@ -87,6 +88,12 @@ def test_what_is_no_answer_is_one_sentence_with_the_line(tmp_path: Path, text: s
         answered(tmp_path, text)
     assert str(error.value).startswith(str(tmp_path / "answers.txt"))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["slugify('a') == '\ud800'", "wrong: \ud800", "slugify('a') == '\0'"])
+def test_an_answer_that_is_no_text_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="The answers is not text"):
+        answered_by(SPEC, text, "The answers", under_way=False)
 
 
 def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:

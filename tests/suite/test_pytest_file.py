@@ -277,3 +277,12 @@ def test_multi_line_strings_in_an_example_keep_their_text() -> None:
 
 def test_no_tests_render_to_a_module_without_tests() -> None:
     assert split(render([]), "user") == ()
+
+
+def test_tests_that_need_more_text_than_fits_are_refused() -> None:
+    """Each has all that acts above it: a file of some hundred KB would become any amount of memory."""
+    acting = "".join(f"print({number}, {'a' * 90!r})\n" for number in range(3000))
+    tests = "".join(f"def test_{number}():\n    assert first({number})\n" for number in range(120))
+    assert len(split(acting + "def test_a():\n    assert first(1)\n", "user")) == 1
+    with pytest.raises(ValueError, match="too much text above"):
+        split(acting + tests, "user")

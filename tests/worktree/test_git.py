@@ -8,6 +8,7 @@ import pty
 import shutil
 import struct
 import subprocess
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -328,6 +329,45 @@ def test_objects_of_another_repository_are_not_read(strange: Strange, tmp_path: 
         repository.commit(secret)
     with pytest.raises(UsageError):
         uncommitted(strange.folder / "s.py")
+
+
+def test_an_object_that_grows_beyond_bounds_is_not_read(strange: Strange) -> None:
+    """Some thousand bytes of a pack are a blob of 3 GiB; git itself would take as much memory."""
+    piece, times = bytes(0xFFFFFF), 192
+    base, size = hashlib.sha1(b"blob %d\0" % len(piece) + piece).digest(), times * len(piece)
+    delta = _number(len(piece)) + _number(size) + b"\xf0\xff\xff\xff" * times
+    entries = [
+        _head(3, len(piece)) + zlib.compress(piece),
+        _head(7, len(delta)) + base + zlib.compress(delta),
+    ]
+    pack = b"PACK" + struct.pack(">2I", 2, 2) + b"".join(entries)
+    pack += hashlib.sha1(pack).digest()
+    whole = hashlib.sha1(b"blob %d\0" % size)
+    for _ in range(times):
+        whole.update(piece)
+    places = {base: 12, whole.digest(): 12 + len(entries[0])}
+    names = sorted(places)
+    index = b"\xfftOc" + struct.pack(">I", 2)
+    index += b"".join(struct.pack(">I", sum(name[0] <= first for name in names)) for first in range(256))
+    index += b"".join(names) + bytes(8) + b"".join(struct.pack(">I", places[name]) for name in names)
+    index += pack[-20:]
+    folder = strange.folder / ".git" / "objects" / "pack"
+    (folder / "pack-1.pack").write_bytes(pack)
+    (folder / "pack-1.idx").write_bytes(index + hashlib.sha1(index).digest())
+    with open_repository(strange.folder) as repository:
+        assert repository.blobs([base.hex()]) == {base.hex(): piece}
+        with pytest.raises(UsageError, match="over limit"):
+            repository.blobs([whole.hexdigest()])
+
+
+def _number(value: int) -> bytes:
+    """A size in a delta."""
+    return bytes([value & 127 | 128]) + _number(value >> 7) if value > 127 else bytes([value])
+
+
+def _head(kind: int, size: int) -> bytes:
+    """The beginning of an object in a pack."""
+    return bytes([kind << 4 | size & 15 | 128]) + _number(size >> 4)
 
 
 @pytest.mark.parametrize("place", ["link", "file", "work tree", "fifo"])

@@ -1,0 +1,57 @@
+"""Limits of an HTTP client that asks a provider: where its requests may go, and how much it may be answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+
+from ..errors import ModelError
+
+_MOST = 32 << 20
+"""Bytes of an answer: its events take some 400 a token, and libraries search a line again for each piece."""
+
+
+def guarded(client: httpx.Client) -> httpx.Client:
+    """Have `client` raise ModelError for a redirect to another server, where the key would go along in its header,
+    for an answer of more than 32 MiB, and for a compressed one, of which a few bytes may be any number."""
+    client.event_hooks["request"].append(_asks_for_plain_text)
+    client.event_hooks["response"].append(_checks)
+    return client
+
+
+def _asks_for_plain_text(request: httpx.Request) -> None:
+    request.headers["Accept-Encoding"] = "identity"
+
+
+def _checks(response: httpx.Response) -> None:
+    asked = response.request.url
+    if response.has_redirect_location:
+        to = asked.join(response.headers["Location"])
+        if to.host != asked.host or to.port not in (asked.port, None):
+            raise _refused(f"{asked.host} redirects to {to.host}, which gets no key; name it with --api-base")
+    if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
+        raise _refused(f"{asked.host} sends a compressed reply, which was not asked for; choose another --model")
+    assert isinstance(response.stream, httpx.SyncByteStream)
+    response.stream = _Bounded(response.stream, asked.host)
+
+
+def _refused(reason: str) -> ModelError:
+    return ModelError("bad_reply", f"{reason}.")
+
+
+class _Bounded(httpx.SyncByteStream):
+    def __init__(self, stream: httpx.SyncByteStream, host: str) -> None:
+        self._stream = stream
+        self._host = host
+
+    def __iter__(self) -> Iterator[bytes]:
+        room = _MOST
+        for piece in self._stream:
+            room -= len(piece)
+            if room < 0:
+                raise _refused(f"{self._host} sends more than {_MOST >> 20} MiB; choose another --model")
+            yield piece
+
+    def close(self) -> None:
+        self._stream.close()
