@@ -62,7 +62,7 @@ class Comparison(Project):
             self._say("old and new code under old and new tests")
             four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
-            trial = replace(trial, before=four.contract, old=contract)
+            trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
             touched = touched_tests(four.old, four.new, four.around)
