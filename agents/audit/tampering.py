@@ -20,20 +20,31 @@ from .workflows import is_workflow, workflows
 
 _OF_CI = re.compile(r"^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$", re.IGNORECASE)
 _RUNNERS = re.compile(
-    rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests$|\btest_\w+\.py|{_OF_CI.pattern}",
+    rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests$|^test_|\btest_\w+\.py|_test$|{_OF_CI.pattern}",
     re.IGNORECASE,
 )
 _ASKS = "it asks for what runs the tests"
 _TELLS = re.compile(r"\bargv\b|environ|getenv|__file__|getcwd|co_filename|sys\.path\b")
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
-    *("gettrace", "getprofile", "get_referrers", "get_objects"),
+    *("gettrace", "getprofile", "get_referrers", "get_objects", "walk_stack"),
 })  # fmt: skip
 """Names of attributes by which code looks at what calls it."""
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
 _TELLING = _FRAMES | {
-    *("argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec", "import_module"),
+    *(
+        "argv",
+        "orig_argv",
+        "environ",
+        "getenv",
+        "modules",
+        "__file__",
+        "getcwd",
+        "stack",
+        "find_spec",
+        "import_module",
+    ),
     *("__import__", "f_back", "f_code", "f_globals", "co_filename"),
 }
 """Names by which code learns of the process, and of what calls it."""
