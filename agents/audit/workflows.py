@@ -18,13 +18,14 @@ _WORKFLOWS = re.compile(
     r"\.pre-commit-config\.yaml|(GNU)?[Mm]akefile|tox\.(ini|toml)|pyproject\.toml|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
 )
 _IGNORED = re.compile(
-    r"\|\|\s*(true|:|exit\s+0|echo\b)|;\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|success_codes|"
+    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&]&$|success_codes|\bpython[\d.]*\s+-O|"
     r"^(if|while|until)\s+[^!\s]"
 )
 """In a command that runs tests."""
+_FAILS = re.compile(r"\b(exit|return)\s+[1-9$]")
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
-    r"^(- )?(continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
+    r"^(- )?(continue-?on-?error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
     r"if:\s*(false\b|\$\{\{\s*false\b)|shell:(?!.*\s-\w*e).*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*true",
     re.IGNORECASE,
@@ -57,6 +58,7 @@ _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
 _TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
 _AT_CHANGES = re.compile(r"\bpull_request\b|\bbranches\b|\bpush\b(?!:\s*\n\s+tags:)")
+_CLOSED = re.compile(r"\bpull_request:\s{1,99}types:[ \t]*\[(?![^\]]*(opened|synchronize))")
 _PATHS = re.compile(r"\bpaths(-ignore)?:[ \t]*(\[[^\]]*\]|(?:\n[ \t]+- .*)+)")
 _PATTERN = re.compile(r"[\w*.!?][\w*./!?+-]*")
 _OF_MATRIX = re.compile(
@@ -118,7 +120,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
     replaced = [text for text, count in known.items() if count > 0 and _runs_tests(text)]
     before = {each for text in replaced for each in _fewer(text)}
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
-    was, triggers = (_TRIGGERS.search(each) for each in (old, new))
+    was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
     stopped = _runs_at(was, base) and triggers and not _runs_at(triggers, tree)
     if stopped and any(map(_runs_tests, lines)):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
@@ -137,8 +139,10 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
     is_yaml = path.endswith(("yml", "yaml"))
     for number, text, following in added:
         runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
+        head, _, otherwise = text.partition("||")
+        swallowed = otherwise and _runs_tests(head) and not _FAILS.search(otherwise)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
-        ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
+        ignored = runs and (_IGNORED.search(text) or swallowed or piped or (_DASHED.search(text) and not is_yaml))
         goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
         block_runs = block_runs or lines[block.start - 1].strip() == "run:"  # of `defaults:`
         lenient = _IGNORES.search(_QUOTES.sub("", text)) and block_runs and not is_for_new(text)
@@ -148,7 +152,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
         if is_empty and _NO_VALUE.fullmatch(text):
             yield Tampering(clean(path), number, "tests are run for no value of a matrix")
-        if ignored or text.startswith(".IGNORE"):
+        if ignored or text.startswith(".IGNORE") or "PYTHONOPTIMIZE" in text:
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
         elif (runs and replaced and _fewer(text) - before) or ("PYTEST_ADDOPTS" in text and _FEWER.search(text)):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
