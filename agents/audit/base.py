@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import UsageError
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
-from ..syntax.definitions import Definition, first_line, is_definition
+from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded
 from ..syntax.source import parse, unparse
 from ..worktree.git import open_repository
@@ -28,7 +28,7 @@ SETTINGS = (
 )
 """Files with options of pytest, at the top of a project."""
 _Class = tuple[str, ast.ClassDef]
-_Test = tuple[str, str, ast.FunctionDef | ast.AsyncFunctionDef]
+_Test = tuple[str, str, Function]
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
 
@@ -160,7 +160,7 @@ def _tests(path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _C
         if isinstance(node, ast.ClassDef):
             for where, each in _lineage((path, node), classes):
                 yield from _tests(where, f"{name}::{node.name}", each.body, classes)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
+        elif isinstance(node, Function) and is_test(node):
             yield path, f"{name}::{node.name}", node
 
 
@@ -205,7 +205,7 @@ def _beside(data: bytes) -> list[str]:
             if isinstance(node, ast.ClassDef):
                 yield f"{node.name} {[ast.dump(each) for each in (*node.bases, *node.decorator_list)]}"
                 yield from kept(node.body)
-            elif not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node)):
+            elif not (isinstance(node, Function) and is_test(node)):
                 yield ast.dump(node)
 
     return list(kept(parsed(data).body))
@@ -263,7 +263,7 @@ def function_starts(text: str) -> dict[int, int]:
     """For each line in a function the first line of the innermost one, its decorators included."""
     found: dict[int, int] = {}
     for node in ast.walk(parse(text)):  # outer functions come first
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function):
             start = first_line(node)
             found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
     return found
