@@ -15,9 +15,9 @@ from typing import Any
 from ..errors import UsageError
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
-from ..syntax.definitions import Definition, first_line, is_definition
+from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded
-from ..syntax.source import parse
+from ..syntax.source import parse, unparse
 from ..worktree.git import open_repository
 from ..worktree.tree import Tree, is_wanted, never_changes
 
@@ -27,6 +27,8 @@ SETTINGS = (
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
 """Files with options of pytest, at the top of a project."""
+_Class = tuple[str, ast.ClassDef]
+_Test = tuple[str, str, Function]
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
@@ -116,16 +118,19 @@ def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
 
 
 def places_of(tree: Tree) -> dict[str, TestPlace]:
-    """Where each test function of a tree stands, by its id without parameters; one that can't be read has none."""
+    """Where each test function of a tree stands, by its id without parameters, as of each class that inherits it;
+    one that can't be read has none."""
     found: dict[str, TestPlace] = {}
-    for path, data in tree.files.items():
-        if not never_changes(path) or not path.endswith(".py"):
-            continue
-        lines = data.decode("utf-8", "replace").splitlines()
-        for name, node in _tests(path, parsed(data).body):
+    files = modules(tree, of_tests=True)
+    lines = {path: tree.files[path].decode("utf-8", "replace").splitlines() for path in files}
+    classes = {
+        node.name: (path, node) for path in files for node in files[path].body if isinstance(node, ast.ClassDef)
+    }
+    for path, module in files.items():
+        for where, name, node in _tests(path, path, module.body, classes):
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
-            source = "\n".join(lines[first_line(node) - 1 : node.end_lineno])
+            source = "\n".join(lines[where][first_line(node) - 1 : node.end_lineno])
             found[name] = TestPlace(node.lineno, source, "\n".join(parts), "\n".join((*marks, *parts)))
     return found
 
@@ -152,12 +157,26 @@ def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
             yield from named(each, f"{prefix}.{each.name}")
 
 
-def _tests(name: str, nodes: list[ast.stmt]) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def _tests(path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]) -> Iterator[_Test]:
+    """Yield the tests of a module or class by their ids, with the files in which they stand."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
-            yield from _tests(f"{name}::{node.name}", node.body)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node):
-            yield f"{name}::{node.name}", node
+            for where, each in _lineage((path, node), classes):
+                yield from _tests(where, f"{name}::{node.name}", each.body, classes)
+        elif isinstance(node, Function) and is_test(node):
+            yield path, f"{name}::{node.name}", node
+
+
+def _lineage(of: _Class, classes: Mapping[str, _Class]) -> list[_Class]:
+    """Return a class after those that it inherits from, as far as tests have them, by their names."""
+    found: dict[str, _Class] = {}
+    left = [of]
+    while left:
+        where, node = left.pop()
+        found.setdefault(node.name, (where, node))
+        names = [unparse(each).rpartition(".")[2] for each in node.bases]
+        left += [classes[each] for each in names if each in classes and each not in found]
+    return [*found.values()][::-1]
 
 
 def around(tree: Tree, base: Base) -> tuple[str, ...]:
@@ -189,7 +208,7 @@ def _beside(data: bytes) -> list[str]:
             if isinstance(node, ast.ClassDef):
                 yield f"{node.name} {[ast.dump(each) for each in (*node.bases, *node.decorator_list)]}"
                 yield from kept(node.body)
-            elif not (isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and is_test(node)):
+            elif not (isinstance(node, Function) and is_test(node)):
                 yield ast.dump(node)
 
     return list(kept(parsed(data).body))
@@ -257,7 +276,7 @@ def function_starts(text: str) -> dict[int, int]:
     """For each line in a function the first line of the innermost one, its decorators included."""
     found: dict[int, int] = {}
     for node in ast.walk(parse(text)):  # outer functions come first
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, Function):
             start = first_line(node)
             found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
     return found

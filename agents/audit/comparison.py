@@ -16,7 +16,7 @@ from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
-from .answers import blind_tests
+from .answers import asserts, blind_tests
 from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .check_helpers import old_checks
 from .doctests import weakened, with_doctests_of
@@ -62,7 +62,7 @@ class Comparison(Project):
             self._say("old and new code under old and new tests")
             four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
             trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
-            trial = replace(trial, before=four.contract, old=contract)
+            trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
             touched = touched_tests(four.old, four.new, four.around)
@@ -139,6 +139,11 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
+        calling = {name for name, test in ended.items() if functions_of(test.called)}
+        silent = [
+            name for name in calling if not passing.get(name, "-") and not asserts(self._text(name) or "assert")
+        ]
+        found |= dict.fromkeys(silent, "it calls no function of the project, and asserts nothing")
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
 
     def _duller(

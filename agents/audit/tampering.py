@@ -9,7 +9,8 @@ from functools import partial
 from typing import TypeGuard
 
 from ..syntax.clean_text import clean
-from ..syntax.collection import is_test
+from ..syntax.collection import is_main_guard, is_test
+from ..syntax.definitions import Definition, Function
 from ..syntax.source import unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, modules, parsed
@@ -20,20 +21,30 @@ from .workflows import is_workflow, workflows
 
 _OF_CI = re.compile(r"^(CI|GITHUB_ACTIONS|GITLAB_CI|TOX_\w+)$", re.IGNORECASE)
 _RUNNERS = re.compile(
-    rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests$|\btest_\w+\.py|{_OF_CI.pattern}",
+    rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests?$|^test_|\btest_\w+\.py|_test$|{_OF_CI.pattern}",
     re.IGNORECASE,
 )
 _ASKS = "it asks for what runs the tests"
-_TELLS = re.compile(r"\bargv\b|environ|getenv|__file__|getcwd|co_filename|sys\.path\b")
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
-    *("gettrace", "getprofile", "get_referrers", "get_objects"),
+    *("gettrace", "getprofile", "get_referrers", "get_objects", "walk_stack"),
 })  # fmt: skip
 """Names of attributes by which code looks at what calls it."""
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
 _TELLING = _FRAMES | {
-    *("argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec", "import_module"),
+    *(
+        "argv",
+        "orig_argv",
+        "environ",
+        "getenv",
+        "modules",
+        "__file__",
+        "getcwd",
+        "stack",
+        "find_spec",
+        "import_module",
+    ),
     *("__import__", "f_back", "f_code", "f_globals", "co_filename"),
 }
 """Names by which code learns of the process, and of what calls it."""
@@ -70,12 +81,6 @@ Found = tuple[int, str, str]
 def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> Iterator[Found]:
     """Yield what code does to look at or change what runs it, or to compare equal to anything; a helper of tests
     may import what they do, and code ask for the variables of CI that tests have `given`: it is run without."""
-    guarded = {
-        id(inner)
-        for node in module.body
-        if isinstance(node, ast.If) and "__name__" in ast.dump(node.test)
-        for inner in ast.walk(node)
-    }
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)
@@ -98,8 +103,6 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                 yield node.lineno, unparse(node), _ASKS
             case ast.For(iter=other) | ast.comprehension(iter=other) if _is_modules(other):
                 yield other.lineno, unparse(other), _ASKS
-            case ast.Compare() if _TELLS.search(text := unparse(node)) and "test" in text.lower():
-                yield node.lineno, text, _ASKS
             case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) == "inspect.stack":
                 yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Call(func=ast.Attribute() as function) if (name := unparse(function)) in _ENDS:
@@ -112,7 +115,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
     for line, name in (found for each in classes for found in blind_comparisons(each)):
         yield line, f"def {name}", "it compares without looking at what it is compared with"
     for node in module.body:
-        if id(node) not in guarded and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if not isinstance(node, Definition) and not is_main_guard(node):
             for inner in ast.walk(node):
                 if isinstance(inner, ast.Call) and unparse(inner.func) in ("sys.exit", "exit", "quit"):
                     yield inner.lineno, unparse(inner), "it ends the process when it is imported"
@@ -190,7 +193,7 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
 def _in_tests(module: ast.Module) -> Iterator[Found]:
     """Yield what tests and what is beside them do to end the run, or to say how it went."""
     nodes = [*ast.walk(module)]
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = [node for node in nodes if isinstance(node, Function)]
     hooked = {id(inner) for node in functions if _is_hook(node) for inner in ast.walk(node)}
     for node in nodes:
         match node:
@@ -206,7 +209,7 @@ def _in_tests(module: ast.Module) -> Iterator[Found]:
                 yield node.lineno, f"def {name}", "it takes over the running of tests"
 
 
-def _is_hook(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _is_hook(node: Function) -> bool:
     """Return True for a hook of pytest, by its name, its mark or what it is given."""
     named = node.name.startswith("pytest_") or any("hookimpl" in unparse(each) for each in node.decorator_list)
     return named or (not is_test(node) and any(each.arg in _OF_HOOKS for each in node.args.args))

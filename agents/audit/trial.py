@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -28,7 +28,7 @@ class Trial:
     """The suites of a project's tests, and their `first` run as they are; jobs are `cold` where forks of the
     collected tests do something else. Nothing is tried after `end`.
 
-    `before` is the run of the tests of the base, which `old` has.
+    `before` is the run of the tests of the base, which `old` has, and `lines` are those of the code that differ.
     """
 
     suites: Suites
@@ -40,6 +40,7 @@ class Trial:
     say: Callable[[str], None]
     before: SuiteRun | None = None
     old: Suite | None = None
+    lines: Mapping[str, Container[int]] | None = None
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
     _one_at_a_time: Lock = field(default_factory=Lock)
 
@@ -66,7 +67,8 @@ class Trial:
 
     def _making(self, path: str) -> Iterator[Mutant]:
         with suppress(KeyError, ValueError, SyntaxError):
-            yield from mutants_in(decoded(self.tree.files[path]))
+            lines = None if self.lines is None else self.lines.get(path, ())
+            yield from mutants_in(decoded(self.tree.files[path]), lines)
 
     def fastest_first(self, names: Sequence[str], run: SuiteRun) -> tuple[str, ...]:
         """Return tests by the seconds that they took."""

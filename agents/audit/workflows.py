@@ -15,17 +15,18 @@ from .records import Tampering
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows|actions)/.*\.ya?ml|\.gitlab-ci\.yml|\.gitlab/.*\.ya?ml|\.circleci/.*|azure-pipelines\.yml|"
-    r"\.pre-commit-config\.yaml|Makefile|GNUmakefile|tox\.ini|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
+    r"\.pre-commit-config\.yaml|(GNU)?[Mm]akefile|tox\.(ini|toml)|pyproject\.toml|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
 )
 _IGNORED = re.compile(
-    r"\|\|\s*(true|:|exit\s+0|echo\b)|;\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|success_codes|"
+    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&]&$|success_codes|\bpython[\d.]*\s+-O|"
     r"^(if|while|until)\s+[^!\s]"
 )
 """In a command that runs tests."""
+_FAILS = re.compile(r"\b(exit|return)\s+[1-9$]")
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
-    r"^(- )?(continue-on-error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|if:\s*(false\b|\$\{\{\s*false\b)|"
-    r"shell:.*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
+    r"^(- )?(continue-?on-?error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
+    r"if:\s*(false\b|\$\{\{\s*false\b)|shell:(?!.*\s-\w*e).*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*true",
     re.IGNORECASE,
 )
@@ -33,17 +34,21 @@ _IGNORES = re.compile(
 _DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
 """A command whose failure make or tox ignores; in YAML an item of a list."""
 _RUNS_TESTS = re.compile(
-    r"\b(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
+    r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
-_NO_STEP = re.compile(r"(- )?(#|\[|name:|pip |uv (?!run\b)|deps\b)|.*\binstall\b")
-_KEY = re.compile(r"(\w+)\s*=")
+_NO_STEP = re.compile(r"(- )?(#|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|.*(\binstall\b|\s--notest\b)")
+_KEY = re.compile(r"([\w-]+)\s*=")
+_TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
+_TASKS = re.compile(r"\[tool\..*(scripts|tasks)\]")
+"""Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
 _FEWER = re.compile(
     r"\s(-[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs)\S*|"
     r"--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|fixtures|"
     r"fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
+    r"|(?<=unittest) [\w/]+\.\w"
 )
-"""Options of pytest by which fewer tests are run, or none, and single files."""
-_ASKED = re.compile(r"py\.?test\b.*", re.DOTALL)
+"""Options of pytest by which fewer tests are run, or none, and single files and names."""
+_ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
 _NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
 _SELDOM = re.compile(
     r"^(- )?if:(?!\s*[\"']?(\$\{\{ ?)?(always|success|! ?cancelled|! ?failure)\(\)( ?\}\})?[\"']?$)"
@@ -53,9 +58,15 @@ _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
 _TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
 _AT_CHANGES = re.compile(r"\bpull_request\b|\bbranches\b|\bpush\b(?!:\s*\n\s+tags:)")
+_CLOSED = re.compile(r"\bpull_request:\s{1,99}types:[ \t]*\[(?![^\]]*(opened|synchronize))")
 _PATHS = re.compile(r"\bpaths(-ignore)?:[ \t]*(\[[^\]]*\]|(?:\n[ \t]+- .*)+)")
 _PATTERN = re.compile(r"[\w*.!?][\w*./!?+-]*")
-_OF_MATRIX = re.compile(r"continue-on-error:\s*\$\{\{\s*matrix\.([\w-]+)(\s*\|\|\s*false)?\s*\}\}")
+_OF_MATRIX = re.compile(
+    r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
+    r"(?:\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
+)
+_QUOTES = re.compile(r"[\"']")
+_FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(\S.*)")
 _PARTS = re.compile(r"[^\[\],\s\"']+")
 _NO_VALUE = re.compile(r"exclude:|[\w-]+:\s*\[\s*\]")
@@ -94,11 +105,11 @@ def _text(tree: Tree, path: str) -> str:
     return tree.files.get(path, b"").decode("utf-8", "replace")
 
 
-def _in_workflow(path: str, before: Tree, tree: Tree) -> Iterator[Tampering]:
+def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
     fewer tests."""
-    old, new = _text(before, path), _text(tree, path)
-    lines = new.splitlines()
+    old, new = _text(base, path), _text(tree, path)
+    lines = _FROM_JSON.sub("[]", new).splitlines()
     known = Counter(text for _, text in _commands(path, old.splitlines()))
     commands = [*_commands(path, lines)]
     added = []
@@ -106,35 +117,44 @@ def _in_workflow(path: str, before: Tree, tree: Tree) -> Iterator[Tampering]:
         if not known[text]:
             added.append((number, text, commands[at][0] if at < len(commands) else len(lines) + 1))
         known[text] -= 1
-    replaced = any(count > 0 and _runs_tests(text) for text, count in known.items())
+    replaced = [text for text, count in known.items() if count > 0 and _runs_tests(text)]
+    before = {each for text in replaced for each in _fewer(text)}
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
-    was, triggers = (_TRIGGERS.search(each) for each in (old, new))
-    stopped = _runs_at(was, before) and triggers and not _runs_at(triggers, tree)
+    was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
+    stopped = _runs_at(was, base) and triggers and not _runs_at(triggers, tree)
     if stopped and any(map(_runs_tests, lines)):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
     numbers = {number for number, *_ in added if not replaced}
     kept = [number for number, line in enumerate(lines, 1) if _runs_tests(line) and number not in numbers]
     around = _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
+
+    def is_for_new(text: str) -> bool:
+        """Return True for a condition of a matrix that no job of the base meets."""
+        if (found := _OF_MATRIX.fullmatch(text)) is None:
+            return False
+        values = [each for each in map(str.strip, old.splitlines()) if each.startswith(("- ", f"{found[1]}:"))]
+        return all(found[2] not in each for each in values) if found[2] else found[1] not in true_before
+
     is_yaml = path.endswith(("yml", "yaml"))
     for number, text, following in added:
         runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
+        head, _, otherwise = text.partition("||")
+        swallowed = otherwise and _runs_tests(head) and not _FAILS.search(otherwise)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
-        ignored = runs and (_IGNORED.search(text) or piped or (_DASHED.search(text) and not is_yaml))
+        ignored = runs and (_IGNORED.search(text) or swallowed or piped or (_DASHED.search(text) and not is_yaml))
         goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
-        of_matrix = _OF_MATRIX.fullmatch(text)
-        lenient = _IGNORES.search(text) and block_runs and not (of_matrix and of_matrix[1] not in true_before)
+        block_runs = block_runs or lines[block.start - 1].strip() == "run:"  # of `defaults:`
+        lenient = _IGNORES.search(_QUOTES.sub("", text)) and block_runs and not is_for_new(text)
         ignored = ignored or (runs and goes_on) or lenient
         in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
         if in_block and not more and path.startswith(".github/") and _SELDOM.search(text) and not ignored:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
         if is_empty and _NO_VALUE.fullmatch(text):
             yield Tampering(clean(path), number, "tests are run for no value of a matrix")
-        if ignored or text.startswith(".IGNORE"):
+        if ignored or text.startswith(".IGNORE") or "PYTHONOPTIMIZE" in text:
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (runs and replaced and _FEWER.search(_asked(text))) or (
-            "PYTEST_ADDOPTS" in text and _FEWER.search(text)
-        ):
+        elif (runs and replaced and _fewer(text) - before) or ("PYTEST_ADDOPTS" in text and _FEWER.search(text)):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
 
 
@@ -151,10 +171,12 @@ def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
     return True
 
 
-def _asked(text: str) -> str:
-    """Return a command from where it names pytest, with the arguments that it has unless others are given."""
+def _fewer(text: str) -> set[str]:
+    """Return the arguments of a command, unless others are given, by which it asks for fewer tests: options with
+    what follows each."""
     found = _ASKED.search(text)
-    return _NO_ARGUMENT.sub(" ", found[0]) if found else ""
+    parts = re.split(r"\s(?=-)", _NO_ARGUMENT.sub(" ", found[0]) if found else "")
+    return {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
 
 
 def _runs_tests(text: str) -> bool:
@@ -165,12 +187,14 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines with their numbers: commands that go on in the next lines as one, and in an INI file only
     commands and what says how they end."""
     found: list[tuple[int, str]] = []
-    key, goes_on = "", False
+    key, section, goes_on = "", "", False
+    of_commands = not path.endswith((".ini", ".toml"))
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        if path.endswith(".ini") and not line[:1].isspace() and (named := _KEY.match(line)):
+        section = text if line.startswith("[") else section
+        if not line[:1].isspace() and (named := _KEY.match(line)):
             key = named[1]
-        is_told = not path.endswith(".ini") or key.startswith(("commands", "ignore", "setenv", "set_env"))
+        is_told = of_commands or key.startswith(_TOLD) or _TASKS.fullmatch(section)
         if not text or text.startswith("#") or not is_told:
             goes_on = False
             continue
@@ -222,13 +246,13 @@ class _Blocks:
         return self._latest[inner]
 
     def _range(self, at: int, inner: int) -> range:
-        lines, indents = self._lines, self._indents
+        lines, depth = self._lines, self._indents
 
         def is_in(index: int) -> bool:
-            return not lines[index].strip() or indents[index][0] >= inner
+            return not lines[index].strip() or (depth[index][0] >= inner and lines[index][0] != "[")
 
         first = last = at
-        while indents[first][0] >= inner and first > 0 and (is_in(first - 1) or indents[first - 1][1] == inner):
+        while depth[first][0] >= inner and first > 0 and (is_in(first - 1) or 0 < inner == depth[first - 1][1]):
             first -= 1
         while last + 1 < len(lines) and is_in(last + 1):
             last += 1

@@ -28,7 +28,8 @@ def _checks(response: httpx.Response) -> None:
     asked = response.request.url
     if response.has_redirect_location:
         to = asked.join(response.headers["Location"])
-        if to.host != asked.host or to.port not in (asked.port, None):
+        upgraded = asked.copy_with(scheme="https") if asked.port is None else asked
+        if not any((to.scheme, to.host, to.port) == (own.scheme, own.host, own.port) for own in (asked, upgraded)):
             raise _refused(f"{asked.host} redirects to {to.host}, which gets no key; name it with --api-base")
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise _refused(f"{asked.host} sends a compressed reply, which was not asked for; choose another --model")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, zip_longest
@@ -80,14 +80,17 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
     return tuple(found[survivor] for survivor in survivors if survivor in found)
 
 
-def mutants_in(code: str) -> Iterator[Mutant]:
-    """Yield the mutants of a module, in the order of `mutants`, each made when it is asked for.
+def mutants_in(code: str, lines: Container[int] | None = None) -> Iterator[Mutant]:
+    """Yield the mutants of a module, in the order of `mutants`, each made when it is asked for: outside of
+    functions those of `lines` alone, where some are given.
 
     A change is written and compiled with the function or statement that it is in: all else stays as it is.
     """
     tree = parse(code)
     known: set[tuple[int, object]] = set()
     for site, node in _changes(tree):
+        if lines is not None and site.scope.function is None and site.line not in lines:
+            continue
         unit = site.scope.unit
         assert unit is not None
         number = id(unit.node)
@@ -147,11 +150,10 @@ def _mutant(tree: ast.Module, unit: Unit, site: Site, node: ast.AST) -> Mutant:
     after = "" if removed else changed(lambda: _shown(node if own is site.statement else site.statement))
     if before == after:  # a line further down
         before, after = _shown(own), _shown(node)
-    line = getattr(own, "lineno", site.statement.lineno)
     whole = partial(changed, lambda: _written(tree))
     function = site.scope.function
     names = () if function is None else (*unit.names, function.name)
-    return Mutant(line, *_cut(before, after), whole, text, names, first_line(unit.node))
+    return Mutant(site.line, *_cut(before, after), whole, text, names, first_line(unit.node))
 
 
 def _shown(node: ast.AST) -> str:

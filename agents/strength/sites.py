@@ -73,6 +73,12 @@ class Site:
         node: ast.AST = value if self.index is None else value[self.index]
         return node
 
+    @property
+    def line(self) -> int:
+        """The line of what is in that place, or of the statement around it."""
+        line: int = getattr(self.node, "lineno", self.statement.lineno)
+        return line
+
     def put(self, node: ast.AST) -> None:
         """Have `node` there."""
         if self.index is None:

@@ -20,7 +20,8 @@ MOST_FILES = 2000
 MOST_BYTES = 32 << 20
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
 """Folders that no case needs: history, what is made anew, and other programs' packages."""
-_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "setup.py")
+_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "tests.py", "setup.py")
+_OF_TESTS = ("test", "tests", "unittest", "unittests", "*_test", "*_tests")
 _NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
 """Files that are taken only when they are named."""
@@ -186,4 +187,5 @@ def is_wanted(path: str) -> bool:
 def never_changes(path: str) -> bool:
     """Return True for a file with tests, what lies beside them, or configuration."""
     *folders, name = path.split("/")
-    return "tests" in folders or "test" in folders or any(fnmatch(name, each) for each in _NEVER_CHANGED)
+    named = any(fnmatch(folder, each) for folder in folders for each in _OF_TESTS)
+    return named or folders[:1] == ["testing"] or any(fnmatch(name, each) for each in _NEVER_CHANGED)

@@ -414,6 +414,32 @@ def test_a_test_of_many_assertions_has_to_notice_and_to_ask_for_as_much(
     assert named is None or any(named in line for line in sentences(report))
 
 
+def test_assertions_that_nobody_runs_are_missed_though_another_test_asks_the_same(
+    project: Path, sandbox: Sandbox
+) -> None:
+    long = f"def test_long():\n{LONG}"
+    write(project, {"tests/test_long.py": f"from versions import parse\n\n\ndef test_first():\n{FIRST}\n\n{long}"})
+    commit(project)
+    write(
+        project,
+        {"tests/test_long.py": [("first():\n", "first():\n    checked()\n\n\ndef checked():\n    yield\n")]},
+    )
+    report = compared(project, sandbox)
+    assert not report.passed
+    assert "test_first: weaker: as it was it could fail; now it calls no function" in str([*sentences(report)])
+
+
+def test_a_test_that_classes_inherit_is_compared_in_each(project: Path, sandbox: Sandbox) -> None:
+    base = "class Base:\n    def test_first(self):\n        assert self.parse('1.0.0') == (1, 0, 0)\n"
+    users = "from base import Base\nfrom versions import parse\n\n\nclass TestParse(Base):\n    parse = staticmethod(parse)\n"
+    write(project, {"tests/base.py": base, "tests/test_parse.py": users})
+    commit(project)
+    write(project, {"tests/base.py": [(" == (1, 0, 0)", "[1:] == (0, 0)")]})
+    report = compared(project, sandbox)
+    assert not report.passed
+    assert "tests/test_parse.py::TestParse::test_first: weaker: it noticed parse" in str([*sentences(report)])
+
+
 def test_a_changed_expectation_is_listed_with_both_values_and_fails_only_if_strict(
     project: Path, sandbox: Sandbox
 ) -> None:

@@ -17,9 +17,13 @@ COVERED = JOB.replace("- run: pytest\n", "- run: pytest --cov --cov-fail-under=9
 MATRIX = JOB.replace("    steps", '    strategy:\n      matrix:\n        python: ["3.11", "3.12"]\n    steps')
 EXCLUDED = '\n          - python: "3.11"\n          - python: "3.12"\n'
 ITEM = '          - python: "3.14"\n            experimental: true\n'
+OF_VALUE = "continue-on-error: ${{ endsWith(matrix.python, '-dev') }}\n"
 LENIENT = "    continue-on-error: ${{ matrix.experimental || false }}\n"
 MAKE = "test:\n\tpython -m pytest\n\nclean:\n\trm -rf build\n"
+TASKS = '[dependency-groups]\ntest = ["pytest"]\n\n[tool.tox.env.lint]\ncommands = [["ruff", "check"]]\n\n'
+TASKS += '[tool.tox.env_run_base]\ncommands = [\n  ["pytest", "-m", "not slow"],\n]\n'
 TOX = "[testenv]\ndeps =\n    pytest\ncommands =\n    pytest tests\n"
+AZURE = "steps:\n  - script: pytest\n"
 GITLAB = "test:\n  stage: test\n  script:\n    - pytest\n"
 HOOK = "repos:\n  - repo: local\n    hooks:\n      - id: tests\n        entry: pytest\n        language: system\n"
 NOX = "@nox.session\ndef tests(session):\n    session.install('pytest')\n    session.run(\"pytest\")\n"
@@ -45,6 +49,14 @@ def found(path: str, old: str, new: str) -> list[str]:
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        continue-on-error: true\n")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- continue-on-error: true\n        run: pytest\n")),
         (CI, JOB, JOB.replace("    steps", "    continue-on-error: true\n    steps")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        'continue-on-error': 'true'\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: tox --notest\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest || [ $? -eq 1 ]\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: python -O -m pytest\n")),
+        (CI, JOB, JOB.replace("    steps", "    env:\n      PYTHONOPTIMIZE: 1\n    steps")),
+        (CI, STARTED, STARTED.replace("push:\n", "pull_request:\n    types: [closed]\n")),
+        ("azure-pipelines.yml", AZURE, f"{AZURE}    continueOnError: true\n"),
+        (CI, JOB, JOB.replace("    steps", "    defaults:\n      run:\n        shell: bash -l {0}\n    steps")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        if: false\n")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: bash {0}\n")),
         (
@@ -69,6 +81,8 @@ def found(path: str, old: str, new: str) -> list[str]:
         (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths-ignore: ['**.py']\n")),
         (CI, MATRIX, MATRIX.replace("    steps", f"        exclude:{EXCLUDED}    steps")),
         (CI, MATRIX, MATRIX.replace('["3.11", "3.12"]', "[]")),
+        (CI, MATRIX, MATRIX.replace('["3.11", "3.12"]', "${{ fromJSON('[]') }}")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"    {OF_VALUE.replace('-dev', '3.1')}    steps")),
         (CI, MATRIX, MATRIX.replace("    steps", f"        experimental: [true]\n{LENIENT}    steps")),
         (
             CI,
@@ -85,6 +99,11 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("Makefile", MAKE, MAKE.replace("python -m pytest", "if pytest; then :; fi")),
         ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest --version\n")),
         ("Makefile", MAKE, f".IGNORE: test\n{MAKE}"),
+        ("makefile", MAKE.replace(" pytest", "unittest"), MAKE.replace("python -m pytest", "-python -munittest")),
+        ("makefile", MAKE.replace(" pytest", "unittest"), MAKE.replace("pytest", "unittest tests.test_a")),
+        ("pyproject.toml", TASKS, f"{TASKS}ignore_outcome = true\n"),
+        ("pyproject.toml", TASKS, TASKS.replace('"pytest", "-m", "not slow"', '"python", "-c", "import a"')),
+        ("pyproject.toml", TASKS, TASKS.replace("not slow", "fast")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "- pytest tests")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "pytest tests/test_a.py")),
         ("tox.ini", TOX, TOX.replace("pytest tests", "pytest {posargs:tests/test_a.py}")),
@@ -126,7 +145,15 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         (CI, STARTED, STARTED.replace("push:\n", "push:\n    paths-ignore:\n      - 'docs/**'\n      - '*.md'\n")),
         (CI, MATRIX, MATRIX.replace("    steps", f"        exclude:{EXCLUDED[:29]}    steps")),
         (CI, MATRIX, MATRIX.replace("    steps", f"        include:\n{ITEM}{LENIENT}    steps")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"    {OF_VALUE}    steps")),
+        (CI, JOB, JOB.replace("    steps", "    defaults:\n      run:\n        shell: bash -el {0}\n    steps")),
+        ("pyproject.toml", TASKS, TASKS.replace("not slow", 'not slow", "-q')),
+        ("pyproject.toml", TASKS, TASKS.replace('"check"]]', '"check"]]\nignore_outcome = true')),
+        ("pyproject.toml", TASKS, TASKS.replace('test = ["pytest"]', 'test = ["a-plugin-of-pytest"]')),
         (CI, COVERED, COVERED.replace("=95", "=96")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest || exit 1\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: test -d cache || pytest\n")),
+        (CI, STARTED, STARTED.replace("push:\n", "pull_request:\n    types: [opened, synchronize, labeled]\n")),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-q", *session.posargs')),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "log_cli=true"')),
         (".gitlab-ci.yml", GITLAB, f"{GITLAB}\npages:\n  script:\n    - mkdocs build\n  when: manual\n"),

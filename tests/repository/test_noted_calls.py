@@ -46,6 +46,10 @@ def double(number):
 def anything(number):
     return Any(number)
 
+def halves(number):
+    while number := number // 2:
+        yield number
+
 def end(number):
     os._exit(number)
 
@@ -81,6 +85,8 @@ def test_calls_of_any_arguments_are_made_again_with_the_same_answer(
     def call() -> None:
         assert module["double"](Decimal("1.5")) == 3
         assert module["double"](4) == 8
+        assert [*module["halves"](4)] == [2, 1]
+        assert [*module["halves"](0)] == []
         assert cart.twice() == cart_class.of(Decimal("1.5")) == 3
 
     calls = noted(tmp_path, call)

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from agents.strength import mutants
-from agents.strength.mutants import mutants_of, plain_layout
+from agents.strength.mutants import mutants_in, mutants_of, plain_layout
 
 SEARCH = '''"""A module."""
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -219,3 +219,9 @@ def test_mutants_are_found_again_by_what_survived() -> None:
 def test_what_is_no_python_is_refused() -> None:
     with pytest.raises(ValueError, match="line 1"):
         mutants("def f(:\n")
+
+
+def test_outside_of_functions_only_the_lines_that_are_wanted_are_changed() -> None:
+    code = "LOW = 4\nHIGH = 9\n\n\ndef sign(x):\n    return 2 * x\n"
+    assert {mutant.line for mutant in mutants_in(code)} == {1, 2, 6}
+    assert {mutant.line for mutant in mutants_in(code, {2})} == {2, 6}

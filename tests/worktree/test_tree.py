@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.worktree.tree import packages_of, read_tree
+from agents.worktree.tree import never_changes, packages_of, read_tree
 
 IGNORED = {
     "src/pkg/version.py": True,
@@ -61,3 +61,10 @@ def test_a_folder_that_may_not_be_read_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("x = 1\n")
     (tmp_path / "database").mkdir(mode=0)
     assert list(read_tree(tmp_path, [], {}).files) == ["code.py"]
+
+
+def test_files_of_tests_are_known_by_their_names_and_folders() -> None:
+    of_tests = ["tests.py", "pkg/tests.py", "test/data.csv", "testing/helper.py", "unittests/utility.py"]
+    of_tests += ["integration_tests/server.py", "pkg/conftest.py", "pkg/test_a.py"]
+    of_code = ["pkg/testing/helper.py", "contest/a.py", "pkg/latest.py", "pkg/test.py", "pkg/attests/a.py"]
+    assert [path for path in (*of_tests, *of_code) if never_changes(path)] == of_tests

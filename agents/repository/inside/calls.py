@@ -29,7 +29,7 @@ _MOST_SEEN = 200
 """Of one function: calls that are told, and calls that are looked at."""
 _LONGEST = 1500
 _PARTS = ("path", "function", "source")
-_VARARGS, _KEYWORDS, _RESUMED = 0x04, 0x08, 0x20 | 0x80 | 0x200
+_VARARGS, _KEYWORDS, _GENERATOR, _RESUMED = 0x04, 0x08, 0x20, 0x20 | 0x80 | 0x200
 """Flags of a code object: `*args`, `**kwargs`; generators and coroutines, whose frames are entered again."""
 
 
@@ -47,6 +47,7 @@ class Calls:
         self._pickled = pickled
         self._seen: dict[types.CodeType, int] = {}
         self._begun: dict[types.FrameType, tuple[str, str, str]] = {}
+        self._yielded: dict[types.FrameType, list[object]] = {}
         self.returned: dict[tuple[str, str, str], str] = {}
         self.found: dict[tuple[str, str, str], None] = {}
         self.left_out: dict[tuple[str, str, str], None] = {}
@@ -69,7 +70,7 @@ class Calls:
         if seen > _MOST_SEEN or code.co_name.startswith("<"):
             return
         place = (code.co_filename[len(self._tree) :], getattr(code, "co_qualname", code.co_name))
-        if code.co_flags & _RESUMED and not set(frame.f_locals) <= set(_parameters(code)):
+        if frame in self._begun or (code.co_flags & _RESUMED and not {*frame.f_locals} <= {*_parameters(code)}):
             return  # it had begun before
         try:
             call = (*place, _source(place[1], code, frame.f_locals, pickled=self._pickled))
@@ -82,11 +83,22 @@ class Calls:
                 self._begun[frame] = call
 
     def note_return(self, frame: types.FrameType, value: object) -> None:
-        """Note what a call that was noted returned: None where it raised an exception, too."""
-        call, code = self._begun.pop(frame, None), frame.f_code
-        if call is None or (value is None and code.co_flags & _RESUMED):
+        """Note what a call that was noted returned: None where it raised an exception, too; of a generator what it
+        yields until it ends."""
+        code, call = frame.f_code, self._begun.get(frame)
+        if call is None:
             return
-        raised = value is None and not dis.opname[code.co_code[frame.f_lasti]].startswith("RETURN_")
+        ends = dis.opname[code.co_code[frame.f_lasti]]
+        if code.co_flags & _GENERATOR and ends == "YIELD_VALUE":
+            items = self._yielded.setdefault(frame, ["yields"])
+            items += [value] if len(items) <= MOST_ITEMS else []
+            return
+        del self._begun[frame]
+        raised = value is None and not ends.startswith("RETURN_")
+        if code.co_flags & _GENERATOR and not raised:
+            value = self._yielded.pop(frame, ["yields"])
+        elif value is None and code.co_flags & _RESUMED:
+            return
         told = RAISED if raised else EQUALS_ANYTHING if _equals_anything(value) else shown(value)
         self.returned.setdefault(call, told)
 
