@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import gzip
 import subprocess
 import sys
@@ -8,11 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from smolagents.models import ChatMessage, MessageRole
 
 from agents.errors import ModelError, UsageError
 from agents.llm_backends.explain_errors import explain
+from agents.llm_backends.guarded_client import guarded
 from agents.llm_backends.hosted import OLLAMA_CONTEXT_TOKENS, THINKING_TOKENS, HostedModel, hosted_model
 from agents.llm_backends.litellm_import import price_usd
 from agents.llm_backends.streaming_model import FinalDelta
@@ -166,6 +169,28 @@ def test_no_key_follows_a_redirect_to_another_server(
         provider.script(Sends(307, {"Location": f"{other.origin}/v1/chat/completions"}))
         assert "which gets no key" in refusal(hosted_model(name, provider.api_base, environ={}))
         assert not other.headers
+
+
+@pytest.mark.parametrize(
+    ("asked", "to", "followed"),
+    [
+        ("https://a.example/x", "/y", True),
+        ("http://a.example/x", "https://a.example/x", True),
+        ("http://a.example:8080/x", "/y", True),
+        ("https://a.example/x", "http://a.example/x", False),
+        ("http://a.example:8080/x", "http://a.example/x", False),
+        ("https://a.example/x", "//b.example/x", False),
+    ],
+)
+def test_a_key_goes_to_the_host_and_port_that_was_named_and_never_without_tls(
+    asked: str, to: str, followed: bool
+) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(200) if str(request.url) != asked else httpx.Response(307, headers={"Location": to})
+
+    client = guarded(httpx.Client(transport=httpx.MockTransport(answer), follow_redirects=True))
+    with contextlib.nullcontext() if followed else pytest.raises(ModelError, match="redirects to"):
+        assert client.get(asked).status_code == 200
 
 
 def test_a_redirect_within_the_server_is_followed(provider: Provider) -> None:
