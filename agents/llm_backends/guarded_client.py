@@ -30,9 +30,8 @@ def _checks(response: httpx.Response) -> None:
         to = asked.join(response.headers["Location"])
         upgraded = asked.copy_with(scheme="https") if asked.port is None else asked
         if not any((to.scheme, to.host, to.port) == (own.scheme, own.host, own.port) for own in (asked, upgraded)):
-            raise _refused(
-                f"{asked.host} redirects to {to.copy_with(raw_path=b'/')}, which gets no key; name it with --api-base"
-            )
+            place = to.copy_with(raw_path=b"/")
+            raise _refused(f"{asked.host} redirects to {place}, which gets no key; name it with --api-base")
     if response.headers.get("Content-Encoding", "identity").strip().lower() not in ("identity", ""):
         raise _refused(f"{asked.host} sends a compressed reply, which was not asked for; choose another --model")
     assert isinstance(response.stream, httpx.SyncByteStream)

@@ -32,7 +32,7 @@ def beginning(spec: Spec) -> str:
     the indentation of its body."""
     opened = f"{FENCE}python\n"
     if spec.signature and spec.signature.lacks_parameters:
-        return opened + spec.signature.text.partition("...")[0]
+        return opened + _as_comment(spec) + spec.signature.text.partition("...")[0]
     module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
     return f"{opened}{module}{_INDENT}" if module else opened
 
@@ -58,9 +58,7 @@ def _stub(text: str, signature: Signature) -> str | None:
 def _with_docstring(spec: Spec, signature: Signature) -> str:
     """The header of the entry point, the imports that its types need, and the spec as its docstring."""
     header = signature.text.rstrip().removesuffix(":")
-    lines = [line for line in spec.text.split("\n") if line.strip().rstrip(" :.") != header]
-    text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])
-    shown = re.sub(r"\n{3,}", "\n\n", text).replace('"""', "'''").strip()
+    shown = _said(spec, header).replace('"""', "'''")
     end = "\n" if "\n" in shown or shown.endswith(('"', "\\")) else ""
     raw = "r" if "\\" in shown else ""
     docstring = f'{raw}"""{shown}{end}"""\n' if 0 < len(shown) <= LONGEST_DOCSTRING else ""
@@ -69,6 +67,19 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
     except ValueError:
         return ""
     return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")
+
+
+def _as_comment(spec: Spec) -> str:
+    """The spec above a function whose parameters it does not give."""
+    lines = _said(spec).split("\n")
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines) if len(spec.text) <= LONGEST_DOCSTRING else ""
+
+
+def _said(spec: Spec, header: str = "") -> str:
+    """What the spec says, without a line that is its header, and the examples that its text does not hold."""
+    lines = [line for line in spec.text.split("\n") if not header or line.strip().rstrip(" :.") != header]
+    text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])
+    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,10 @@ def test_without_a_signature_only_the_block_is_opened() -> None:
 
 
 def test_of_a_function_without_known_parameters_the_name_is_begun() -> None:
-    assert beginning(spec("Write a function called chunk.")) == "```python\ndef chunk("
-    assert beginning(spec("Write an async function called fetch.")) == "```python\nasync def fetch("
+    text = "Write a function called chunk.\n\nIt is fast."
+    assert module(text) == "# Write a function called chunk.\n#\n# It is fast.\ndef chunk("
+    assert module("Write an async function called fetch.").endswith("\nasync def fetch(")
+    assert module(text + "x" * LONGEST_DOCSTRING) == "def chunk("
 
 
 BEGUN = beginning(spec("Implement double(x: int) -> int."))
