@@ -31,7 +31,7 @@ def question_line(dispute: Dispute) -> str:
     steps, _, asked = call.rpartition("; ")
     if asked.isidentifier():
         return f"after {steps}, {asked} is {rivals}?"
-    return f"{call} returns {rivals}?"
+    return f"{call} {'' if rivals.startswith('raises ') else 'returns '}{rivals}?"
 
 
 def stated_lines(dispute: Dispute) -> tuple[str, ...]:

@@ -321,7 +321,7 @@ def question_lines(result: RunResult) -> list[str]:
     lines = [f"Open: {question_line(dispute)}" for dispute in shown]
     if more := len(result.disputes) - len(shown):
         lines.append(f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
-    lines.append(how_to_answer(result.disputes))
+    lines.append(how_to_answer(shown))
     if result.run_dir is not None:
         lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
     return lines

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agents.judge.argument_tests import argument_probes
 from agents.judge.judge import Situation, failures
 from agents.judge.judge import judge as judge_by
-from agents.judge.probes import ODD
+from agents.judge.probes import EDGE, ODD
 from agents.judge.thresholds import Thresholds
 from agents.records import Board, Candidate, Clause, Need, Outcome, Refusal, Ruling, Test, Verdict
 
@@ -412,6 +412,15 @@ def test_differences_beyond_the_tests_are_no_question_where_enough_drafts_agree(
     probes = _probed({A: "7", B: "7", C: "7", D: "8"})
     ruling = judge(board(EXPECTED, dict.fromkeys(drafts, RIGHT)), situation(probes=probes, **DRAFTED))
     assert (ruling.grade, ruling.disputes, ruling.done) == ("consensus", (), True)
+
+
+def test_what_a_test_that_counts_has_decided_is_no_question() -> None:
+    decided = Test(f"{EDGE}1", f"def {EDGE}1():\n    assert f(1) == ...\n", "generated")
+    open_one = Test(f"{EDGE}2", f"def {EDGE}2():\n    assert f(0) == ...\n", "generated")
+    for probe, asked in ((decided, []), (open_one, ["f(0)"])):
+        apart = board({ONE: "1"}, {A: ("1",)})
+        ruling = judge(apart, situation(probes=_probed({A: "1"}, probe), **DRAFTED))
+        assert [dispute.question for dispute in ruling.disputes] == asked
 
 
 def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:

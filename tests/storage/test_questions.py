@@ -35,6 +35,8 @@ def from_source(body: str) -> Dispute:
 def test_the_line_names_the_call_and_the_rival_answers() -> None:
     assert question_line(VALUES) == "f('éa') returns 'ea' or ''?"
     assert question_line(Dispute("test_1", "f(1)", ("2",))) == "f(1) returns 2 or something else?"
+    raising = question_line(Dispute("test_1", "f([])", ("raises ValueError",)))
+    assert raising == "f([]) raises ValueError or something else?"
     changed = Dispute("test_1", "given = [2, 1]; f(given); given", ("[2, 1]", "[1, 2]"))
     assert question_line(changed) == "after given = [2, 1]; f(given), given is [2, 1] or [1, 2]?"
     assert stated_lines(changed)[1] == "given = [2, 1]; f(given); given == [1, 2]"
