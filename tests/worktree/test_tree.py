@@ -61,3 +61,19 @@ def test_a_folder_that_may_not_be_read_is_left_out(tmp_path: Path) -> None:
     (tmp_path / "code.py").write_text("x = 1\n")
     (tmp_path / "database").mkdir(mode=0)
     assert list(read_tree(tmp_path, [], {}).files) == ["code.py"]
+
+
+def test_folders_without_end_are_looked_into_for_a_while(tmp_path: Path) -> None:
+    """Git is asked once a level: 900 of them took a minute."""
+    folder = tmp_path.joinpath(*["d"] * 300)
+    folder.mkdir(parents=True)
+    (folder / "a.py").touch()
+    (tmp_path / "d" / "b.py").touch()
+    asked: list[list[str]] = []
+
+    def nothing(paths: list[str]) -> set[str]:
+        asked.append(paths)
+        return set()
+
+    assert list(files_below(tmp_path, nothing)) == ["d/b.py"]
+    assert len(asked) < 50
