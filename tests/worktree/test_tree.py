@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.worktree.tree import packages_of, read_tree
+from agents.worktree.tree import files_below, packages_of, read_tree
 
 IGNORED = {
     "src/pkg/version.py": True,
