@@ -15,13 +15,9 @@ _MOST = 32 << 20
 def guarded(client: httpx.Client) -> httpx.Client:
     """Have `client` raise ModelError for a redirect to another server, where the key would go along in its header,
     for an answer of more than 32 MiB, and for a compressed one, of which a few bytes may be any number."""
-    client.event_hooks["request"].append(_asks_for_plain_text)
+    client.headers["Accept-Encoding"] = "identity"
     client.event_hooks["response"].append(_checks)
     return client
-
-
-def _asks_for_plain_text(request: httpx.Request) -> None:
-    request.headers["Accept-Encoding"] = "identity"
 
 
 def _checks(response: httpx.Response) -> None:

@@ -18,6 +18,8 @@ from .git import git_root, open_repository
 
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20
+_DEEPEST = 40
+"""Levels of folders that are looked into."""
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
 """Folders that no case needs: history, what is made anew, and other programs' packages."""
 _NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "tests.py", "setup.py")
@@ -146,7 +148,9 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
     files those that are `ignored` are left out. No link is followed."""
     pending = [""]
     seen = 0
-    while pending and seen < 10 * MOST_FILES:
+    for _ in range(_DEEPEST):  # git is asked at each level
+        if not pending or seen >= 10 * MOST_FILES:
+            return
         level: list[str] = []
         for folder in pending:
             with suppress(OSError), os.scandir(root / folder) as entries:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.worktree.tree import never_changes, packages_of, read_tree
+from agents.worktree.tree import files_below, never_changes, packages_of, read_tree
 
 IGNORED = {
     "src/pkg/version.py": True,
@@ -68,3 +68,19 @@ def test_files_of_tests_are_known_by_their_names_and_folders() -> None:
     of_tests += ["integration_tests/server.py", "pkg/conftest.py", "pkg/test_a.py"]
     of_code = ["pkg/testing/helper.py", "contest/a.py", "pkg/latest.py", "pkg/test.py", "pkg/attests/a.py"]
     assert [path for path in (*of_tests, *of_code) if never_changes(path)] == of_tests
+
+
+def test_folders_without_end_are_looked_into_for_a_while(tmp_path: Path) -> None:
+    """Git is asked once a level: 900 of them took a minute."""
+    folder = tmp_path.joinpath(*["d"] * 300)
+    folder.mkdir(parents=True)
+    (folder / "a.py").touch()
+    (tmp_path / "d" / "b.py").touch()
+    asked: list[list[str]] = []
+
+    def nothing(paths: list[str]) -> set[str]:
+        asked.append(paths)
+        return set()
+
+    assert list(files_below(tmp_path, nothing)) == ["d/b.py"]
+    assert len(asked) < 50
