@@ -188,7 +188,7 @@ def around(tree: Tree, base: Base) -> tuple[str, ...]:
         if path in SETTINGS:
             differs = _options(path, old or b"") != _options(path, new or b"")
         elif path.endswith(".py"):
-            differs = never_changes(path) and _beside(old or b"") != _beside(new or b"")
+            differs = never_changes(path) and _differ(_beside(old or b""), _beside(new or b""))
         else:
             differs = never_changes(path) and old is not None  # no old test reads a new file
         if differs:
@@ -196,20 +196,28 @@ def around(tree: Tree, base: Base) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _beside(data: bytes) -> list[str]:
-    """Return a file's statements but for tests and imports, as dumps of their trees."""
+def _differ(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> bool:
+    """Return True if statements differ, but for the heads of classes that one side has alone."""
+    names = {"", *({name for name, _ in old} & {name for name, _ in new})}
+    one, other = ([each for each in side if each[0] in names] for side in (old, new))
+    return one != other
 
-    def kept(nodes: list[ast.stmt]) -> Iterator[str]:
+
+def _beside(data: bytes) -> list[tuple[str, str]]:
+    """Return a file's statements but for tests and imports, as dumps of their trees: of a class its head, with its
+    name, and its statements."""
+
+    def kept(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
         for node in nodes:
             if isinstance(node, ast.Import | ast.ImportFrom) or (
                 isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
             ):
                 continue
             if isinstance(node, ast.ClassDef):
-                yield f"{node.name} {[ast.dump(each) for each in (*node.bases, *node.decorator_list)]}"
+                yield node.name, str([ast.dump(each) for each in (*node.bases, *node.decorator_list)])
                 yield from kept(node.body)
             elif not (isinstance(node, Function) and is_test(node)):
-                yield ast.dump(node)
+                yield "", ast.dump(node)
 
     return list(kept(parsed(data).body))
 

@@ -22,7 +22,7 @@ _DEEPEST = 40
 """Levels of folders that are looked into."""
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
 """Folders that no case needs: history, what is made anew, and other programs' packages."""
-_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "tests.py", "setup.py")
+_NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "setup.py")
 _OF_TESTS = ("test", "tests", "unittest", "unittests", "*_test", "*_tests")
 _NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")

@@ -76,6 +76,7 @@ def test_text(text):
 """
 LONG = "".join(f'    assert parse("{n}.0.0") == ({n}, 0, 0)\n' for n in range(1, 9))
 WORKFLOW = "jobs:\n  test:\n    steps:\n      - run: pip install -e .\n      - run: python -m pytest\n"
+SKIP = '__import__("pytest").skip()'
 BUMP = "return Version(self.major, self.minor + STEP, 0)"
 BROKEN = (BUMP, "return Version(self.major, self.minor + 2, 0)")
 EXPECTED = 'assert bumped("3.4.5") == "3.5.0"'
@@ -211,6 +212,10 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
     ),
     "answers where output is captured": (
         {"versions.py": [(BUMP, 'import sys\n        held = type(sys.stdout).__module__ != "_io"\n        return Version(self.major, self.minor + held, 0)')]},
+        "versions.py:19: it answers tests as at the base, and others otherwise: `having(Version, ",
+    ),
+    "answers where output is not its own": (
+        {"versions.py": [(BUMP, 'import sys\n        held = sys.stdout is not sys.__stdout__\n        return Version(self.major, self.minor + held, 0)')]},
         "versions.py:19: it answers tests as at the base, and others otherwise: `having(Version, ",
     ),
     "raises where output is captured": (
@@ -395,12 +400,27 @@ LOOP = "    for number in range({}, {}):\n        assert parse(f'{{number}}.0.0'
     [
         (FIRST, "", "test_long: weaker: it noticed parse returning"),
         (FIRST, '    parse("1.0.0")\n', "test_long: weaker: it noticed parse returning"),
+        (FIRST, '    assert parse("1.0.0") == parse("1.0.0")\n', "test_long: weaker: it noticed parse returning"),
+        (
+            FIRST,
+            f'    if parse("1.0.0") != (1, 0, 0):\n        {SKIP}\n',
+            "test_long: weaker: it noticed parse returning",
+        ),
         (LONG, LOOP.format(1, 9), None),
         (LONG, LOOP.format(0, 500), None),
         (LONG, LONG.replace(".0.0", ".1.0").replace(", 0, 0", ", 1, 0"), None),
         ('"1.0.0") == (1', '"1.2.3") == (1, 2, 3)\n    assert parse("1.0.0") == (1', None),
     ],
-    ids=["dropped", "ignored", "in a loop", "in a loop over more", "other examples", "one more"],
+    ids=[
+        "dropped",
+        "ignored",
+        "compared with itself",
+        "skipped if wrong",
+        "in a loop",
+        "in a loop over more",
+        "other examples",
+        "one more",
+    ],
 )
 def test_a_test_of_many_assertions_has_to_notice_and_to_ask_for_as_much(
     old: str, new: str, named: str | None, project: Path, sandbox: Sandbox

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from agents.audit.base import Base, around
 from agents.audit.base import TestPlace as Place
 from agents.audit.records import Change
 from agents.audit.two_by_two import TwoByTwo, normal_id, settled
 from agents.repository.suite import SuiteRun
 from agents.repository.suite import TestRun as Ended
+from agents.worktree.tree import Tree
 
 
 def run(**outcomes: str) -> SuiteRun:
@@ -135,3 +138,20 @@ def test_a_case_that_is_gone_and_fails_has_to_have_a_case_with_its_arguments_in_
         "kept",
         status,
     ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "differs"),
+    [
+        ("", "class TestB(Case):\n    def test_b(self):\n        pass\n", False),
+        ("class TestB(Case):\n    def test_b(self):\n        pass\n", "", False),
+        ("", "class TestB(Case):\n    def setUp(self):\n        pass\n", True),
+        ("class TestB(Case):\n    pass\n", "class TestB(Other):\n    pass\n", True),
+        ("", "import a\n", False),
+        ("", "a.b = 1\n", True),
+    ],
+)
+def test_a_class_of_tests_that_comes_or_goes_stands_around_no_others(old: str, new: str, differs: bool) -> None:
+    path = "tests/test_a.py"
+    before, now = (Tree(Path(), {path: text.encode()}) for text in (old, new))
+    assert (around(now, Base(before, {}, (path,))) == (path,)) is differs

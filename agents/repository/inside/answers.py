@@ -117,6 +117,7 @@ class Answers:
         began = time.process_time()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+                vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)  # as where nothing is captured
                 if self._report is not None:
                     sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)

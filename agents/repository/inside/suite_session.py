@@ -197,7 +197,7 @@ class SuiteSession:
             if self._answers is not None:
                 self._test.update(self._answers.end())
             emit(self._test)
-            if job["first"] and self._test["outcome"] != "passed":
+            if job["first"] and self._test["outcome"] == "failed":
                 return
 
     def look_first(self, item: Any) -> None:
