@@ -76,7 +76,7 @@ def _as_comment(spec: Spec) -> str:
 
 
 def _said(spec: Spec, header: str = "") -> str:
-    """What the spec says, without a line that is its header, and the examples that its text does not hold."""
+    """Return the text of the spec without a line that is its header, and the examples that it does not hold."""
     lines = [line for line in spec.text.split("\n") if not header or line.strip().rstrip(" :.") != header]
     text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])
     return re.sub(r"\n{3,}", "\n\n", text).strip()
