@@ -73,7 +73,8 @@ def make_spec(
     trusted = _trusted(sources)
     signature = _signature(front, body)
     shown = _examples(front, body, signature, importable)
-    if front.signature is None and signature is None and (signature := _used(body, shown, trusted)):
+    named_elsewhere = front.signature is not None or signature is not None or asks_for_a_program(body)
+    if not named_elsewhere and (signature := _used(body, shown, trusted)):
         shown = _examples(front, body, signature, importable)
     contents = "".join(f"{path}\0{text}" for module in modules for path, text in module.files.items())
     return Spec(

@@ -30,6 +30,9 @@ _DATA_CLASS = re.compile(
 )
 _ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator)"
+_SEVERAL = re.compile(
+    r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
+)
 _NO_NAME = (
     r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or)\b)"
 )
@@ -89,7 +92,7 @@ def is_alone(text: str, name: str) -> bool:
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
     others |= {match["name"] or match["other"] for match in _CLASS.finditer(prose)}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
-    return others <= {name}
+    return others <= {name} and not _SEVERAL.search(prose)
 
 
 def asks_for_a_program(text: str) -> bool:

@@ -77,12 +77,18 @@ def test_the_signature_and_the_examples_come_from_the_text() -> None:
         ("Use len('ab') == 2 as you like.", None, []),
         ("Implement encode(s) and decode(s). encode('aa') == 'a2'", None, ["assert encode('aa') == 'a2'"]),
         ("It needs a hint: up(...) == 2", None, []),
+        ("Two small functions, one for each way. pack('aa') == '2a'", None, ["assert pack('aa') == '2a'"]),
     ],
 )
 def test_examples_alone_name_the_function(text: str, header: str | None, examples: list[str]) -> None:
     spec = read_spec(text, origin="argument")
     assert (spec.signature and spec.signature.text) == header
     assert [example.code for example in spec.examples] == examples
+
+
+def test_a_program_is_named_by_no_example() -> None:
+    spec = read_spec("Write a script that sums standard input. total([1, 2]) is 3.", origin="argument")
+    assert (spec.signature, spec.program) == (None, True)
 
 
 def test_trusted_tests_name_what_they_import() -> None:
