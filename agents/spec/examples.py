@@ -270,6 +270,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     if any(isinstance(node, ast.Constant) and node.value is ... for node in nodes):
         return False  # it stands for something that is left out
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+    if signature and signature.kind == "class":
+        calls += [function.value for function in calls if isinstance(function, ast.Attribute)]  # a class method
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
     if outside and outside == wanted and outside <= called:

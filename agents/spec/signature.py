@@ -39,7 +39,7 @@ _NO_NAME = (
 _NAMED = re.compile(
     rf"(?:^[ \t]*+|{_ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
     rf"{_FUNCTION}\s+"
-    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|`(?P<quoted>[a-z_]\w*)`|(?P<plain>[a-z]+_\w+))"
+    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+))"
     rf"|{_ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
     rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
     rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
@@ -158,11 +158,9 @@ def _sentence(text: str) -> Signature | None:
     every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if _is_asked(prose, place)]
-    classes = [
-        (match.start(), Signature(name, "class", f"class {name}"))
-        for match in _CLASS.finditer(prose)
-        if (name := match["name"] or match["other"]) and _is_asked(prose, match.start())
-    ]
+    found = [(match.start(), match["name"] or match["other"]) for match in _CLASS.finditer(prose)]
+    found += [(match.start(), match["name"]) for match in _DATA_CLASS.finditer(prose)]
+    classes = [(place, named(name)) for place, name in sorted(found) if _is_asked(prose, place)]
     if classes and not any(place < classes[0][0] for place, _ in asked):
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
     if _UNNAMED_CLASS.search(prose) and not classes:
@@ -171,9 +169,6 @@ def _sentence(text: str) -> Signature | None:
     for likely in (both, typed, asked):
         if likely:
             return likely[0][1] if len({header.name for _, header in likely}) == 1 else None
-    data = {match["name"] for match in _DATA_CLASS.finditer(prose) if _is_asked(prose, match.start())}
-    if len(data) == 1 and (name := data.pop()):
-        return Signature(name, "class", f"class {name}")
     alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
     said = (pair[1] for pair in every if "function" in prose[: pair[0]] or _ANSWERS.match(prose, pair[0]))
     return next(said, None) if alone else None

@@ -86,6 +86,12 @@ def test_examples_alone_name_the_function(text: str, header: str | None, example
     assert [example.code for example in spec.examples] == examples
 
 
+def test_a_class_method_makes_an_object_of_an_example() -> None:
+    text = "Write a class Heat.\n- Heat.of_fahrenheit(50).celsius == 10.0\n- heat.celsius == 10.0"
+    spec = read_spec(text, origin="argument")
+    assert [example.code for example in spec.examples] == ["assert Heat.of_fahrenheit(50).celsius == 10.0"]
+
+
 def test_a_program_is_named_by_no_example() -> None:
     spec = read_spec("Write a script that sums standard input. total([1, 2]) is 3.", origin="argument")
     assert (spec.signature, spec.program) == (None, True)
