@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ..records import Signature
@@ -76,12 +77,13 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
 
 def called(line: str) -> set[str]:
     """Return the functions of whose calls on values a line says what they give, with certainty or not."""
-    calls = (expression(call) for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None))
-    return {
-        node.func.id
-        for node in calls
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and all(map(is_value, node.args))
-    }
+    found: set[str] = set()
+    for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None):
+        name = call.partition("(")[0]
+        node = None if name in found else expression(call)
+        if isinstance(node, ast.Call) and all(map(is_value, node.args)):
+            found.add(name)
+    return found
 
 
 def _as_call(line: str) -> str:
@@ -137,7 +139,8 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
             continue
         sign = _ARROW.match(line, end + 1) or (None if before else _COMMENT.match(line, end + 1))
         if sign:
-            following = next((place for place, _ in starts[number + 1 :] if place > end), len(line))
+            after = (place for place, _ in islice(starts, number + 1, None))
+            following = next((place for place in after if place > end), len(line))
             yield line[start : end + 1], sign["sign"], line[sign.end() : following]
 
 
