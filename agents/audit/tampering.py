@@ -33,19 +33,8 @@ _FRAMES = frozenset({
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
 _TELLING = _FRAMES | {
-    *(
-        "argv",
-        "orig_argv",
-        "environ",
-        "getenv",
-        "modules",
-        "__file__",
-        "getcwd",
-        "stack",
-        "find_spec",
-        "import_module",
-    ),
-    *("__import__", "f_back", "f_code", "f_globals", "co_filename"),
+    *("argv", "orig_argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec"),
+    *("import_module", "__import__", "f_back", "f_code", "f_globals", "co_filename"),
 }
 """Names by which code learns of the process, and of what calls it."""
 _OF_HOOKS = frozenset({
