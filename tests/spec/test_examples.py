@@ -200,6 +200,8 @@ def test_steps_with_what_each_gives_are_examples_below_a_heading_and_in_fences(t
     [
         "Example: s = Stack(); s.push(1); s.pop() == 1",
         "- `s = Stack(); s.push(1); s.pop()` returns 1.",
+        "It holds items, e.g. s = Stack(); s.push(1); s.pop() == 1",
+        "e.g. s = Stack(); s.push(1); s.pop() == 1",
         "Examples:\n    s = Stack(); s.push(1); s.pop() -> 1",
     ],
 )
