@@ -40,7 +40,9 @@ _GIVES = re.compile(
 """A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
-_STEPS = re.compile(r"^\s*+(?:[-*+•]\s++)?(?:(?:(?:example|usage)s?\b|e\.g\.)\s*+)?|[.:,!]\s++", re.IGNORECASE)
+_STEPS = re.compile(
+    r"^\s*+(?:[-*+•]\s++)?(?:(?:(?:example|usage)s?\b|e\.g\.)\s*+)?|[.:,!]\s++(?:e\.g\.\s*+)?", re.IGNORECASE
+)
 _LONGEST = 30
 """Lines of an example."""
 _FARTHEST = 3
@@ -216,12 +218,8 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
 
 
 def _steps(line: str) -> str:
-    """Return the statements that a line ends in: all of it, or what follows a sentence or a colon."""
-    starts = [
-        match.end()
-        for match in re.finditer(r"^\s*+(?:[-*+•]\s++)?(?:(?:example|usage)s?\b\s*+)?|[.:,!]\s++", line, re.I)
-    ]
-    for start in starts[:_LONGEST]:
+    """Return the statements that a line ends in: all of it, or what follows a sentence, a colon or `e.g.`."""
+    for start in [match.end() for match in _STEPS.finditer(line)][:_LONGEST]:
         body = statements(_as_code(line[start:]))
         if len(body) > 1 and not isinstance(body[0], ast.AnnAssign):  # `Example: s = Stack()` reads as one
             return line[start:]
