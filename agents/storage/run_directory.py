@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
+from ..syntax.source import parses
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
@@ -77,6 +79,9 @@ class RunDirectory:
             )
         if "code_writer" not in record.models:
             raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
+        spec = record.spec
+        examples = [example.code for example in spec.examples]
+        self._check_tests("run.json", [*examples, *spec.wrong_tests, *spec.unspecified, spec.user_tests or ""])
         return record
 
     def write(self, record: RunRecord | HealRecord) -> None:
@@ -151,7 +156,13 @@ class RunDirectory:
                 raise UsageError(f"{self.path / name} has {len(board.verdicts)} verdicts on other candidates.")
         if record.ruling.leader not in (None, *(each.id for each in record.board.candidates)):
             raise UsageError(f"{self.path / name} is led by a candidate that it does not have.")
+        tests = (*record.board.tests, *(entry.test for entry in record.ruling.ledger))
+        self._check_tests(name, {f"{test.preamble}\n{test.source}" for test in tests})
         return record
+
+    def _check_tests(self, name: str, tests: Iterable[str]) -> None:
+        if not all(map(parses, tests)):
+            raise UsageError(f"{self.path / name} holds a test that is no Python; the run can't be resumed.")
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""

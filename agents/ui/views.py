@@ -77,8 +77,9 @@ def run_document(jobs: Jobs, name: str) -> Json:
         return {**document, **empty, "code": "", "suite": "", "spec": "", "why": document["title"]}
     record, rounds = run.record(), run.rounds()
     if isinstance(record, HealRecord):
-        return {**document, "heal": asdict(record.result) if record.result is not None else None}
+        return {**document, "heal": _cleaned(asdict(record.result)) if record.result is not None else None}
     ruling = rounds[-1].ruling if rounds else None
+    tests = [entry.test for entry in ruling.ledger] if ruling else []
     error = record.error.message if record.error is not None else ""
     return {
         **document,
@@ -87,17 +88,26 @@ def run_document(jobs: Jobs, name: str) -> Json:
         "error": clean(error),
         "facts": [*_facts(record), *(("Clause", clean(str(each))) for each in (ruling.clauses if ruling else ()))],
         "notes": [clean(note) for note in record.notes],
-        "questions": [
-            {
-                "question": question_line(each),
-                "how": how_to_answer((each,)),
-                "lines": list(answer_lines(each, record.spec, [entry.test for entry in ruling.ledger])),
-            }
-            for each in ruling.disputes
-        ]
-        if ruling is not None
-        else [],
+        "questions": _cleaned(
+            [
+                {
+                    "question": question_line(each),
+                    "how": how_to_answer((each,)),
+                    "lines": answer_lines(each, record.spec, tests),
+                }
+                for each in (ruling.disputes if ruling is not None else ())
+            ]
+        ),
     }
+
+
+def _cleaned(value: Any) -> Any:
+    """Return a document with all its texts cleaned, keys too."""
+    if isinstance(value, dict):
+        return {clean(str(key)): _cleaned(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(each) for each in value]
+    return clean(value) if isinstance(value, str) else value
 
 
 def difference(one: RunDirectory, other: RunDirectory) -> str:

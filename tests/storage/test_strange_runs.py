@@ -16,14 +16,14 @@ from agents.errors import UsageError
 from agents.events import RunEnded
 from agents.jobs import Jobs
 from agents.llm_backends.recorded import ReplyStore, model_slug, request_key
-from agents.records import ForkedFrom, Message, Reply, Request, Usage
+from agents.records import Dispute, ForkedFrom, Message, Reply, Request, Usage
 from agents.run.event_log import EventLog, is_written
 from agents.run.fork import Fork, Segment
 from agents.settings import Settings
 from agents.storage import run_directory as runs
 from agents.storage.json_form import dumped
 from agents.storage.run_directory import RunDirectory
-from agents.ui.views import listing
+from agents.ui.views import listing, run_document
 
 from ..support.commands import greenloop
 from .test_run_directory import record, round_with
@@ -174,6 +174,36 @@ def test_hostile_runs_break_no_list_and_no_other_run(run: RunDirectory, secret: 
         assert shown.returncode == 2, shown.stderr
         assert shown.stderr.startswith("greenloop: ")
         assert SECRET not in shown.stdout + shown.stderr
+
+
+@pytest.mark.parametrize("part", ["examples", "user_tests", "wrong_tests", "unspecified"])
+def test_a_record_whose_tests_are_no_python_is_one_sentence(run: RunDirectory, part: str) -> None:
+    path = run.path / "run.json"
+    document = json.loads(path.read_text())
+    broken = {"examples": [{"code": "f(x) for", "source_line": ""}], "user_tests": "def f(:"}
+    document["spec"][part] = broken.get(part, ["f(x) for"])
+    path.write_text(json.dumps(document))
+    with pytest.raises(UsageError, match="holds a test that is no Python"):
+        run.read()
+
+
+def test_a_round_whose_tests_are_no_python_is_one_sentence(run: RunDirectory) -> None:
+    path = run.path / "rounds" / "01" / "round.json"
+    document = json.loads(path.read_text())
+    document["board"]["tests"][0]["source"] = "def f(:"
+    path.write_text(json.dumps(document))
+    with pytest.raises(UsageError, match="holds a test that is no Python"):
+        run.rounds()
+
+
+def test_the_page_gets_no_text_that_controls_what_shows_it(run: RunDirectory, tmp_path: Path) -> None:
+    asked = Dispute("test_1", "f('\u202e')", ("'\x1b[31m'",))
+    run.append(round_with(asked))
+    document = run_document(Jobs(Settings(work_dir=run.path.parent.parent)), run.path.name)
+    text = json.dumps(document, ensure_ascii=False)
+    assert "f(" in text
+    assert not {"\u202e", "\x1b"} & set(text)
+    assert "\\u001b" not in json.dumps(document)
 
 
 @pytest.mark.parametrize("part", ["verdicts", "leader"])
