@@ -50,7 +50,9 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
     if os.open not in os.supports_dir_fd:
         yield None, folder
         return
-    flags = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | getattr(os, "O_PATH", 0)
+    flags = 0
+    for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"):
+        flags |= getattr(os, flag, 0)
     descriptor = os.open(folder.anchor, flags)
     try:
         for part in folder.parts[1:]:
