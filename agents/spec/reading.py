@@ -134,9 +134,10 @@ def _used(body: str, shown: Sequence[Example], trusted: str | None) -> Signature
         for node in ast.walk(parse(code))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
-    names = (used & names_unbound(code)) - KNOWN.keys() - {"pytest"}
+    own = used & names_unbound(code)
+    names = own - KNOWN.keys() or own
     imports = (each for node in parse(trusted or "").body for each in split_imports(node))
-    names |= {each.name for each in imports if each.module == USER_MODULE and each.name}
+    names |= {each.name for each in imports if each.module == USER_MODULE and each.name} - {"*"}
     names |= {name for line in body.split("\n") for name in called(line)}
     return named(names.pop()) if len(names) == 1 and is_alone(body, *names) else None
 

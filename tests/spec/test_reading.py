@@ -77,6 +77,7 @@ def test_the_signature_and_the_examples_come_from_the_text() -> None:
         ("Use len('ab') == 2 as you like.", None, []),
         ("Implement encode(s) and decode(s). encode('aa') == 'a2'", None, ["assert encode('aa') == 'a2'"]),
         ("It needs a hint: up(...) == 2", None, []),
+        ("The greatest divisor.\n\n>>> gcd(4, 6)\n2\n", "def gcd(...)", ["assert gcd(4, 6) == 2"]),
         ("Two small functions, one for each way. pack('aa') == '2a'", None, ["assert pack('aa') == '2a'"]),
     ],
 )
@@ -103,6 +104,8 @@ def test_trusted_tests_name_what_they_import() -> None:
     assert (spec.signature.name, spec.signature.lacks_parameters) == ("slugify", True)
     of_a_class = TESTS.replace("slugify", "Slug")
     assert read_spec("Make slugs.", origin="argument", tests=of_a_class).signature == named("Slug")
+    for_all = TESTS.replace("import slugify", "import *")
+    assert read_spec("Make slugs.", origin="argument", tests=for_all).signature is None
     two = TESTS.replace("import slugify", "import slugify, other")
     assert read_spec("Make slugs.", origin="argument", tests=two).signature is None
 
