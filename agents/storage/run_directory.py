@@ -28,6 +28,7 @@ from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
+from ..spec.answers import check_examples
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
@@ -35,7 +36,6 @@ from .questions import QUESTIONS_FILE, is_answered, questions_text
 SCHEMA_VERSION = 1
 CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
-
 
 _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
 """What an attempt has for itself; everything else is shared."""
@@ -77,6 +77,7 @@ class RunDirectory:
             )
         if "code_writer" not in record.models:
             raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
+        check_examples(record.spec, self.path)
         return record
 
     def write(self, record: RunRecord | HealRecord) -> None:
