@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from ..batch.reports.details import run_details, run_facts
+from ..batch.reports.details import compared, run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
 from ..jobs import Job, Jobs
@@ -107,8 +106,7 @@ def _run_document(run: RunDirectory, job: Job | None) -> Json:
 
 def difference(one: RunDirectory, other: RunDirectory) -> str:
     """The change from the code of one run to that of another, as a unified diff; empty where there is none."""
-    before, after = ((run.code() or "").splitlines() for run in (one, other))
-    return clean("\n".join(unified_diff(before, after, one.path.name, other.path.name, lineterm="")))
+    return compared(*((run.path.name, run.code() or "") for run in (one, other)))
 
 
 def calls_document(jobs: Jobs, name: str) -> Json:
