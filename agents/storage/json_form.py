@@ -32,7 +32,7 @@ def cleaned(told: Any) -> Any:
     match told:
         case str():
             return clean(told)
-        case list():
+        case list() | tuple():
             return list(map(cleaned, told))
         case dict():
             return {clean(key): cleaned(each) for key, each in told.items()}

@@ -19,7 +19,6 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +28,7 @@ from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
+from ..spec.answers import check_tests
 from ..syntax.source import parses
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
@@ -37,7 +37,6 @@ from .questions import QUESTIONS_FILE, is_answered, questions_text
 SCHEMA_VERSION = 1
 CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
-
 
 _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
 """What an attempt has for itself; everything else is shared."""
@@ -79,9 +78,7 @@ class RunDirectory:
             )
         if "code_writer" not in record.models:
             raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
-        spec = record.spec
-        examples = [example.code for example in spec.examples]
-        self._check_tests("run.json", [*examples, *spec.wrong_tests, *spec.unspecified, spec.user_tests or ""])
+        check_tests(record.spec, self.path)
         return record
 
     def write(self, record: RunRecord | HealRecord) -> None:
@@ -157,12 +154,9 @@ class RunDirectory:
         if record.ruling.leader not in (None, *(each.id for each in record.board.candidates)):
             raise UsageError(f"{self.path / name} is led by a candidate that it does not have.")
         tests = (*record.board.tests, *(entry.test for entry in record.ruling.ledger))
-        self._check_tests(name, {f"{test.preamble}\n{test.source}" for test in tests})
+        if not all(map(parses, {f"{test.preamble}\n{test.source}" for test in tests})):
+            raise UsageError(f"{self.path / name} has a test that is not Python; it can't be shown or resumed.")
         return record
-
-    def _check_tests(self, name: str, tests: Iterable[str]) -> None:
-        if not all(map(parses, tests)):
-            raise UsageError(f"{self.path / name} holds a test that is no Python; the run can't be resumed.")
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""

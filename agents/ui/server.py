@@ -34,6 +34,7 @@ from ..errors import GreenloopError, UsageError
 from ..files import lines_of, open_regular, read_regular
 from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
+from ..storage.json_form import cleaned
 from .session import Sessions, report_key
 from .views import calls_document, difference, listing, run_document
 
@@ -312,7 +313,7 @@ def _lines_from(path: Path, place: int) -> tuple[list[str], int]:
                 if not line.endswith(b"\n"):
                     break
                 place += len(line)
-                lines.append(json.dumps(json.loads(line)))
+                lines.append(json.dumps(cleaned(json.loads(line))))
             return lines, place
     except (OSError, ValueError, RecursionError, UsageError):
         return [], place

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from ..batch.reports.details import run_details, run_facts
+from ..batch.reports.details import compared, run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
 from ..jobs import Job, Jobs
 from ..records import Ending, RunRecord
 from ..records.heal import HealRecord
 from ..run.event_log import is_written
+from ..storage.json_form import cleaned
 from ..storage.questions import answer_lines, how_to_answer, question_line
 from ..storage.run_directory import RunDirectory, runs_in
 from ..syntax.clean_text import clean
@@ -30,7 +30,7 @@ def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
     found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
     rows = [_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
-    return sorted(rows, key=lambda row: row["state"] not in ("running", "waiting"))
+    return sorted(map(cleaned, rows), key=lambda row: row["state"] not in ("running", "waiting"))
 
 
 def _row(run: RunDirectory, job: Job | None) -> Json:
@@ -38,11 +38,11 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
     row |= {"grade": None, "model": None}
     if job is not None and not run.exists:
         told = job.document()
-        return {**row, "title": clean(told["said"]), "state": told["state"]}
+        return {**row, "title": told["said"], "state": told["state"]}
     try:
         record = run.record()
     except (GreenloopError, OSError) as error:
-        return {**row, "title": clean(str(error)), "state": "unreadable"}
+        return {**row, "title": str(error), "state": "unreadable"}
     row |= {"state": state_of(run, record, job), "created": record.created}
     ended: Ending | None
     if isinstance(record, HealRecord):
@@ -50,7 +50,7 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
         if (ended := record.result) is not None:
             row |= {"grade": ended.grade or ended.outcome, "model": ended.model}
     else:
-        ended, title = record, clean(record.spec.text.strip())[:LONGEST_TITLE]
+        ended, title = record, record.spec.text.strip()[:LONGEST_TITLE]
         row |= {"title": title, "grade": record.grade, "model": record.models["code_writer"]}
     if ended is not None:
         usage = ended.usage
@@ -71,49 +71,42 @@ def state_of(run: RunDirectory, record: RunRecord | HealRecord, job: Job | None)
 def run_document(jobs: Jobs, name: str) -> Json:
     """Everything about one run. Raises UsageError."""
     run, job = jobs.directory(name), jobs.find(name)
-    document: Json = {"name": name, "proposal": _proposal(job), **_row(run, job)}
+    return {**cleaned(_run_document(run, job)), "proposal": _proposal(job)}
+
+
+def _run_document(run: RunDirectory, job: Job | None) -> Json:
+    document = _row(run, job)
     if not run.exists:
         empty: Json = {field: [] for field in ("rounds", "tests", "facts", "notes", "questions")}
         return {**document, **empty, "code": "", "suite": "", "spec": "", "why": document["title"]}
     record, rounds = run.record(), run.rounds()
     if isinstance(record, HealRecord):
-        return {**document, "heal": _cleaned(asdict(record.result)) if record.result is not None else None}
+        return {**document, "heal": asdict(record.result) if record.result is not None else None}
     ruling = rounds[-1].ruling if rounds else None
-    tests = [entry.test for entry in ruling.ledger] if ruling else []
     error = record.error.message if record.error is not None else ""
     return {
         **document,
         **run_details(rounds, run.code(), run.tests(), record.spec.text),
-        "why": clean(record.why or error or "It has no ruling yet."),
-        "error": clean(error),
-        "facts": [*_facts(record), *(("Clause", clean(str(each))) for each in (ruling.clauses if ruling else ()))],
-        "notes": [clean(note) for note in record.notes],
-        "questions": _cleaned(
-            [
-                {
-                    "question": question_line(each),
-                    "how": how_to_answer((each,)),
-                    "lines": answer_lines(each, record.spec, tests),
-                }
-                for each in (ruling.disputes if ruling is not None else ())
-            ]
-        ),
+        "why": record.why or error or "It has no ruling yet.",
+        "error": error,
+        "facts": [*_facts(record), *(("Clause", str(each)) for each in (ruling.clauses if ruling else ()))],
+        "notes": list(record.notes),
+        "questions": [
+            {
+                "question": question_line(each),
+                "how": how_to_answer((each,)),
+                "lines": list(answer_lines(each, record.spec, [entry.test for entry in ruling.ledger])),
+            }
+            for each in ruling.disputes
+        ]
+        if ruling is not None
+        else [],
     }
-
-
-def _cleaned(value: Any) -> Any:
-    """Return a document with all its texts cleaned, keys too."""
-    if isinstance(value, dict):
-        return {clean(str(key)): _cleaned(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(each) for each in value]
-    return clean(value) if isinstance(value, str) else value
 
 
 def difference(one: RunDirectory, other: RunDirectory) -> str:
     """The change from the code of one run to that of another, as a unified diff; empty where there is none."""
-    before, after = ((run.code() or "").splitlines() for run in (one, other))
-    return clean("\n".join(unified_diff(before, after, one.path.name, other.path.name, lineterm="")))
+    return compared(*((run.path.name, run.code() or "") for run in (one, other)))
 
 
 def calls_document(jobs: Jobs, name: str) -> Json:
@@ -129,7 +122,7 @@ def _call(path: Path) -> Json | None:
         return {
             "title": clean(f"{request['role']}: {request['purpose']}"),
             "prompt": "\n\n".join(
-                f"[{message['role']}]\n{clean(message['content'])}" for message in request["messages"]
+                f"[{clean(message['role'])}]\n{clean(message['content'])}" for message in request["messages"]
             ),
             "reply": clean(reply["text"]),
         }

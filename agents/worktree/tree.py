@@ -173,13 +173,14 @@ def _is_entered(root: Path, path: str) -> bool:
 
 def _is_taken(root: Path, path: str) -> bool:
     """Return True for a file that is there and no secret, whether by its own name or by that of a link to it."""
+    # Looking is cheap, and an index may name a million files that are not there.
+    if not os.path.lexists(root / path) or os.path.isdir(root / path):  # noqa: PTH112 - raises nothing
+        return False
     try:
         real = (root / path).resolve().relative_to(root).as_posix()
     except (OSError, ValueError, RuntimeError):
         real = path
-    if not (is_wanted(path) and is_wanted(real)):
-        return False
-    return os.path.lexists(root / path) and not os.path.isdir(root / path)  # noqa: PTH112 - raises nothing
+    return is_wanted(path) and is_wanted(real)
 
 
 def is_wanted(path: str) -> bool:

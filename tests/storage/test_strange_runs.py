@@ -16,14 +16,16 @@ from agents.errors import UsageError
 from agents.events import RunEnded
 from agents.jobs import Jobs
 from agents.llm_backends.recorded import ReplyStore, model_slug, request_key
-from agents.records import Dispute, ForkedFrom, Message, Reply, Request, Usage
+from agents.records import Dispute, Example, ForkedFrom, Message, Reply, Request, Usage
+from agents.records.heal import HealRecord, HealRequest, HealResult, Observation, Patch, Place, Trial
 from agents.run.event_log import EventLog, is_written
-from agents.run.fork import Fork, Segment
+from agents.run.fork import Fork, Segment, read_fork
 from agents.settings import Settings
 from agents.storage import run_directory as runs
 from agents.storage.json_form import dumped
 from agents.storage.run_directory import RunDirectory
-from agents.ui.views import listing, run_document
+from agents.ui.server import _lines_from
+from agents.ui.views import calls_document, listing, run_document
 
 from ..support.commands import greenloop
 from .test_run_directory import record, round_with
@@ -183,7 +185,7 @@ def test_a_record_whose_tests_are_no_python_is_one_sentence(run: RunDirectory, p
     broken = {"examples": [{"code": "f(x) for", "source_line": ""}], "user_tests": "def f(:"}
     document["spec"][part] = broken.get(part, ["f(x) for"])
     path.write_text(json.dumps(document))
-    with pytest.raises(UsageError, match="holds a test that is no Python"):
+    with pytest.raises(UsageError, match="a test that is not Python"):
         run.read()
 
 
@@ -192,18 +194,8 @@ def test_a_round_whose_tests_are_no_python_is_one_sentence(run: RunDirectory) ->
     document = json.loads(path.read_text())
     document["board"]["tests"][0]["source"] = "def f(:"
     path.write_text(json.dumps(document))
-    with pytest.raises(UsageError, match="holds a test that is no Python"):
+    with pytest.raises(UsageError, match="a test that is not Python"):
         run.rounds()
-
-
-def test_the_page_gets_no_text_that_controls_what_shows_it(run: RunDirectory, tmp_path: Path) -> None:
-    asked = Dispute("test_1", "f('\u202e')", ("'\x1b[31m'",))
-    run.append(round_with(asked))
-    document = run_document(Jobs(Settings(work_dir=run.path.parent.parent)), run.path.name)
-    text = json.dumps(document, ensure_ascii=False)
-    assert "f(" in text
-    assert not {"\u202e", "\x1b"} & set(text)
-    assert "\\u001b" not in json.dumps(document)
 
 
 @pytest.mark.parametrize("part", ["verdicts", "leader"])
@@ -217,6 +209,41 @@ def test_a_round_whose_parts_do_not_fit_is_one_sentence(run: RunDirectory, tmp_p
     path.write_text(json.dumps(document))
     shown = greenloop(tmp_path, "show", "latest")
     assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+
+
+def test_the_page_shows_nothing_of_a_run_that_hides_or_reorders(run: RunDirectory, tmp_path: Path) -> None:
+    hidden = "a\x1b]0;title\x07\u202eb"
+    trial = Trial(Patch(hidden, Place(hidden, "file", "", 1, 1), {hidden: hidden}), Observation())
+    result = HealResult(outcome="unhealed", trials=(trial,), leader=hidden, model=hidden)
+    run.append(round_with(Dispute(hidden, hidden, (hidden,))))
+    run.write(replace(record(), models={"code_writer": hidden}, notes=(hidden,), model_reason=hidden))
+    heal = HealRecord(
+        id="h", greenloop_version=hidden, created=hidden, status="finished", request=HealRequest(path=hidden),
+        settings={}, result=result,
+    )  # fmt: skip
+    runs.create(tmp_path / "work_dir", heal)
+    request = {"role": "r", "purpose": "p", "messages": [{"role": hidden, "content": hidden}]}
+    (run.replies / "m").mkdir(parents=True)
+    (run.replies / "m" / "a.json").write_text(json.dumps({"request": request, "reply": {"text": hidden}}))
+    run.events.write_text(json.dumps({"event": "note", "text": hidden}) + "\n")
+    jobs = Jobs(Settings(work_dir=tmp_path / "work_dir"))
+    told = [listing(jobs), *(run_document(jobs, name) for name in (run.path.name, "h"))]
+    calls, (lines, _) = calls_document(jobs, run.path.name), _lines_from(run.events, 0)
+    assert calls["calls"]
+    for shown in (*told, calls, *map(json.loads, lines)):
+        assert not re.search(r"\\u(001b|202e)", json.dumps(shown).replace(r"\\u", "")), shown
+
+
+def test_an_example_that_is_no_python_is_one_sentence(run: RunDirectory, tmp_path: Path) -> None:
+    spec = replace(record().spec, examples=(Example("f(x) for", ""),))
+    run.append(round_with(Dispute("t", "f(1)", ("1", "2"))))
+    run.write(replace(record(), spec=spec))
+    shown = greenloop(tmp_path, "show", "latest")
+    assert (shown.returncode, shown.stderr.count("\n")) == (2, 1)
+    run.write(record())
+    run.save_record("fork.json", Fork(ForkedFrom("p", 1), (Segment(1, {}, (), spec),), "p"))
+    with pytest.raises(UsageError, match="a test that is not Python"):
+        read_fork(run)
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])

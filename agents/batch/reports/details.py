@@ -186,8 +186,6 @@ def _candidate(
     }
     if candidate.id not in known:
         parent = known.get(candidate.parent or "")
-        if parent is not None and max(len(parent.code), len(candidate.code)) > _MOST_COMPARED:
-            parent = None
         document["parent"] = cut.line_of(parent.id) if parent else None
         document["change"] = cut.lines(change(parent, candidate) if parent else candidate.code)
     return document
@@ -195,8 +193,17 @@ def _candidate(
 
 def change(parent: Candidate, candidate: Candidate) -> str:
     """Return the change from one candidate to another as a unified diff, cleaned."""
-    before, after = clean(parent.code).split("\n"), clean(candidate.code).split("\n")
-    return "\n".join(difflib.unified_diff(before, after, parent.id, candidate.id, lineterm=""))
+    return compared((parent.id, parent.code), (candidate.id, candidate.code))
+
+
+def compared(old: tuple[str, str], new: tuple[str, str]) -> str:
+    """Return the change between two texts, each behind its name, as a unified diff, cleaned; of long ones, the
+    lines of both."""
+    lines = [clean(text).split("\n") if text else [] for _, text in (old, new)]
+    is_long = max(len(old[1]), len(new[1])) > _MOST_COMPARED
+    pairs = [(lines[0], []), ([], lines[1])] if is_long else [(lines[0], lines[1])]
+    found = (difflib.unified_diff(before, after, old[0], new[0], lineterm="") for before, after in pairs)
+    return "\n".join(line for diff in found for line in diff)
 
 
 # --- tests -------------------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from agents.batch.records import EntryResult
-from agents.batch.reports.details import LEAST_BYTES, details
+from agents.batch.reports.details import LEAST_BYTES, change, details
 from agents.batch.reports.page import MOST_ENTRY_BYTES
+from agents.records import Candidate
 
 from .batches import FAILING, hostile, keep_run, result
 
@@ -27,6 +28,13 @@ def test_a_replacement_is_told_as_a_diff_of_its_parent(tmp_path: Path) -> None:
     assert (repair["parent"], repair["leads"]) == ("draft0", True)
     assert repair["change"].splitlines()[:2] == ["--- draft0", "+++ repair1"]
     assert "+# mended" in repair["change"].splitlines()
+
+
+def test_a_long_change_is_not_compared_line_by_line() -> None:
+    """Comparing takes the square of the length, and a run may be anybody's."""
+    one, other = (Candidate(name, f"{name}\n" + "x\n" * 40_000, "draft", 0) for name in "ab")
+    lines = change(one, other).split("\n")
+    assert (sum(line == "-x" for line in lines), sum(line == "+x" for line in lines)) == (40_000, 40_000)
 
 
 def test_a_test_has_its_origin_outcome_votes_and_ruling(tmp_path: Path) -> None:
