@@ -40,6 +40,14 @@ def contained(path: Path, root: Path | None = None) -> Path:
     return place
 
 
+def open_flags(*names: str) -> int:
+    """Return the flags of `os.open` of these names, as far as the system has them."""
+    flags = 0
+    for name in names:
+        flags |= getattr(os, name, 0)
+    return flags
+
+
 @contextmanager
 def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
     """Open the real path `folder` part by part, so that no link is followed that has taken a part's place since.
@@ -50,9 +58,7 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
     if os.open not in os.supports_dir_fd:
         yield None, folder
         return
-    flags = 0
-    for flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH"):
-        flags |= getattr(os, flag, 0)
+    flags = open_flags("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_PATH")
     descriptor = os.open(folder.anchor, flags)
     try:
         for part in folder.parts[1:]:
@@ -73,8 +79,7 @@ def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY,
     Raises UsageError for a link out of `root` and for what is no regular file, and OSError.
     """
     place = contained(path, root)
-    for flag in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):
-        flags |= getattr(os, flag, 0)
+    flags |= open_flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     with opened_folder(place.parent) as (folder, below):
         descriptor = os.open(below / place.name, flags, mode, dir_fd=folder)
     kind = os.fstat(descriptor).st_mode

@@ -139,10 +139,9 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
-        calling = {name for name, test in ended.items() if functions_of(test.called)}
-        silent = [
-            name for name in calling if not passing.get(name, "-") and not asserts(self._text(name) or "assert")
-        ]
+        idle = [name for name, functions in passing.items() if not functions and name in ended]
+        calling = (name for name in idle if functions_of(ended[name].called))
+        silent = [name for name in calling if not asserts(self._text(name) or "assert")]
         found |= dict.fromkeys(silent, "it calls no function of the project, and asserts nothing")
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
 

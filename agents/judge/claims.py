@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..records import Test, TestOrigin
+from ..syntax.checks import checks_in
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.literals import is_literal
 from ..syntax.source import indented, is_constant, names_used, statements
@@ -67,3 +69,12 @@ def as_test(claim: ValueClaim, name: str, origin: TestOrigin, preamble: str) -> 
     """Return the test that makes `claim`."""
     body = indented("\n".join([*claim.setup, f"assert {claim.call} == {claim.expected}"]))
     return Test(name, f"def {name}({', '.join(claim.fixtures)}):\n{body}\n", origin, preamble)
+
+
+def undecided(probes: Iterable[Test], tests: Iterable[Test]) -> Iterator[Test]:
+    """Yield the probes of whose call none of `tests` says what may come of it."""
+    checks = (check for test in tests for check in checks_in(test.source, test.preamble))
+    decided = {check.question for check in checks if check.decides}
+    for probe in probes:
+        if not any(check.question in decided for check in checks_in(probe.source, probe.preamble)):
+            yield probe

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from math import log2
 
 from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outcome, Test
-from ..syntax.checks import checks_in
 from .agreement import Agreement, exception_of
 from .argument_tests import CHANGED, ITSELF, SAID
-from .claims import claim_of
+from .claims import claim_of, undecided
 from .clause_checks import used_by
 from .probes import EDGE, ODD, probed_call
 from .votes import Tally, ballot, raises
@@ -171,15 +170,12 @@ class LeaderView:
         """Questions: *which* of the answers of drafts, on a contested test or, of those that pass the leader's
         tests, on a probe; and *right?* where they agree: at an input that a clause asks for, at one where the
         TestWriter or another candidate expects something else, or at the shortest."""
-        passed = (each for entry in self.passed for each in checks_in(entry.test.source, entry.test.preamble))
-        decided = {check.question for check in passed if check.decides}
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        for probe in self.agreement.probes.tests:
+        for probe in undecided(self.agreement.probes.tests, [entry.test for entry in self.passed]):
             call = probed_call(probe)
-            known = any(check.question in decided for check in checks_in(probe.source, probe.preamble))
-            if "\n" in call or probe.id.startswith(ITSELF) or known:
+            if "\n" in call or probe.id.startswith(ITSELF):
                 continue
             answers = [self._answer(candidate, probe) for candidate in (self.leader, *rivals)]
             is_odd = probe.id.startswith(ODD)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -11,6 +11,7 @@ from typing import Protocol
 from ..errors import BudgetSpent, Interrupted, ModelError, ReplyError
 from ..events import BoardStarted, EventHandler, Note, Ruled
 from ..judge.argument_tests import argument_probes, argument_tests, result_tests
+from ..judge.claims import undecided
 from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
@@ -21,7 +22,6 @@ from ..roles.test_writer import MOST_CLAUSES
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, split
-from ..syntax.checks import checks_in
 from ..syntax.source import parse, program, unparse
 from .approvals import Approver, LoopApprovals
 from .plan import Plan
@@ -225,19 +225,10 @@ class LoopState:
             few = self.plan.probes // 3
             edges = (*edge_probes(self.clauses, suite, few), *odd_probes(self.clauses, suite, few))
             drawn = (*probes(suite, self.plan.probes), *edges, *argument_probes(suite))
-            self._probes = tuple(self._unanswered(drawn))
+            unanswered = undecided(drawn, [test for test in self.suite if test.trusted])
+            self._probes = tuple(probe for probe in unanswered if not why_ruled_out(probe, self.spec))
             self._probes_know_tests = self.tests_written
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
-
-    def _unanswered(self, drawn: Iterable[Test]) -> Iterator[Test]:
-        """Yield the probes of whose call neither a trusted test nor an answer says what may come of it."""
-        trusted = [test for test in self.suite if test.trusted]
-        checks = [check for each in trusted for check in checks_in(each.source, each.preamble)]
-        known = {check.question for check in checks if check.decides}
-        for probe in drawn:
-            asked = checks_in(probe.source, probe.preamble)
-            if not why_ruled_out(probe, self.spec) and not any(check.question in known for check in asked):
-                yield probe
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
         """The facts that the judge needs beside the board."""

@@ -17,9 +17,9 @@ from ..records import Candidate, ForkedFrom, Reply, Request, Role, RunRecord, Sp
 from ..roles.ask import Ask
 from ..settings import Settings
 from ..spec import with_answers
-from ..spec.answers import check_tests
 from ..storage import run_directory
 from ..storage.atomic import copy_files
+from ..storage.kept_records import check_spec
 from ..storage.run_directory import RunDirectory
 from ..suite import example_tests, split
 from .approvals import APPROVALS_FILE
@@ -73,7 +73,7 @@ def read_fork(run: RunDirectory) -> Fork | None:
     """The fork that a run is; None for any other run. Raises UsageError where its file is damaged."""
     fork: Fork | None = None if run.load(FORK_FILE) is None else run.load_record(FORK_FILE, Fork)
     for segment in fork.segments if fork is not None else ():
-        check_tests(segment.spec, run.path)
+        check_spec(segment.spec, run.path)
     return fork
 
 

@@ -18,7 +18,7 @@ from ..syntax.checks import Check, asked_in, checks_in, same_check
 from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
-from ..syntax.source import names_unbound, parse, parses
+from ..syntax.source import names_unbound, parse
 from .examples import from_statement
 from .front_matter import listed
 from .place import check_text, read_text
@@ -167,13 +167,6 @@ def _read(statement: str, spec: Spec, tests: Sequence[Test], where: str) -> _Ans
         remedy = "name the test: `wrong: test_...`"
         raise UsageError(f"{where}: no generated test of the run states `{said}`; {remedy}.")
     return _Answer("wrong", code, statement)
-
-
-def check_tests(spec: Spec, kept_in: Path) -> None:
-    """Raise UsageError where a spec that a run has kept has an example or a test that is not Python."""
-    examples = (example.code for example in spec.examples)
-    if not all(map(parses, (*examples, *spec.wrong_tests, *spec.unspecified, spec.user_tests or ""))):
-        raise UsageError(f"{kept_in} has a test that is not Python; it can't be shown or resumed.")
 
 
 def _named(name: str, tests: Sequence[Test], where: str) -> str:

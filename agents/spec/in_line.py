@@ -157,7 +157,12 @@ def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
     # `stop() -> None` is a header.
     if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
         return None
-    return _Assertion(f"assert {call} {'is' if made == 'None' else '=='} {made}", stated, sign != "=")
+    return _Assertion(_asserted(call, made or stated), stated, sign != "=")
+
+
+def _asserted(call: str, stated: str) -> str:
+    """Return the assertion that a call returns a value."""
+    return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
 
 
 def _leading_value(rest: str) -> str | None:
@@ -224,8 +229,7 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
         arguments = _arguments(given, names)
         result = value(stated) or value(re.sub(r"[.;,]$", "", stated))
         if arguments is not None and result is not None:
-            operator = "is" if result == "None" else "=="
-            found.append((f"assert {signature.name}({arguments}) {operator} {result}", source, index))
+            found.append((_asserted(f"{signature.name}({arguments})", result), source, index))
     return found
 
 
@@ -237,8 +241,7 @@ def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tu
         in_table = line.startswith("|") and (in_table or _RESULT.fullmatch(cells[-1]) is not None)
         *given, stated = map(value, cells) if in_table else [None]
         if stated and len(given) == count and None not in given:
-            call = f"{signature.name}({', '.join(map(str, given))})"
-            yield f"assert {call} {'is' if stated == 'None' else '=='} {stated}", line, index
+            yield _asserted(f"{signature.name}({', '.join(map(str, given))})", stated), line, index
 
 
 def _arguments(given: str, names: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from ..files import contained, open_regular, opened_folder
+from ..files import contained, open_flags, open_regular, opened_folder
 
 PRIVATE = 0o600
 """Mode of what a run keeps for itself: specs, prompts and replies are nobody else's business."""
@@ -30,7 +30,7 @@ def replace_atomically(
     """
     folder = contained(path.parent, root)
     folder.mkdir(parents=True, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | open_flags("O_CLOEXEC", "O_BINARY")
     with opened_folder(folder) as (descriptor, below):
         temporary = below / f".{path.name}.{secrets.token_hex(8)}"
         handle = os.open(temporary, flags, 0o666 if mode is None else PRIVATE, dir_fd=descriptor)

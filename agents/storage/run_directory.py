@@ -28,10 +28,9 @@ from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
-from ..spec.answers import check_tests
-from ..syntax.source import parses
 from .atomic import PRIVATE, write_atomically
 from .json_form import dumped, loaded
+from .kept_records import check_round, check_spec
 from .questions import QUESTIONS_FILE, is_answered, questions_text
 
 SCHEMA_VERSION = 1
@@ -78,7 +77,7 @@ class RunDirectory:
             )
         if "code_writer" not in record.models:
             raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
-        check_tests(record.spec, self.path)
+        check_spec(record.spec, self.path)
         return record
 
     def write(self, record: RunRecord | HealRecord) -> None:
@@ -148,14 +147,7 @@ class RunDirectory:
 
     def _round(self, name: str) -> RoundRecord:
         record: RoundRecord = self.load_record(name, RoundRecord)
-        for board in (record.board, record.probes or record.board):
-            if len(board.candidates) != len(board.verdicts):
-                raise UsageError(f"{self.path / name} has {len(board.verdicts)} verdicts on other candidates.")
-        if record.ruling.leader not in (None, *(each.id for each in record.board.candidates)):
-            raise UsageError(f"{self.path / name} is led by a candidate that it does not have.")
-        tests = (*record.board.tests, *(entry.test for entry in record.ruling.ledger))
-        if not all(map(parses, {f"{test.preamble}\n{test.source}" for test in tests})):
-            raise UsageError(f"{self.path / name} has a test that is not Python; it can't be shown or resumed.")
+        check_round(record, self.path / name)
         return record
 
     def append(self, record: RoundRecord) -> None:
