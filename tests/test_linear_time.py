@@ -33,6 +33,7 @@ BOUNDED = {"syntax/laid_out.py": r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z"}
 NOTICED = 0.004
 """Seconds of the first look that call for a measurement: a quadratic pattern takes some 0.01."""
 MOST_RATIO = 8
+MOST = 15.0
 UNITS = (" ", "\n", "a", "1", "`", "*", "(")
 _CALLS = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 _FLAGS = ("IGNORECASE", "I", "MULTILINE", "M", "DOTALL", "S", "VERBOSE", "X", "ASCII", "A")
@@ -209,12 +210,10 @@ def seconds(work: Callable[[str], object], text: str, most: float = 3.0) -> floa
 
 
 def grows(work: Callable[[str], object], text: Callable[[int], str], size: int) -> bool:
-    """Return True if four times the text takes much more than four times the time."""
-    long = min(seconds(work, text(4 * size)) for _ in range(3))
-    if long < 10 * NOTICED:
-        return False
+    """Return True if four times the text takes much more than four times the time, or `MOST` seconds."""
     short = min(seconds(work, text(size)) for _ in range(3))
-    return long > MOST_RATIO * max(short, NOTICED)
+    most = min(MOST_RATIO * max(short, NOTICED), MOST)
+    return all(seconds(work, text(4 * size), most) > most for _ in range(3))
 
 
 def used(pattern: re.Pattern[str], how: str) -> Callable[[str], object]:
@@ -315,7 +314,6 @@ def _tests(text: str) -> None:
 @pytest.mark.parametrize("reader", [_specs, _examples, _code, _tests, clean, stated, requirements_of])
 def test_readers_take_linear_time(reader: Callable[[str], object], unit: str) -> None:
     assert not grows(reader, lambda n: unit * (n // len(unit)), LONG)
-    assert seconds(reader, unit * (80_000 // len(unit)), 20.0) < 15
 
 
 def test_files_of_many_tests_are_split_in_linear_time() -> None:

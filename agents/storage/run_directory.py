@@ -19,6 +19,7 @@ import json
 import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,7 +54,7 @@ class RunDirectory:
     @property
     def exists(self) -> bool:
         """True once a run was begun there."""
-        return self._place("run.json").is_file()
+        return any(self._place("run.json").is_file() for _ in range(3))  # as in `_bytes`
 
     @property
     def replies(self) -> Path:
@@ -218,6 +219,9 @@ class RunDirectory:
         return contained(self.path / name, contained(self.path))
 
     def _bytes(self, name: str) -> bytes:
+        for _ in range(2):  # what is adopted meanwhile is moved twice
+            with suppress(FileNotFoundError):
+                return read_regular(self._place(name), contained(self.path))
         return read_regular(self._place(name), contained(self.path))
 
 

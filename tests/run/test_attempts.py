@@ -100,6 +100,24 @@ def killed(armed: str) -> Iterator[Killed]:
         yield killed
 
 
+def test_a_run_can_be_read_while_a_result_takes_the_place_of_another(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, record())
+
+    def adopt() -> None:
+        for _ in range(100):
+            run.begin_attempt().write(record())
+            run.adopt_attempt()
+
+    adopting = threading.Thread(target=adopt)
+    adopting.start()
+    read = 0
+    while adopting.is_alive():
+        assert run.exists
+        assert run.read().status == record().status
+        read += 1
+    assert read > 100
+
+
 @pytest.mark.parametrize("armed", [pytest.param("all", marks=pytest.mark.thorough), "adopting"])
 def test_a_kill_at_any_moment_leaves_one_whole_result(tmp_path: Path, armed: str, killed: Killed) -> None:
     """Killed before its first, second, ... change of a name, until one attempt comes through."""

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
+from agents.storage.run_directory import runs_in
+
 from ..run.test_approvals import MENDED, TESTS, answering, fenced
 from ..support.chromium import browser, needs_chromium
 from ..support.commands import ROOT, command, environment, greenloop, processes_with
@@ -337,11 +339,11 @@ def test_a_question_is_answered(browser: BrowserContext, tmp_path: Path, provide
         page.locator("#lines").fill(right)
         page.get_by_role("button", name="Answer and go on").click()
         page.get_by_role("heading", name="Facts").wait_for()
-        (run,) = (tmp_path / "work_dir/runs").glob("*/run.json")
+        (run,) = runs_in(tmp_path / "work_dir")
 
         def answered() -> bool:
-            record = json.loads(run.read_text())
-            return record["status"] == "finished" and any(each["answer"] for each in record["spec"]["examples"])
+            record = run.read()
+            return record.status == "finished" and any(each.answer for each in record.spec.examples)
 
         assert wait_until(answered, 30)
 
