@@ -73,11 +73,10 @@ def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> 
     ("arguments", "code", "sections"),
     [
         (["--heal", "-n", "2"], 1, 1),
-        (["--heal", "-x", "-q"], 1, 1),
+        (["--heal", "-x", "-q", "--strict-markers", "-W", "error"], 1, 1),
         (["--heal", "--co"], 0, 0),
         (["--heal", "-p", "no:terminal"], 1, 0),
         (["--heal", "-k", "other"], 0, 0),
-        (["--heal", "--strict-markers", "-W", "error"], 1, 1),
         (["--heal", "--heal-most", "0"], 1, 1),
         ([], 1, 0),
     ],

@@ -28,7 +28,7 @@ from .conftest import Left
 TESTS = "from user_code import f\n\ndef test_f() -> None:\n    assert f(2) == 4\n"
 RIGHT, WRONG = "def f(x):\n    return 2 * x\n", "def f(x):\n    return 3 * x\n"
 HANGING = "def f(x):\n    while True:\n        pass\n"
-COUNTS = [250, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
+COUNTS = [100, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])]
 
 
 @pytest.fixture
