@@ -228,9 +228,10 @@ def _has_effect(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
-        case ast.Assign() | ast.AugAssign():
+        case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
+            parts = (each for target in targets for each in ast.walk(target))
+            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in parts)
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 
 

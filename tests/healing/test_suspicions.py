@@ -111,6 +111,13 @@ def test_an_effect_may_be_written_as_an_operation_in_place() -> None:
     assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 
+@pytest.mark.parametrize("new", ["_, a.b = divmod(a.b, 2)", "a.b, a[0] = 1, 2", "a.b: int = a.b"])
+def test_an_effect_may_be_one_of_several_that_a_statement_has(new: str) -> None:
+    old, new = "def f(a):\n    a.b = a.b % 2\n", f"def f(a):\n    {new}\n"
+    assert named(new, old) == set()
+    assert named("def f(a):\n    return 2\n", new) == {"removes"}
+
+
 @pytest.mark.parametrize("new", HONEST.values(), ids=HONEST)
 def test_an_honest_patch_is_not_suspicious(new: str) -> None:
     assert named(new) == set()

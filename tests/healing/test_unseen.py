@@ -316,6 +316,22 @@ def test_three_honest_patches_are_verified(sandbox: Sandbox, tmp_path: Path, nam
     assert result.grade == "verified", (result.why, result.question)
 
 
+CHECKED = f"{PRINTED}assert total([1, 2, 3]) == 6\n"
+
+
+@pytest.mark.parametrize("expected", [{"expect": "total 6"}, {"expect_call": ("total([4]) == 4",)}, {}])
+def test_what_was_printed_before_an_assertion_failed_may_change_and_not_go(
+    sandbox: Sandbox, tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    code = ("sum(amounts)", "sum([*amounts])", "sum(tuple(amounts))")
+    patches = [CHECKED.replace("sum(amounts[1:])", each) for each in code]
+    if "expect" not in expected:
+        patches[0] = patches[0].replace("print('total', ", "str(")
+    result = healed(sandbox, tmp_path, CHECKED, patches, **expected)
+    assert [trial.plausible for trial in result.trials] == ["expect" in expected, True, True]
+    assert result.grade == ("verified" if "expect" in expected else "consensus")
+
+
 def test_calls_near_an_expected_one_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
     text = AGE.replace('["30", "-5"]', '["30"]')
     old = f"    if number == -1:\n        raise ValueError(text)\n{RESULT}"
