@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
@@ -159,8 +160,8 @@ class Evidence:
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
-        """The shortest call on which a patch differs from its rival, by default the code as it was, as a question;
-        None where there is none whose answer can be written down."""
+        """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
+        last call, of another kind, that it changes an answer of. None where no answer can be written down."""
         found = []
         for call in self.calls:
             one = self._text(leader, call)
@@ -175,17 +176,18 @@ class Evidence:
         plain = [each for each in found if all(map(is_plain, each[1:]))]
         if not plain:
             others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found)
-            asked = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
-            return next(asked, None)
-        call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
+            shortened = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
+            return next(shortened, None)
+        shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
+        call, one, other = shortest
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        said = _quoted(answered_by(call, one))
-        first = one if _is_raised(one) else f"is {one}"
-        second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
-        rivals = first if other is None else f"{first} or {second}"
-        return f"{call.source} {rivals}? --expect-call {said} decides it, with the value that is right."
+        calls = [each for each in plain if each[0].path]
+        asked = dict.fromkeys([shortest, calls[-1] if rival is None else shortest])
+        said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
+        each = "each " * (len(asked) > 1)
+        return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
 
     def _text(self, trial: Trial, call: Call) -> str | None:
         """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
@@ -249,6 +251,13 @@ def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]
 def shown(call: Call) -> str:
     """A call for a sentence."""
     return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
+
+
+def _asked(call: Call, one: str, other: str | None) -> str:
+    """Ask which of two answers is right."""
+    first = one if _is_raised(one) else f"is {one}"
+    second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
+    return f"{call.source} {first if other is None else f'{first} or {second}'}?"
 
 
 def _words(source: str) -> str:

@@ -362,6 +362,24 @@ def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | N
     assert said is None or f" {said} " in question
 
 
+@pytest.mark.parametrize(("rival", "asked"), [(None, ["f([1])", "f([2, 2])"]), ("patch2", ["f([1])"])])
+def test_a_patch_that_is_alone_is_asked_about_two_calls(rival: str | None, asked: list[str]) -> None:
+    calls = [Call("s.py", "f", source) for source in ("f([1, 3])", "f([1])", "f([2, 2])")]
+    trials = [
+        Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {}), Observation())
+        for name in ("patch1", "patch2")
+    ]
+    answers = {"patch1": dict.fromkeys(calls, Answer("1")), "patch2": dict.fromkeys(calls, Answer("2"))}
+    question = Evidence(calls, dict.fromkeys(calls, Answer("0")), answers).question(
+        trials[0], trials[1] if rival else None
+    )
+    words = shlex.split(question or "")
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--expect-call"] == [
+        f"{each} == 1" for each in asked
+    ]
+    assert all(f"{each} is 1 or " in (question or "") for each in asked)
+
+
 def test_a_long_value_is_cut_in_a_question() -> None:
     call = Call("s.py", "f", "f(1)")
     trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())
