@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.healing.evidence import Evidence, shown
+from agents.healing.evidence import Answers, Evidence, shown
 from agents.healing.expectations import rounded
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
@@ -369,7 +369,10 @@ def test_a_patch_that_is_alone_is_asked_about_two_calls(rival: str | None, asked
         Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {}), Observation())
         for name in ("patch1", "patch2")
     ]
-    answers = {"patch1": dict.fromkeys(calls, Answer("1")), "patch2": dict.fromkeys(calls, Answer("2"))}
+    answers: dict[str, Answers] = {
+        "patch1": dict.fromkeys(calls, Answer("1")),
+        "patch2": dict.fromkeys(calls, Answer("2")),
+    }
     question = Evidence(calls, dict.fromkeys(calls, Answer("0")), answers).question(
         trials[0], trials[1] if rival else None
     )
