@@ -14,7 +14,7 @@ from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, r
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
-from ..syntax.source import parse_expression, statements
+from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import RAISES, answered_by, is_same, rounded
@@ -206,11 +206,11 @@ def calls_near(
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
     mended: set[tuple[str, str]] = set()
     for path, text in texts:
-        was, now = ({name: ast.dump(node) for name, node in _functions(each)} for each in (files[path], text))
+        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
         mended |= {(path, name) for name in now if was.get(name) != now[name]}
     values = _boundaries([*texts, *files.items()], mended)
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
-    return found or list(other_runs) or _near(calls)
+    return found or list(other_runs) or _near(calls, values)
 
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
@@ -232,15 +232,21 @@ def _literal_call(source: str) -> ast.Call | None:
     return node if is_plain and isinstance(node, ast.Call) else None
 
 
-def _functions(text: str) -> list[tuple[str, ast.AST]]:
-    """The functions of a module behind their qualified names; none where it is no Python."""
-    found = qualified(ast.Module(statements(text), []))
-    return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
+def _bound(text: str) -> list[tuple[str, ast.AST]]:
+    """The functions of a module behind their qualified names, and what it assigns; none where it is no Python."""
+    module = ast.Module(statements(text), [])
+    functions = [(name, node) for name, node in qualified(module) if not isinstance(node, ast.ClassDef)]
+    assigned = (each for each in module.body if isinstance(each, ast.Assign | ast.AnnAssign))
+    return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
 
 
-def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
-    """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
-    nodes = (node for path, text in texts for name, node in _functions(text) if (path, name) in functions)
+def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]]) -> list[object]:
+    """The literals of what is mended in files, and of what the module assigns for it, of whole numbers those
+    beside them and their multiples, too."""
+    bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
+    nodes = [node for path, name, node in bound if (path, name) in mended]
+    read = names_used(nodes)
+    nodes += [node for _, name, node in bound if name in read]
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.healing.evidence import Answers, Evidence, shown
+from agents.healing.evidence import Answers, Evidence, calls_near, shown
 from agents.healing.expectations import rounded
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
@@ -330,6 +330,29 @@ def test_what_was_printed_before_an_assertion_failed_may_change_and_not_go(
     result = healed(sandbox, tmp_path, CHECKED, patches, **expected)
     assert [trial.plausible for trial in result.trials] == ["expect" in expected, True, True]
     assert result.grade == ("verified" if "expect" in expected else "consensus")
+
+
+ROMAN = """\
+SIGNS: list = [(100, "C"), (50, "L")]
+
+
+def roman(number):
+    out = ""
+    for value, sign in SIGNS:
+        out += sign * (number // value)
+        number %= value
+    return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("return out", "return out.lower()"), ('(50, "L")', '(50, "L"), (1, "I")')]
+)
+def test_literals_of_a_table_that_a_mended_function_reads_are_tried(old: str, new: str) -> None:
+    place = Place("s.py", "file", "", 1, 9)
+    patch = Patch("patch1", place, {"s.py": ROMAN.replace(old, new)})
+    found = calls_near([Call("s.py", "roman", "roman(4)")], {"s.py": ROMAN}, [patch])
+    assert {f"roman({number})" for number in (49, 51, 99, 101)} <= {each.source for each in found}
 
 
 def test_calls_near_an_expected_one_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
