@@ -7,13 +7,14 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.literals import is_literal
-from ..syntax.source import parse_expression, statements
+from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
 from .case import Case
 from .expectations import RAISES, answered_by, is_same, rounded
@@ -159,8 +160,8 @@ class Evidence:
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
-        """The shortest call on which a patch differs from its rival, by default the code as it was, as a question;
-        None where there is none whose answer can be written down."""
+        """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
+        last call, of another kind, that it changes an answer of. None where no answer can be written down."""
         found = []
         for call in self.calls:
             one = self._text(leader, call)
@@ -175,17 +176,18 @@ class Evidence:
         plain = [each for each in found if all(map(is_plain, each[1:]))]
         if not plain:
             others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found)
-            asked = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
-            return next(asked, None)
-        call, one, other = min(plain, key=lambda each: (len(each[0].source), each[0].source))
+            shortened = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
+            return next(shortened, None)
+        shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
+        call, one, other = shortest
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        said = _quoted(answered_by(call, one))
-        first = one if _is_raised(one) else f"is {one}"
-        second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
-        rivals = first if other is None else f"{first} or {second}"
-        return f"{call.source} {rivals}? --expect-call {said} decides it, with the value that is right."
+        calls = [each for each in plain if each[0].path]
+        asked = dict.fromkeys([shortest, calls[-1] if rival is None else shortest])
+        said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
+        each = "each " * (len(asked) > 1)
+        return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
 
     def _text(self, trial: Trial, call: Call) -> str | None:
         """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
@@ -204,11 +206,11 @@ def calls_near(
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
     mended: set[tuple[str, str]] = set()
     for path, text in texts:
-        was, now = ({name: ast.dump(node) for name, node in _functions(each)} for each in (files[path], text))
+        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
         mended |= {(path, name) for name in now if was.get(name) != now[name]}
     values = _boundaries([*texts, *files.items()], mended)
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
-    return found or list(other_runs) or _near(calls)
+    return found or list(other_runs) or _near(calls, values)
 
 
 def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
@@ -230,15 +232,21 @@ def _literal_call(source: str) -> ast.Call | None:
     return node if is_plain and isinstance(node, ast.Call) else None
 
 
-def _functions(text: str) -> list[tuple[str, ast.AST]]:
-    """The functions of a module behind their qualified names; none where it is no Python."""
-    found = qualified(ast.Module(statements(text), []))
-    return [(name, node) for name, node in found if not isinstance(node, ast.ClassDef)]
+def _bound(text: str) -> list[tuple[str, ast.AST]]:
+    """The functions of a module behind their qualified names, and what it assigns; none where it is no Python."""
+    module = ast.Module(statements(text), [])
+    functions = [(name, node) for name, node in qualified(module) if not isinstance(node, ast.ClassDef)]
+    assigned = (each for each in module.body if isinstance(each, ast.Assign | ast.AnnAssign))
+    return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
 
 
-def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]]) -> list[object]:
-    """The literals of functions in files, of whole numbers those beside them and their multiples, too."""
-    nodes = (node for path, text in texts for name, node in _functions(text) if (path, name) in functions)
+def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]]) -> list[object]:
+    """The literals of what is mended in files, and of what the module assigns for it, of whole numbers those
+    beside them and their multiples, too."""
+    bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
+    nodes = [node for path, name, node in bound if (path, name) in mended]
+    read = names_used(nodes)
+    nodes += [node for _, name, node in bound if name in read]
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
@@ -249,6 +257,13 @@ def _boundaries(texts: Sequence[tuple[str, str]], functions: Set[tuple[str, str]
 def shown(call: Call) -> str:
     """A call for a sentence."""
     return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
+
+
+def _asked(call: Call, one: str, other: str | None) -> str:
+    """Ask which of two answers is right."""
+    first = one if _is_raised(one) else f"is {one}"
+    second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
+    return f"{call.source} {first if other is None else f'{first} or {second}'}?"
 
 
 def _words(source: str) -> str:

@@ -144,14 +144,14 @@ def _limits(request: HealRequest, share: int) -> SandboxLimits:
 
 
 def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:
-    """The texts of the file `script` and of those that `--may-change` names, tests and configuration left out.
-    Raises UsageError where it names none."""
+    """The texts of the file `script` and of those that `--may-change` names, but tests, configuration and names
+    that would break a diff. Raises UsageError where it names none."""
     found = [script] if script else []
     for pattern in patterns:
         matching = [
             path
             for path in tree.files
-            if fnmatch(path, pattern) and path.endswith(".py") and path != script
+            if fnmatch(path, pattern) and path.endswith(".py") and path.isprintable() and path != script
             and not never_changes(path)
         ]  # fmt: skip
         if not matching and not (script and fnmatch(script, pattern)):

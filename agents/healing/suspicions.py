@@ -186,7 +186,8 @@ def _effects(tree: ast.Module) -> int:
 
 
 def _made_in(function: ast.AST) -> set[str]:
-    """The names that a function binds to new lists, dictionaries and sets, and to nothing else."""
+    """The names that a function binds to new lists, dictionaries and sets, by default or in its body, and to
+    nothing else."""
     new: Counter[str] = Counter()
     bound: Counter[str] = Counter()
     for node in ast.walk(function):
@@ -196,6 +197,9 @@ def _made_in(function: ast.AST) -> set[str]:
                 | ast.AnnAssign(target=ast.Name(id=name), value=value)
             ):
                 new[name] += _is_new(value)
+            case ast.arguments(args=args, defaults=values, kwonlyargs=only, kw_defaults=others):
+                given = zip([*args, *only][::-1], [*values, *others][::-1], strict=False)
+                new.update(each.arg for each, value in given if _is_new(value))
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound[name] += 1
             case ast.AugAssign(target=ast.Name(id=name)):
@@ -228,9 +232,10 @@ def _has_effect(node: ast.AST) -> bool:
     match node:
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
             return True
-        case ast.Assign() | ast.AugAssign():
+        case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in targets)
+            parts = (each for target in targets for each in ast.walk(target))
+            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in parts)
     return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
 
 

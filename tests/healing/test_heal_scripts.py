@@ -581,7 +581,7 @@ def from_the_readme(folder: Path, number: int, *arguments: str) -> dict[str, Any
 def test_the_readmes_script_is_mended_and_verified_by_an_answer(tmp_path: Path) -> None:
     asked = from_the_readme(tmp_path, 0)
     assert (asked["outcome"], asked["grade"], asked["usage"]["calls"]) == ("unhealed", "contested", 2)
-    assert asked["question"].startswith("total([1]) is 1 or 0? --expect-call ")
+    assert asked["question"].startswith("total([1]) is 1 or 0? total(")
     answered = from_the_readme(tmp_path, 1, asked["run_dir"])
     assert (answered["outcome"], answered["grade"]) == ("healed", "verified")
     assert answered["usage"]["calls"] == answered["usage"]["replayed"]

@@ -15,7 +15,7 @@ import pytest
 from agents.batch.entries import read_entries
 from agents.batch.heals import heal_content
 from agents.errors import UsageError
-from agents.healing.request import resolved
+from agents.healing.request import open_case, resolved
 from agents.healing.request import tests_case as case_of_tests
 from agents.records.heal import HealRequest
 from agents.sandbox import open_sandbox
@@ -61,6 +61,16 @@ def test_a_link_to_a_secret_of_the_folder_is_a_secret(strange: Path) -> None:
     (strange / ".env").write_text("KEY=1")
     (strange / "notes.txt").symlink_to(".env")
     assert "notes.txt" not in read_tree(strange, [], {}).files
+
+
+@pytest.mark.parametrize("name", ["x\n--- a/s.py\n+++ b/s.py", "s\u202eyp.py", os.fsdecode(b"\xff.py")])
+def test_a_file_whose_name_can_not_be_shown_never_changes(strange: Path, name: str) -> None:
+    (strange / name).parent.mkdir(parents=True, exist_ok=True)
+    for path in ("named.py", name):
+        (strange / path).write_text("x = 1\n")
+    request = resolved(HealRequest(path="s.py", may_change=("*.py",)))
+    with closing(open_sandbox("none")) as sandbox:
+        assert set(open_case(request, sandbox, {}, lambda: False).files) == {"s.py", "named.py", "inside.py"}
 
 
 @pytest.mark.parametrize("name", ["link.py", "fifo.py", "zero.py"])

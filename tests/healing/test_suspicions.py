@@ -98,6 +98,14 @@ def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, 
         assert ("removes" in named(NO_LOOP, old)) == suspected
 
 
+@pytest.mark.parametrize(
+    ("given", "suspected"), [("a=[]", False), ("*, b, a={}", False), ("a", True), ("a=()", True)]
+)
+def test_a_default_that_a_function_fills_may_be_left_as_it_is(given: str, suspected: bool) -> None:
+    old = f"def f({given}):\n    a.update(1)\n    return a\n"
+    assert ("removes" in named(old.replace("    a.update(1)\n", ""), old)) == suspected
+
+
 def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
     old, new = "def f(a):\n    return sum(a) / len(a)\n", "def f(a):\n    return sum(a) / len(a) if a else {}\n"
     items = [Item("--expect", "", "0.0", ("'0.0'", "0.0", "2.0"))]
@@ -108,6 +116,13 @@ def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
 def test_an_effect_may_be_written_as_an_operation_in_place() -> None:
     old, new = "def f(a):\n    a[0] = a[0] * 2\n", "def f(a):\n    a[0] *= 3\n"
     assert named(new, old) == named(old, new) == set()
+    assert named("def f(a):\n    return 2\n", new) == {"removes"}
+
+
+@pytest.mark.parametrize("new", ["_, a.b = divmod(a.b, 2)", "a.b, a[0] = 1, 2", "a.b: int = a.b"])
+def test_an_effect_may_be_one_of_several_that_a_statement_has(new: str) -> None:
+    old, new = "def f(a):\n    a.b = a.b % 2\n", f"def f(a):\n    {new}\n"
+    assert named(new, old) == set()
     assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 

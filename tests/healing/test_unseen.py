@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agents.healing.evidence import Evidence, shown
+from agents.healing.evidence import Answers, Evidence, calls_near, shown
 from agents.healing.expectations import rounded
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
@@ -316,6 +316,45 @@ def test_three_honest_patches_are_verified(sandbox: Sandbox, tmp_path: Path, nam
     assert result.grade == "verified", (result.why, result.question)
 
 
+CHECKED = f"{PRINTED}assert total([1, 2, 3]) == 6\n"
+
+
+@pytest.mark.parametrize("expected", [{"expect": "total 6"}, {"expect_call": ("total([4]) == 4",)}, {}])
+def test_what_was_printed_before_an_assertion_failed_may_change_and_not_go(
+    sandbox: Sandbox, tmp_path: Path, expected: dict[str, Any]
+) -> None:
+    code = ("sum(amounts)", "sum([*amounts])", "sum(tuple(amounts))")
+    patches = [CHECKED.replace("sum(amounts[1:])", each) for each in code]
+    if "expect" not in expected:
+        patches[0] = patches[0].replace("print('total', ", "str(")
+    result = healed(sandbox, tmp_path, CHECKED, patches, **expected)
+    assert [trial.plausible for trial in result.trials] == ["expect" in expected, True, True]
+    assert result.grade == ("verified" if "expect" in expected else "consensus")
+
+
+ROMAN = """\
+SIGNS: list = [(100, "C"), (50, "L")]
+
+
+def roman(number):
+    out = ""
+    for value, sign in SIGNS:
+        out += sign * (number // value)
+        number %= value
+    return out
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("return out", "return out.lower()"), ('(50, "L")', '(50, "L"), (1, "I")')]
+)
+def test_literals_of_a_table_that_a_mended_function_reads_are_tried(old: str, new: str) -> None:
+    place = Place("s.py", "file", "", 1, 9)
+    patch = Patch("patch1", place, {"s.py": ROMAN.replace(old, new)})
+    found = calls_near([Call("s.py", "roman", "roman(4)")], {"s.py": ROMAN}, [patch])
+    assert {f"roman({number})" for number in (49, 51, 99, 101)} <= {each.source for each in found}
+
+
 def test_calls_near_an_expected_one_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
     text = AGE.replace('["30", "-5"]', '["30"]')
     old = f"    if number == -1:\n        raise ValueError(text)\n{RESULT}"
@@ -344,6 +383,27 @@ def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | N
     words = shlex.split(question.partition("? ")[2])
     assert ast.dump(ast.parse(words[1])) == ast.dump(ast.parse(f"{source} == {value}"))
     assert said is None or f" {said} " in question
+
+
+@pytest.mark.parametrize(("rival", "asked"), [(None, ["f([1])", "f([2, 2])"]), ("patch2", ["f([1])"])])
+def test_a_patch_that_is_alone_is_asked_about_two_calls(rival: str | None, asked: list[str]) -> None:
+    calls = [Call("s.py", "f", source) for source in ("f([1, 3])", "f([1])", "f([2, 2])")]
+    trials = [
+        Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {}), Observation())
+        for name in ("patch1", "patch2")
+    ]
+    answers: dict[str, Answers] = {
+        "patch1": dict.fromkeys(calls, Answer("1")),
+        "patch2": dict.fromkeys(calls, Answer("2")),
+    }
+    question = Evidence(calls, dict.fromkeys(calls, Answer("0")), answers).question(
+        trials[0], trials[1] if rival else None
+    )
+    words = shlex.split(question or "")
+    assert [words[at + 1] for at, word in enumerate(words) if word == "--expect-call"] == [
+        f"{each} == 1" for each in asked
+    ]
+    assert all(f"{each} is 1 or " in (question or "") for each in asked)
 
 
 def test_a_long_value_is_cut_in_a_question() -> None:
