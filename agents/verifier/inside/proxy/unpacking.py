@@ -15,7 +15,7 @@ from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
 from .shared import KINDS, VIEWS, empty
 from .tables import Tables
-from .versions import EXCEPTION_GROUP, add_note
+from .versions import EXCEPTION_GROUP
 
 
 class Unpacker:
@@ -173,8 +173,8 @@ class Unpacker:
         if isinstance(made := self.tree(context, depth), BaseException):
             error.__context__ = made
         error.__suppress_context__ = suppressed is True
-        for note in notes if isinstance(notes, list) else ():
-            add_note(error, str(note))
+        if notes:  # `add_note` would ask the other process for those before, of an error not known there yet
+            BaseException.__setattr__(error, "__notes__", [*map(str, notes)])
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {
