@@ -265,14 +265,36 @@ def check(names):
     for name in names:
         error.add_note(name)
     raise error
+def retry(function, count):
+    errors = []
+    for _ in range(count):
+        try:
+            return function()
+        except OSError as error:
+            errors.append(error)
+    if count > 1:
+        raise Wrong(*errors) from errors[-1]
+    errors[0].add_note("only once")
+    errors[0].args = ("failed", *errors[0].args)
+    raise errors[0]
 """
 NOTED_TESTS = """
+from unittest.mock import Mock
 import pytest
-from user_code import Wrong, check
+from user_code import Wrong, check, retry
 def test_a():
     with pytest.raises(Wrong) as caught:
         check(["a", "b"])
     assert caught.value.__notes__ == ["a", "b"]
+def test_cause():
+    errors = [OSError(number) for number in range(3)]
+    with pytest.raises(Wrong) as caught:
+        retry(Mock(side_effect=errors), 3)
+    assert caught.value.__cause__ is errors[-1] and caught.value.args == tuple(errors)
+    with pytest.raises(OSError) as caught:
+        retry(Mock(side_effect=errors), 1)
+    assert caught.value is errors[0] and errors[0].__notes__ == ["only once"]
+    assert errors[0].args == ("failed", 0)
 """
 SHAPES = """
 from typing import Protocol, TypedDict, runtime_checkable
@@ -316,6 +338,7 @@ CASES = {
     "marks in another order": (OPAQUE.replace("in functions", "in functions[::-1]"), OPAQUE_TESTS, "failed"),
     "an object's base compares": (POINT.replace("def make", "class Q(P): pass\nP = Q\ndef make"), TUPLE, "passed"),
     "notes on an exception": (NOTED, NOTED_TESTS, "passed"),
+    "another cause": (NOTED.replace("from errors[-1]", "from errors[0]"), NOTED_TESTS, "failed"),
     "other notes": (NOTED.replace("add_note(name)", "add_note('a')"), NOTED_TESTS, "failed"),
     "protocols": (SHAPES, SHAPES_TESTS, "passed"),
     "a protocol that asks for less": (

@@ -194,9 +194,7 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
 
 
 _UNNAMED: dict[str, type] = {
-    "generator": types.GeneratorType,
-    "coroutine": types.CoroutineType,
-    "async_generator": types.AsyncGeneratorType,
+    each.__name__: each for each in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 }
 """Types of `builtins` that it has no name for."""
 

@@ -147,15 +147,9 @@ class Capabilities:
         return OPERATIONS[name](target, *others)
 
     uses: ClassVar[dict[str, Callable[..., Any]]] = {
-        "get": _get,
-        "set": _set,
-        "delete": _set,
-        "names": _names,
-        "call": _call,
-        "method": _method,
-        "special": _special,
-        "operate": _operate,
-    }
+        "get": _get, "set": _set, "delete": _set, "names": _names,
+        "call": _call, "method": _method, "special": _special, "operate": _operate,
+    }  # fmt: skip
 
     def _check(self, kind: str, target: Any, name: Any) -> None:
         if not isinstance(name, str) or not self._is_open(kind, target, name):
