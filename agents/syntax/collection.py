@@ -38,7 +38,11 @@ def is_test_case(node: ast.ClassDef) -> bool:
 
 
 def is_test(node: ast.stmt) -> bool:
-    """Return True if pytest collects `node`: a test function, or a class of tests."""
+    """Return True if pytest collects `node`: a test function, a class of tests, or one of a state machine's
+    (`TestSet = SetMachine.TestCase`; `unittest.TestCase`, of a module, is none)."""
+    match node:
+        case ast.Assign(targets=[ast.Name()], value=ast.Attribute(value=ast.Name(id=machine), attr="TestCase")):
+            return machine[:1].isupper()
     if isinstance(node, Function):
         return node.name.startswith("test") and not is_fixture(node)
     if not isinstance(node, ast.ClassDef):

@@ -230,7 +230,124 @@ def test_argument():
     assert count(MappingProxyType({"a": 1})) == 2
 """
 
+OPAQUE = """
+def emit(functions):
+    return [function() for function in functions]
+def inside(contexts):
+    found = []
+    for make in contexts:
+        with make() as held:
+            found.append(held)
+    return found
+"""
+OPAQUE_TESTS = """
+from contextlib import contextmanager, nullcontext
+from unittest.mock import Mock, sentinel
+from user_code import emit, inside
+def test_marks():
+    mark = object()
+    assert emit([Mock(return_value=sentinel.a), lambda: mark]) == [sentinel.a, mark]
+def test_contexts():
+    log = []
+    @contextmanager
+    def opened():
+        log.append("in")
+        yield 3
+        log.append("out")
+    assert inside([opened, lambda: nullcontext(4)]) == [3, 4]
+    assert log == ["in", "out"]
+"""
+NOTED = """
+class Wrong(Exception):
+    pass
+def check(names):
+    error = Wrong(len(names))
+    for name in names:
+        error.add_note(name)
+    raise error
+def retry(function, count):
+    errors = []
+    for _ in range(count):
+        try:
+            return function()
+        except OSError as error:
+            errors.append(error)
+    if count > 1:
+        raise Wrong(*errors) from errors[-1]
+    errors[0].add_note("only once")
+    errors[0].args = ("failed", *errors[0].args)
+    raise errors[0]
+"""
+NOTED_TESTS = """
+from unittest.mock import Mock
+import pytest
+from user_code import Wrong, check, retry
+def test_a():
+    with pytest.raises(Wrong) as caught:
+        check(["a", "b"])
+    assert caught.value.__notes__ == ["a", "b"]
+def test_cause():
+    errors = [OSError(number) for number in range(3)]
+    with pytest.raises(Wrong) as caught:
+        retry(Mock(side_effect=errors), 3)
+    assert caught.value.__cause__ is errors[-1] and caught.value.args == tuple(errors)
+    with pytest.raises(OSError) as caught:
+        retry(Mock(side_effect=errors), 1)
+    assert caught.value is errors[0] and errors[0].__notes__ == ["only once"]
+    assert errors[0].args == ("failed", 0)
+"""
+SHAPES = """
+from typing import Protocol, TypedDict, runtime_checkable
+@runtime_checkable
+class Shape(Protocol):
+    def area(self): ...
+class Size(TypedDict):
+    width: int
+def shapes(each):
+    return [one for one in each if isinstance(one, Shape)]
+"""
+SHAPES_TESTS = """
+from user_code import Size, shapes
+class Flat:
+    area = None
+class Disc:
+    def area(self):
+        return 3
+def test_a():
+    disc = Disc()
+    assert shapes([Flat(), disc, 1]) == [disc]
+def test_fields():
+    assert set(Size.__annotations__) == {"width"}
+"""
+MACHINE_TESTS = """
+from hypothesis import settings, strategies
+from hypothesis.stateful import RuleBasedStateMachine, rule
+from user_code import add
+class Sums(RuleBasedStateMachine):
+    total = 0
+    @rule(number=strategies.integers(0, 9))
+    def more(self, number):
+        self.total = add(before := self.total, number)
+        assert self.total - before == number
+SumsTest = Sums.TestCase
+SumsTest.settings = settings(max_examples=5, stateful_step_count=5)
+"""
+
 CASES = {
+    "marks and contexts": (OPAQUE, OPAQUE_TESTS, "passed"),
+    "marks in another order": (OPAQUE.replace("in functions", "in functions[::-1]"), OPAQUE_TESTS, "failed"),
+    "an object's base compares": (POINT.replace("def make", "class Q(P): pass\nP = Q\ndef make"), TUPLE, "passed"),
+    "notes on an exception": (NOTED, NOTED_TESTS, "passed"),
+    "another cause": (NOTED.replace("from errors[-1]", "from errors[0]"), NOTED_TESTS, "failed"),
+    "other notes": (NOTED.replace("add_note(name)", "add_note('a')"), NOTED_TESTS, "failed"),
+    "protocols": (SHAPES, SHAPES_TESTS, "passed"),
+    "a protocol that asks for less": (
+        SHAPES.replace("isinstance(one, Shape)", "hasattr(one, 'area')"),
+        SHAPES_TESTS,
+        "failed",
+    ),
+    "a state machine": (ADD, MACHINE_TESTS, "passed"),
+    "a state machine that finds an error": (ADD.replace("a + b", "a or b"), MACHINE_TESTS, "failed"),
     "read-only mappings": (READ_ONLY, READ_ONLY_TESTS, "passed"),
     "a read-only copy": (READ_ONLY.replace("(self._held)", "(dict(self._held))"), READ_ONLY_TESTS, "failed"),
     "a mapping that equals everything": (

@@ -154,3 +154,23 @@ def test_other_joined_assertions_are_run(asserted: str, verifier: Verifier) -> N
         f"from user_code import f\ndef test_a():\n    limit = f(3)\n    assert {asserted}\n    assert f(1) == 2\n"
     )
     passed(verifier, "def f(x):\n    return x + 1\n", tests)
+
+
+ASKED_BY_NONE = {
+    "the name of a function": (
+        "def drop(x):\n    x.clear()\n",
+        "def test_a():\n    x = [1]\n    user_code.drop(x)\n    assert x == []\n",
+    ),
+    "something that no object contains": (
+        "class Odd:\n    def __contains__(self, x):\n        return x % 2 == 1\n",
+        "def test_a():\n    assert 3 in user_code.Odd()\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ASKED_BY_NONE)
+def test_what_no_test_asks_for_is_no_answer_that_a_test_misses(case: str, verifier: Verifier) -> None:
+    code, test = ASKED_BY_NONE[case]
+    verdict = verifier.verify(code, f"import user_code\n{test}")
+    assert verdict.kind == "passed"
+    assert not [note for note in verdict.notes if "would pass" in note]

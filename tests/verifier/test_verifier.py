@@ -170,8 +170,8 @@ def test_a_test_of_relative_paths_runs_in_one_process_and_the_verdict_says_so(ve
 
 def test_an_object_that_cannot_be_handed_over_moves_its_test_into_one_process(verifier: Verifier) -> None:
     tests = (
-        "from user_code import find\n"
-        "def test_find():\n    mark = object()\n    assert find(mark, [1, mark]) == 1\n"
+        "from threading import Lock\nfrom user_code import find\n"
+        "def test_find():\n    mark = Lock()\n    assert find(mark, [1, mark]) == 1\n"
         "def test_none():\n    assert find(None, []) is None\n"
     )
     code = "def find(mark, items):\n    return items.index(mark) if mark in items else None\n"

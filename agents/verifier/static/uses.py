@@ -142,14 +142,12 @@ class Uses:
             if node.attr in ("__name__", "__qualname__") and not self._set_to_a_text(node):
                 yield f"it assigns to {node.attr}"
         yield from self._path(node)
-        if node.attr == "__annotations__" and not isinstance(self._names.parent(node), ast.Compare):
-            yield "it uses __annotations__ for more than a comparison"
         if last(node.value) in _CAPTURES and node.attr not in ("readouterr", "disabled"):
             yield f"it uses {last(node.value)}.{node.attr}"
         if node.attr in ("format", "format_map") and isinstance(node.ctx, ast.Load):
             yield from self._format(node)
-        if node.attr == "__dict__" and not self._is_looked_up(node):
-            yield "it uses __dict__ for more than a look at one name"
+        if node.attr in ("__annotations__", "__dict__") and not self._is_looked_up(node):
+            yield f"it uses {node.attr} for more than a look at one name"
         if node.attr == "target" and self._names.used & {"patch"} and not self._names.is_under_test(node):
             yield "it uses the target of a patch"
         if node.attr == "getfixturevalue" and self._names.call_of(node) is None:
@@ -219,7 +217,8 @@ class Uses:
         parent = self._names.parent(node)
         match parent:
             case ast.Compare(left=left, comparators=others):
-                return all(other is node or self._are_names(other) for other in (left, *others))
+                named = all(other is node or self._are_names(other) for other in (left, *others))
+                return named or last(node) == "__annotations__"
             case ast.Subscript(value=value, slice=key, ctx=ast.Load()) if value is node:
                 texts = self._names.texts(key)
                 return texts is not None and not any(text.startswith("__") for text in texts)

@@ -45,7 +45,8 @@ class RemoteType(type):
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
-        if name in _CLASS_ONLY or name in ASKED_BY_PACKAGES:
+        stands_for_none = cls.__bases__ == (_Methods,)
+        if stands_for_none or name in _CLASS_ONLY or name in ASKED_BY_PACKAGES:
             raise AttributeError(name)
         return cls._greenloop.get(cls, name)
 
@@ -79,13 +80,10 @@ class RemoteType(type):
         return cls._greenloop.names(cls)
 
 
-def _fetched(name: str) -> Any:
-    return property(lambda cls: cls._greenloop.get(cls, name))
-
-
-# A mirrored class has its own of these. In the body of its metaclass they would mean something else.
+# A mirrored class has its own of these: a property that reads nothing leaves them to `__getattr__`. In the body of
+# its metaclass they would mean something else.
 for _name in ("__slots__", "__annotations__"):
-    setattr(RemoteType, _name, _fetched(_name))
+    setattr(RemoteType, _name, property())
 
 _CLASS_ONLY = words(
     """__abstractmethods__ __set_name__ __mro_entries__ __instancecheck__ __subclasshook__
@@ -196,9 +194,7 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
 
 
 _UNNAMED: dict[str, type] = {
-    "generator": types.GeneratorType,
-    "coroutine": types.CoroutineType,
-    "async_generator": types.AsyncGeneratorType,
+    each.__name__: each for each in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 }
 """Types of `builtins` that it has no name for."""
 
@@ -276,7 +272,6 @@ class Mirrors:
         body |= {
             "_greenloop_value": base_named(description["value"]),
             "_greenloop_like": description["like"],
-            "_greenloop_specials": frozenset(body),
             "_greenloop_compares": bool(description["compares"]),
             "_greenloop_checks": bool(description["checks"]),
             "_greenloop_truth": bool(description["truth"]),

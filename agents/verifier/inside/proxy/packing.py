@@ -52,7 +52,7 @@ class Packer:
             return self._fixed("t" if kind is tuple else "f", value, depth)
         if kind in KINDS:
             return ["@", self._container(value)]
-        if (number := self._tables.remote_number(value)) is not None:
+        if (number := self._tables.remote_number(value)) is not None and not self._is_common_error(value):
             return ["y", number]
         if (name := packages.kind_of(kind)) is not None and (
             tree := self._of_package(value, name, depth)
@@ -106,8 +106,10 @@ class Packer:
             return name
         if isinstance(value, type):
             return self._class(value, depth)
-        if isinstance(value, BaseException) and self._peer.name_of(kind) is not None:
-            return ["x", self._class(kind, depth), self._error_parts(value, depth)]
+        if self._is_common_error(value):  # the tests may look for theirs again
+            tables = self._tables
+            number = tables.export(value) if self._peer.describes_functions else tables.remote_number(value)
+            return ["x", self._class(kind, depth), self._error_parts(value, depth), number]
         return self._exported(value, kind, depth)
 
     def _exported(self, value: Any, kind: type, depth: int) -> Tree:
@@ -154,6 +156,10 @@ class Packer:
         errors = [base for base in value.__bases__ if issubclass(base, BaseException) and base not in mirrored]
         bases = [self._class(base, depth, of_object=base in mirrored) for base in (*mirrored, *errors)]
         return ["K", number, describe_class(value, mirrored), bases]
+
+    def _is_common_error(self, value: Any) -> bool:
+        """Return True for an exception of a class of both processes: it is sent with what was added to it."""
+        return isinstance(value, BaseException) and self._peer.name_of(type(value)) is not None
 
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
         """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""

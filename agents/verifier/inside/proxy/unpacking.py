@@ -15,7 +15,7 @@ from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
 from .shared import KINDS, VIEWS, empty
 from .tables import Tables
-from .versions import EXCEPTION_GROUP, add_note
+from .versions import EXCEPTION_GROUP
 
 
 class Unpacker:
@@ -138,17 +138,21 @@ class Unpacker:
         return object.__new__(made)
 
     def _error(self, parts: list[Tree], depth: int) -> object:
-        kind, told = parts
+        kind, told, number = [*parts, None][:3]
         made = self.tree(kind, depth)
         if kind[:1] != ["T"] or not issubclass(made, BaseException):
             raise Malformed("an exception is of a class of both processes")
         arguments = self._arguments(told, depth)
         try:
-            error = made(*arguments)
+            fresh = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
             if issubclass(made, EXCEPTION_GROUP):
                 raise Malformed("a group of exceptions cannot be made") from None
-            error = made.__new__(made)
+            fresh = made.__new__(made)
+        error: Any = self._tables.exported(number) if number in self._tables.numbers() else None
+        if type(error) is not made:
+            new = number is None or self._tables.is_ours(number)
+            error = fresh if new else self._tables.known(number, lambda: fresh)
         return self._filled(error, arguments, told, depth)
 
     def _arguments(self, parts: Tree, depth: int) -> tuple[Any, ...]:
@@ -163,9 +167,8 @@ class Unpacker:
         if not isinstance(error, EXCEPTION_GROUP):
             found["args"] = arguments
         for name, field in found.items():
-            with suppress(
-                AttributeError, TypeError, ValueError
-            ):  # some can't be set; the constructor has set them
+            # Some can't be set; the constructor has set them.
+            with suppress(AttributeError, TypeError, ValueError):
                 BaseException.__setattr__(error, name, field)
         BaseException.__setattr__(error, "_greenloop_where", str(where)[:300])
         if isinstance(made := self.tree(cause, depth), BaseException):
@@ -173,8 +176,8 @@ class Unpacker:
         if isinstance(made := self.tree(context, depth), BaseException):
             error.__context__ = made
         error.__suppress_context__ = suppressed is True
-        for note in notes if isinstance(notes, list) else ():
-            add_note(error, str(note))
+        if notes:  # `add_note` would ask the other process for those before, of an error not known there yet
+            BaseException.__setattr__(error, "__notes__", [*map(str, notes)])
         return error
 
     _readers: ClassVar[dict[str, Callable[[Unpacker, list[Tree], int], Any]]] = {

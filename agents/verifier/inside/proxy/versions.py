@@ -21,9 +21,3 @@ def _standard_library() -> frozenset[str]:
 STANDARD_LIBRARY = _standard_library()
 EXCEPTION_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
 """For isinstance and issubclass; a class from Python 3.11 on."""
-
-
-def add_note(error: BaseException, note: str) -> None:
-    """Add a note to an exception, where exceptions have notes (from Python 3.11 on)."""
-    if sys.version_info >= (3, 11):
-        BaseException.add_note(error, note)

@@ -131,7 +131,7 @@ class Caller(Rulings):
             how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
             if what not in ("environment", "files"):
                 self._carry_files(back=True)
-        if changed and "__" not in (name := _name_of(what, arguments)) and name not in self._changing:
+        if changed and "__" not in (name := self._name_of(what, arguments)) and name not in self._changing:
             self._changing.add(name)
             self._emit("note", f"{name} changes in place what a test passes to it")
         if how == "raise":
@@ -175,9 +175,20 @@ class Caller(Rulings):
         ends = name.startswith("Stop") and (iterating or arguments[0] == "await_item")
         if ends or name not in _ENDS_OF_LOOPS or name in self._expected:
             return error
-        wrong = RuntimeError(f"{_name_of(what, arguments)} raised {name}")
+        wrong = RuntimeError(f"{self._name_of(what, arguments)} raised {name}")
         wrong.__cause__ = error
         return wrong
+
+    def _name_of(self, what: str, arguments: tuple[Any, ...]) -> str:
+        """Name what is called, by what is known here: only what the tests ask counts as asked."""
+        if what == "method" or (what == "special" and arguments[1] != "__call__"):
+            return str(arguments[1])
+        if what not in ("call", "special"):
+            return what
+        target = arguments[0]
+        number = self.crossing.remote_number(target)
+        own = target.__name__ if isinstance(target, type) else f"a {type(target).__name__}"
+        return self.calls.functions.get(number or 0, own)
 
     def _called_back(self, payload: bytes) -> None:
         """Let the code use what a test passed to it. The target has to be named by its number."""
@@ -268,12 +279,6 @@ def write_as_json() -> None:
         return refuse(self, o)
 
     json.JSONEncoder.default = default  # type: ignore[method-assign]
-
-
-def _name_of(what: str, arguments: tuple[Any, ...]) -> str:
-    if what == "method" or (what == "special" and arguments[1] != "__call__"):
-        return str(arguments[1])
-    return str(getattr(arguments[0], "__name__", what)) if what in ("call", "special") else what
 
 
 def _taken_apart(value: object) -> object:

@@ -8,6 +8,7 @@ A thing becomes usable when a test passes it, or when a use of another one retur
 from __future__ import annotations
 
 import builtins
+import contextlib
 import io
 import operator
 import re
@@ -27,16 +28,21 @@ from ..proxy.plain import Tree, Unshareable
 from ..proxy.versions import STANDARD_LIBRARY
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
-_OF_ITERATORS = words(
-    """__iter__ __next__ __length_hint__ __aiter__ __anext__ __await__ send throw close asend athrow aclose"""
-)
 _OF_OBJECTS = SPECIALS - {"__get__"}
-_STREAMS = (io.StringIO, io.BytesIO)
-_OF_STREAMS = words(
-    """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek
-    seekable tell truncate writable write writelines"""
-)
-_OBJECTS = {"random": words("Random"), "types": words("SimpleNamespace"), "argparse": words("Namespace")}
+_STREAMS = (io.StringIO, io.BytesIO, contextlib.nullcontext, contextlib._GeneratorContextManager)
+_OPEN = {
+    "iterator": words(
+        """__iter__ __next__ __length_hint__ __aiter__ __anext__ __await__ send throw close asend athrow aclose"""
+    ),
+    "stream": words(
+        """__iter__ __next__ __enter__ __exit__ close closed flush getvalue read readable readline readlines seek
+        seekable tell truncate writable write writelines"""
+    ),
+}
+_OBJECTS = {
+    "argparse": words("Namespace"), "builtins": words("object"), "random": words("Random"),
+    "types": words("SimpleNamespace"), "unittest.mock": words("_SentinelObject"),
+}  # fmt: skip
 _HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
@@ -126,13 +132,7 @@ class Capabilities:
         return self._get(kind, target, name)(*args, **dict(kwargs))
 
     def _special(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
-        allowed = {
-            "iterator": _OF_ITERATORS,
-            "stream": _OF_STREAMS,
-            "object": _OF_OBJECTS,
-            "mock": _OF_OBJECTS,
-        }.get(kind, ())
-        if name not in allowed:
+        if name not in (_OF_OBJECTS if kind in ("object", "mock") else _OPEN.get(kind, ())):
             raise AttributeError(name)
         return getattr(type(target), name)(target, *args, **dict(kwargs))
 
@@ -147,15 +147,9 @@ class Capabilities:
         return OPERATIONS[name](target, *others)
 
     uses: ClassVar[dict[str, Callable[..., Any]]] = {
-        "get": _get,
-        "set": _set,
-        "delete": _set,
-        "names": _names,
-        "call": _call,
-        "method": _method,
-        "special": _special,
-        "operate": _operate,
-    }
+        "get": _get, "set": _set, "delete": _set, "names": _names,
+        "call": _call, "method": _method, "special": _special, "operate": _operate,
+    }  # fmt: skip
 
     def _check(self, kind: str, target: Any, name: Any) -> None:
         if not isinstance(name, str) or not self._is_open(kind, target, name):
@@ -170,7 +164,7 @@ class Capabilities:
         if kind == "class":
             own = {key for base in target.__mro__ if base.__module__ in self._test_modules for key in vars(base)}
             return name in own and not name.startswith("_")
-        return name in {"iterator": _OF_ITERATORS, "stream": _OF_STREAMS}.get(kind, ())
+        return name in _OPEN.get(kind, ())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:

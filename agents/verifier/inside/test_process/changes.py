@@ -35,10 +35,10 @@ class Change(NamedTuple):
     rank: int = VALUE
 
 
-ENDING = Change(
-    "being at its end",
-    b'["raise", [["x", ["T", "builtins", "StopIteration"], [[], {}, "", null, null, false, []]], [], []], []]',
+NO_ATTRIBUTE = (
+    b'["raise", [["x", ["T", "builtins", "AttributeError"], [[], {}, "", null, null, false, []]], [], []], []]'
 )
+ENDING = Change("being at its end", NO_ATTRIBUTE.replace(b"AttributeError", b"StopIteration"))
 """An iterator that ends where it gave an item."""
 
 

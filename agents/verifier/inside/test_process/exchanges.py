@@ -11,6 +11,7 @@ from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
 from .changes import ENDING, NEW, Change, Known, Values, of_answer, of_callback, of_files
 from .other_answers import text_of
+from .rulings import NO_MEMBER
 
 COLLECTION = ""
 """The segment of what is asked while the tests are collected."""
@@ -82,8 +83,8 @@ class Reader(Known):
             else:
                 continue
             key, (asking, asked_of) = question
-            if asking == "names":
-                continue  # asked by a star import
+            if asking == "names" or NO_MEMBER in key:
+                continue  # asked by a star import, or by greenloop itself
             if asking == "get" and str(asked_of[-1]).startswith("_") and what == "raise":
                 continue  # pytest and the standard library look for such names in any object
             group = hashlib.blake2b(f"{key}|{said}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from ..proxy.crossing import Crossing
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
-from .changes import NEW
+from .changes import NEW, NO_ATTRIBUTE
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .other_answers import VALUE
 
@@ -23,9 +23,6 @@ _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [],
 _EMPTY = Segment([], (), set())
 _COMPARED = 8
 """Bytes at the beginning of a frame that say what it is: most that differ do so there."""
-_NO_ATTRIBUTE = (
-    b'["raise", [["x", ["T", "builtins", "AttributeError"], [[], {}, "", null, null, false, []]], [], []], []]'
-)
 
 
 class OffTheLog(BaseException):
@@ -106,7 +103,7 @@ class Replay:
                 for (_, kind, asked), (_, _, answer) in zip(segment.frames, segment.frames[1:]):
                     if kind == ASK:
                         self._probes[key_of(asked)] = answer
-        found = self._probes.get(key, _NO_ATTRIBUTE)
+        found = self._probes.get(key, NO_ATTRIBUTE)
         return found if _definitions(found) is None else None
 
     def _found(self, kind: bytes, payload: bytes) -> int:

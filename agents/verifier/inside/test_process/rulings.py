@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..proxy import packages
@@ -36,7 +36,7 @@ _TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
 """Items of an object that are looked through for a member before its class is asked: it may have no end."""
-_NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
+NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
 class Rulings(Peer):
@@ -82,7 +82,7 @@ class Rulings(Peer):
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
                 if name not in ("__eq__", "__ne__") or type(args[0]) not in (tuple, list):
                     return NotImplemented
-                if "__eq__" not in kind._greenloop_specials or not self._holds(target, args[0]):
+                if not kind._greenloop_compares or not self._holds(target, args[0]):
                     return NotImplemented
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
@@ -189,7 +189,7 @@ class Rulings(Peer):
     def _holds(self, proxy: Any, items: Any) -> bool:
         """Return True if an object of the code's consists of just `items`: those that it iterates over, or the
         values of its attributes. It says so before its own operator gets to see what is expected."""
-        if "__iter__" in type(proxy)._greenloop_specials:
+        if issubclass(type(proxy), Iterable):
             members = list(itertools.islice(iter(proxy), len(items) + 1))
         else:
             held = getattr(proxy, "__dict__", None)
@@ -206,12 +206,12 @@ class Rulings(Peer):
 
     def _contains(self, proxy: Any, item: object) -> bool:
         kind = type(proxy)
-        if not self.is_named(kind) and "__iter__" in kind._greenloop_specials:
+        if not self.is_named(kind) and issubclass(kind, Iterable):
             members = iter(proxy)
             for member in itertools.islice(members, _MOST_ITEMS):
                 if member is item or member == item:
                     return True
-            if next(members, _NO_MEMBER) is _NO_MEMBER:
+            if next(members, NO_MEMBER) is NO_MEMBER:
                 return False
         found = bool(self.forward(proxy, "__contains__", (item,), {}))
         if found and self._contains_anything(proxy):
@@ -221,7 +221,7 @@ class Rulings(Peer):
 
     def _contains_anything(self, proxy: Any) -> bool:
         try:
-            return bool(self.forward(proxy, "__contains__", (_NO_MEMBER,), {}))
+            return bool(self.forward(proxy, "__contains__", (NO_MEMBER,), {}))
         except Exception:
             return False
 
