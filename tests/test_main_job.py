@@ -36,11 +36,12 @@ for first, second in (((0, 0), (0, 5)), ((0, 0), (5, 0)), ((0, 0), (1, 1))):
 """
 
 
-def main_job(directory: Path, spec: str) -> tuple[int, dict[str, Any], float]:
+def main_job(directory: Path, spec: str, *options: str) -> tuple[int, dict[str, Any], float]:
     """Run `spec` with nothing in the environment but the weights' cache: exit code, document, seconds."""
     bare = {"PATH": os.environ["PATH"], "HOME": str(directory), "GREENLOOP_CACHE_DIR": str(cache_directory())}
     started = time.monotonic()
-    ended = subprocess.run(command(spec, "--json"), cwd=directory, env=bare, stdout=subprocess.PIPE, text=True)
+    job = command(spec, "--json", *options)
+    ended = subprocess.run(job, cwd=directory, env=bare, stdout=subprocess.PIPE, text=True)
     return ended.returncode, json.loads(ended.stdout), time.monotonic() - started
 
 
@@ -63,7 +64,7 @@ def test_quicksort_ends_right_in_time(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("spec", "check"), [(SLUGIFY, SLUGIFY_CHECK), (SUDOKU, SUDOKU_CHECK)])
 def test_what_is_hard_for_the_model_ends_honestly(tmp_path: Path, spec: str, check: str) -> None:
-    code, document, _ = main_job(tmp_path, spec)
+    code, document, _ = main_job(tmp_path, spec, "--max-rounds", "2")
     assert document["grade"] in ("consensus", "contested", "failed"), document["error"]
     assert code == (0 if document["grade"] == "consensus" else 1)
     assert document["grade"] == "consensus" or document["why"]
