@@ -23,11 +23,9 @@ def list_models(*, weights: Path | None = None) -> int:
     found = locate(weights)
     state = f"its weights are in {found}" if found else "its weights are fetched when it is first used (1.1 GB)"
     chosen = choose(Settings(model=os.environ.get("GREENLOOP_MODEL")), os.environ, probe_ollama)
-    lines = [f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"]
-    for backend in list_models(os.environ, probe_ollama):
-        usable = "usable" if backend.usable else "not usable"
-        lines.append(f"{backend.name}: {usable}, {backend.why} ({backend.model_id})")
-    Console().lines([*lines, "", f"Without --model: {chosen.model_id}. {chosen.reason}"])
+    Console().lines([f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"])
+    Console().lines(list_models(os.environ, probe_ollama))
+    Console().lines(["", f"Without --model: {chosen.model_id}. {chosen.reason}"])
     return 0
 
 

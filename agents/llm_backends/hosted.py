@@ -16,8 +16,9 @@ from ..errors import ModelError, UsageError
 from .explain_errors import explain
 from .guarded_client import guarded
 from .litellm_import import load_litellm
-from .model_names import with_provider
+from .model_names import check_known, with_provider
 from .providers import is_ollama, provider_of
+from .selection import Choice
 from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0
@@ -115,14 +116,7 @@ def hosted_model(
         name, variables = provider.name, " or ".join(provider.key_variables)
         way = f"set {variables} (in the environment or .env)"
         raise ModelError("bad_key", f"{name} needs a key for {model_id}; {way}.")
-    try:
-        load_litellm().get_llm_provider(model_id)
-    except Exception:  # any error means the same: LiteLLM does not know who serves it
-        raise ModelError(
-            "no_such_model",
-            f"No provider is known for {model_id}; write it as PROVIDER/NAME (like anthropic/..., ollama/...), "
-            "or give the address of its server with --api-base.",
-        ) from None
+    check_known(Choice(model_id, ""))
     return HostedModel(model_id)
 
 

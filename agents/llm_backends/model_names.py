@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .selection import Choice
 
 RECORDED_PREFIX = "recorded:"
-HOSTED_PARALLEL = 8
-RECORDED_PARALLEL = 8
+PARALLEL = 8
+"""Requests at the same time, of a hosted model and of recorded replies."""
 USUAL_PREFIXES = frozenset(
     {provider.prefix for provider in PROVIDERS}
     | {"hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat"}
@@ -32,9 +32,7 @@ def is_recorded(model_id: str | None) -> bool:
 
 def parallel_of(choice: Choice, slots: int) -> int:
     """Requests that the model of `choice` answers at the same time; the embedded one has `slots`."""
-    if is_recorded(choice.model_id):
-        return RECORDED_PARALLEL
-    return slots if is_embedded(choice.model_id) else HOSTED_PARALLEL
+    return slots if is_embedded(choice.model_id) else PARALLEL
 
 
 def known_model_id(choice: Choice) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..errors import UsageError
@@ -29,16 +29,6 @@ class Choice:
     model_id: str | None
     reason: str
     api_base: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """One way to reach a model, for a list: the model it would use, whether that is possible now, and why."""
-
-    name: str
-    model_id: str
-    usable: bool
-    why: str
 
 
 def choose(
@@ -77,24 +67,24 @@ def choose(
     return Choice("embedded", f"No provider's key is set and {missing}, so the embedded model is used.")
 
 
-def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> tuple[Backend, ...]:
-    """Every provider of the table and Ollama, with what makes each usable or what is missing."""
-    rows: list[Backend] = []
+def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> Iterator[str]:
+    """Yield a line for every provider of the table and Ollama: usable or not, why, and with which model."""
     for provider in PROVIDERS:
         variable = provider.key_variable_set(environ)
-        why = f"{variable} is set" if variable else f"{' or '.join(provider.key_variables)} is not set"
-        rows.append(Backend(provider.name, provider.default_model, variable is not None, why))
+        lacking = " or ".join(provider.key_variables)
+        state = f"usable, {variable} is set" if variable else f"not usable, {lacking} is not set"
+        yield f"{provider.name}: {state} ({provider.default_model})"
     address = ollama_address(environ)
     models = probe_ollama(address)
     name = preferred_ollama_model(models or ())
     if models is None:
-        why = f"nothing answers at {address}; start it with: ollama serve"
+        state = f"not usable, nothing answers at {address}; start it with: ollama serve"
     elif name is None:
-        why = f"it runs at {address} without a chat model; fetch one with: ollama pull qwen2.5-coder:7b"
+        way = "fetch one with: ollama pull qwen2.5-coder:7b"
+        state = f"not usable, it runs at {address} without a chat model; {way}"
     else:
-        why = f"it runs at {address} with {len(models)} model{'s' if len(models) > 1 else ''}"
-    rows.append(Backend("Ollama", f"ollama_chat/{name or 'qwen2.5-coder:7b'}", name is not None, why))
-    return tuple(rows)
+        state = f"usable, it runs at {address} with {len(models)} model{'s' if len(models) > 1 else ''}"
+    yield f"Ollama: {state} (ollama_chat/{name or 'qwen2.5-coder:7b'})"
 
 
 def preferred_ollama_model(models: tuple[str, ...]) -> str | None:
