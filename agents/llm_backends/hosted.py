@@ -16,9 +16,8 @@ from ..errors import ModelError, UsageError
 from .explain_errors import explain
 from .guarded_client import guarded
 from .litellm_import import load_litellm
-from .model_names import check_known, with_provider
 from .providers import is_ollama, provider_of
-from .selection import Choice
+from .selection import Choice, check_known, with_provider
 from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0

@@ -16,10 +16,17 @@ from ..llm_backends.budget import Budget
 from ..llm_backends.cache import ReplyCache
 from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
-from ..llm_backends.model_names import is_recorded, known_model_id, name_in_cache, parallel_of
 from ..llm_backends.pacing import Pacer
+from ..llm_backends.providers import is_recorded
 from ..llm_backends.recorded import ReplyStore
-from ..llm_backends.selection import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
+from ..llm_backends.selection import (
+    FROZEN_WITHOUT_CACHE,
+    FROZEN_WITHOUT_NAME,
+    Choice,
+    known_model_id,
+    name_in_cache,
+    parallel_of,
+)
 from ..loop.roles import BoardRunner, Roles
 from ..records import Reply, Request, Role
 from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths

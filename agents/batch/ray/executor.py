@@ -18,8 +18,7 @@ from typing import Any
 from ...errors import GreenloopError, StorageFailed, UsageError
 from ...events import Note
 from ...llm_backends.budget import RunBudget, TotalBudget
-from ...llm_backends.model_names import RECORDED_PREFIX, is_recorded
-from ...llm_backends.providers import is_embedded
+from ...llm_backends.providers import RECORDED_PREFIX, is_embedded, is_recorded
 from ...llm_backends.selection import Choice
 from ...records import Failure, Role
 from ...run.resources import models_by_role
