@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..batch.reports.details import compared, run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
-from ..jobs import Job, Jobs
 from ..records import Ending, RunRecord
 from ..records.heal import HealRecord
 from ..run.event_log import is_written
@@ -19,6 +18,9 @@ from ..storage.json_form import cleaned
 from ..storage.questions import answer_lines, how_to_answer, question_line
 from ..storage.run_directory import RunDirectory, runs_in
 from ..syntax.clean_text import clean
+
+if TYPE_CHECKING:
+    from ..jobs import Job, Jobs
 
 Json = dict[str, Any]
 MOST_RUNS = 300
@@ -29,11 +31,12 @@ LONGEST_TITLE = 160
 def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
     found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
-    rows = [_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
+    rows = [run_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
     return sorted(map(cleaned, rows), key=lambda row: row["state"] not in ("running", "waiting"))
 
 
-def _row(run: RunDirectory, job: Job | None) -> Json:
+def run_row(run: RunDirectory, job: Job | None = None) -> Json:
+    """The row of a run in a list; its texts are not cleaned."""
     row: Json = {"name": run.path.name, "kind": run.kind, "created": "", "tokens": 0, "seconds": 0.0, "cost": None}
     row |= {"grade": None, "model": None}
     if job is not None and not run.exists:
@@ -75,7 +78,7 @@ def run_document(jobs: Jobs, name: str) -> Json:
 
 
 def _run_document(run: RunDirectory, job: Job | None) -> Json:
-    document = _row(run, job)
+    document = run_row(run, job)
     if not run.exists:
         empty: Json = {field: [] for field in ("rounds", "tests", "facts", "notes", "questions")}
         return {**document, **empty, "code": "", "suite": "", "spec": "", "why": document["title"]}
