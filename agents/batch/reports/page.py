@@ -101,7 +101,7 @@ def _row(result: EntryResult, report: Report) -> list[Any]:
         one_line(result.title, _MOST_WORDS),
         one_line(result.where, _MOST_WORDS),
         label_of(result),
-        int(report.reached(result)),
+        int(has_reached(result, report.required)),
         result.rounds,
         result.tests,
         len(result.disputes),
