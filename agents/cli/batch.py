@@ -97,12 +97,7 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     from ..batch.shards import parse_shard, shard_of
     from ..batch.supply import group_keys
 
-    if not specs:
-        kinds = "files, folders, globs, or - for standard input"
-        raise UsageError(f"Give the specs of the batch: {kinds}. See --help.")
     entries = read_entries(specs, sys.stdin)
-    if not entries:
-        raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
     if shard is None:
         return entries
     (index, count), keys = parse_shard(shard), group_keys(entries)

@@ -96,7 +96,7 @@ def hosted_model(
     """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
 
     Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several models served, or
-    nothing named) and ModelError (no key, no such model, no server).
+    nobody serves it) and ModelError (no key, no such model, no server).
     """
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
@@ -105,8 +105,7 @@ def hosted_model(
             model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
         model_id = with_provider(model_id)
         return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else None)
-    if model_id is None:
-        raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
+    assert model_id is not None, "no choice has neither"
     if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
         return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base)
     provider = provider_of(model_id)

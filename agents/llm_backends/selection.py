@@ -27,9 +27,6 @@ USUAL_PREFIXES = frozenset(
 )
 """LiteLLM's names of providers that need not be looked up in LiteLLM, whose import takes seconds."""
 
-FROZEN_WITHOUT_CACHE = "--frozen lets only cached replies be used; say where they are with --cache DIR."
-FROZEN_WITHOUT_NAME = "--frozen asks no server which model it serves; name the model with --model."
-
 OllamaProbe = Callable[[str], tuple[str, ...] | None]
 """Takes Ollama's address; gives the names of its models, or None where it does not answer."""
 
@@ -51,13 +48,13 @@ def choose(
     else the first provider whose key is in `environ`, else a running Ollama (which --frozen does not look for),
     else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
     if settings.frozen and settings.cache is None:
-        raise UsageError(FROZEN_WITHOUT_CACHE)
+        raise UsageError("--frozen lets only cached replies be used; say where they are with --cache DIR.")
     named = (role and getattr(settings, f"{role}_model")) or settings.model
     if named:
         return _named(named, settings.api_base, environ)
     if settings.api_base:
         if settings.frozen:
-            raise UsageError(FROZEN_WITHOUT_NAME)
+            raise UsageError("--frozen asks no server which model it serves; name the model with --model.")
         return Choice(
             None, f"No model is named, so the one that {settings.api_base} serves is used.", settings.api_base
         )

@@ -218,11 +218,6 @@ def test_a_server_that_is_not_there_is_a_model_error() -> None:
     assert error.value.kind == "network"
 
 
-def test_neither_model_nor_server_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="--model"):
-        hosted_model(None, environ={})
-
-
 @pytest.mark.parametrize(
     ("model_id", "variable"), [("gpt-4o", "OPENAI_API_KEY"), ("gemini/gemini-flash-latest", "GEMINI_API_KEY")]
 )
