@@ -31,7 +31,6 @@ class Report:
     exit_code: int
     seconds: float
     created: str = ""
-    title: str = "greenloop batch"
 
     @cached_property
     def count(self) -> int:

@@ -144,10 +144,8 @@ def _shown_run(
     from ..terminal.asking import Asking, approver
 
     console = Console(quiet=output.quiet, color=output.color)
-    shown = False
 
-    def work(_: TextIO) -> RunResult:
-        nonlocal shown
+    def work(_: TextIO) -> RunResult | int:
         request, earlier = prepare(console)
         settings = request.settings
         approve = approver(console, as_json=output.json) if settings.approve != "never" else None
@@ -161,8 +159,9 @@ def _shown_run(
             console.result(result)
             earlier = RunDirectory(Path(result.run_dir or ""))
             spec = asking.answers(open_ones, earlier)
+            if spec is None and target is None:
+                return result.exit_code
             if spec is None:
-                shown = target is None
                 break
             request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
@@ -170,13 +169,9 @@ def _shown_run(
     def failed(error: GreenloopError) -> RunResult:
         return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
 
-    def show(result: RunResult) -> None:
-        if not shown:
-            console.result(result)
-
     # SIGTERM and a closed terminal are like Ctrl-C.
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        return conclude(console, output.json, work, failed, show, "Interrupted before the run began.")
+        return conclude(console, output.json, work, failed, console.result, "Interrupted before the run began.")
 
 
 def _prepare_fork(
