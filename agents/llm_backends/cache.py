@@ -7,9 +7,8 @@ LiteLLM's cache: docs/decisions/008-a-cache-of-replies.md.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from ..errors import ModelError
 from ..records import Reply, Request
@@ -26,9 +25,7 @@ class ReplyCache(ReplyStore):
     entry and for the first reply that can't be kept; neither ends a run. Safe to use from several threads and
     processes."""
 
-    def __init__(self, directory: Path, model_id: str, on_damage: Callable[[str], None]) -> None:
-        super().__init__(directory, model_id, on_damage)
-        self._failed = False
+    _failed = False
 
     def keep(self, request: Request, reply: Reply) -> Reply:
         """Keep `reply` unless another process was first; gives the one that is kept, so that all go on alike."""
