@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import GreenloopError, UsageError
+from ..errors import UsageError
 from ..settings import MORE, Output, Settings
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled, interrupt
@@ -137,7 +138,7 @@ def _shown_run(
 
     On a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
     """
-    from ..records import Failure, RunResult
+    from ..records import RunResult
     from ..run.into import open_into
     from ..run.run import run_spec
     from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
@@ -166,12 +167,10 @@ def _shown_run(
             request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
 
-    def failed(error: GreenloopError) -> RunResult:
-        return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
-
     # SIGTERM and a closed terminal are like Ctrl-C.
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        return conclude(console, output.json, work, failed, console.result, "Interrupted before the run began.")
+        failed, message = partial(RunResult, SCHEMA_VERSION), "Interrupted before the run began."
+        return conclude(console, output.json, work, failed, console.result, message)
 
 
 def _prepare_fork(
