@@ -23,10 +23,9 @@ from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .ending import unusable
 from .heal import heal
+from .machine import build, check, fetch, list_models
 from .mistyped import mistyped
-from .models import fetch, list_models
 from .run import debug, run
-from .sandbox import build, check
 from .serve import mcp, ui
 from .show import show
 from .verify import verify

@@ -1,11 +1,11 @@
-"""Lists the models, and fetches the embedded one's weights."""
+"""Says what this machine has, and fetches what it lacks: the models and the sandbox."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from ..settings import Settings
+from ..settings import SandboxSettings, Settings
 from ..terminal.console import Console
 
 
@@ -37,4 +37,33 @@ def fetch() -> int:
     with console.progress():
         path = fetch(console.emit)
     console.lines([str(path)])
+    return 0
+
+
+def check(*, where: SandboxSettings = SandboxSettings()) -> int:
+    """Try every attack on the sandbox of this machine: exit 0 only if each is stopped."""
+    from ..sandbox import open_sandbox
+    from ..sandbox.check import checks
+    from ..sandbox.packages import open_interpreter
+
+    box = open_sandbox(where.sandbox, open_interpreter(where.python))
+    try:
+        results = Console().attacks(box.name, checks(box))
+    finally:
+        box.close()
+    return 0 if all(result.status in ("stopped", "known residual", "unprovable") for result in results) else 1
+
+
+def build(*, packages: str = "") -> int:
+    """Build the image that the sandbox `container` needs, with podman or docker.
+
+    Parameters
+    ----------
+    packages
+        Packages that specs may name, joined by commas: numpy,pandas>=2.
+    """
+    from ..sandbox.container.engine import build_image
+
+    wanted = [each.strip() for each in packages.split(",") if each.strip()]
+    Console().say(f"Built {build_image(wanted)}.")
     return 0
