@@ -65,10 +65,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
-        """Stream one reply; the last item is a FinalDelta. Closing the iterator closes the connection.
-
-        `params` are those of the OpenAI chat API. Raises LiteLLM's exceptions (see explain_errors).
-        """
+        """Stream one reply. Raises LiteLLM's exceptions (see explain_errors)."""
         if "max_tokens" in params:
             params["max_tokens"] += self._thinking_tokens
         completion = self._prepare_completion_kwargs(
