@@ -12,12 +12,11 @@ from ..debugger.debugger import Debugger
 from ..events import Answered, Asked, EventHandler, Note
 from ..llm_backends import get_model, is_small, recorded_replies
 from ..llm_backends.budget import Budget
-from ..llm_backends.cache import ReplyCache
 from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
 from ..llm_backends.pacing import Pacer
 from ..llm_backends.providers import is_recorded
-from ..llm_backends.recorded import ReplyStore
+from ..llm_backends.recorded import ReplyCache, ReplyStore
 from ..llm_backends.selection import Choice, known_model_id, name_in_cache, parallel_of
 from ..loop.roles import BoardRunner, Roles
 from ..records import Reply, Request, Role
