@@ -17,7 +17,7 @@ from .explain_errors import explain
 from .guarded_client import guarded
 from .litellm_import import load_litellm
 from .providers import is_ollama, provider_of
-from .selection import Choice, check_known, with_provider
+from .selection import Choice, check_known, known_model_id
 from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0
@@ -95,16 +95,15 @@ def hosted_model(
     Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several models served, or
     nobody serves it) and ModelError (no key, no such model, no server).
     """
+    model_id = known_model_id(Choice(model_id, "", api_base))
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
         own_key = environ.get("OPENAI_API_KEY", "").strip() or "none"
-        if model_id is None:
-            model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
-        model_id = with_provider(model_id)
+        model_id = model_id or f"openai/{only_served_model(api_base, own_key, environ)}"
         return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else None)
     assert model_id is not None, "no choice has neither"
-    if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
-        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base)
+    if is_ollama(model_id):
+        return HostedModel(model_id, api_base)
     provider = provider_of(model_id)
     # LiteLLM calls a missing key a server's error, which would be tried again.
     if provider and not provider.key_variable_set(environ):
