@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..batch.reports.details import compared, run_details, run_facts
+from ..batch.labels import tokens
+from ..batch.reports.details import run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
 from ..records import Ending, RunRecord
@@ -57,8 +58,7 @@ def run_row(run: RunDirectory, job: Job | None = None) -> Json:
         row |= {"title": title, "grade": record.grade, "model": record.models["code_writer"]}
     if ended is not None:
         usage = ended.usage
-        tokens = usage.prompt_tokens + usage.completion_tokens
-        row |= {"seconds": ended.seconds, "tokens": tokens, "cost": usage.cost_usd}
+        row |= {"seconds": ended.seconds, "tokens": tokens(usage), "cost": usage.cost_usd}
     return row
 
 
@@ -105,11 +105,6 @@ def _run_document(run: RunDirectory, job: Job | None) -> Json:
         if ruling is not None
         else [],
     }
-
-
-def difference(one: RunDirectory, other: RunDirectory) -> str:
-    """The change from the code of one run to that of another, as a unified diff; empty where there is none."""
-    return compared(*((run.path.name, run.code() or "") for run in (one, other)))
 
 
 def calls_document(jobs: Jobs, name: str) -> Json:
