@@ -92,8 +92,6 @@ class RayPool:
         for worker in workers:
             self._ray.kill(worker)
 
-    # --- starting -----------------------------------------------------------------------------------------------
-
     def _decided(self) -> bool:
         return bool(self._free) or self._workers == 0
 
