@@ -168,9 +168,12 @@ def name_in_cache(choice: Choice, weights: Path | None) -> str | None:
 def with_provider(model_id: str) -> str:
     """`model_id` as LiteLLM wants it for a server of one's own: OpenAI's protocol unless it names a provider."""
     prefix, slash, _ = model_id.partition("/")
-    if slash and (prefix in USUAL_PREFIXES or (prefix.islower() and _is_provider(prefix))):
-        return model_id
-    return f"openai/{model_id}"
+    is_provider = prefix in USUAL_PREFIXES
+    if slash and prefix.islower() and not is_provider:
+        from .litellm_import import load_litellm
+
+        is_provider = prefix in load_litellm().provider_list
+    return model_id if slash and is_provider else f"openai/{model_id}"
 
 
 def check_known(choice: Choice) -> None:
@@ -189,9 +192,3 @@ def check_known(choice: Choice) -> None:
         near = difflib.get_close_matches(name, known, 1)
         way = f"did you mean {near[0]}?" if near else "name it as LiteLLM does, such as openai/gpt-4.1-mini."
         raise UsageError(f"No provider of a model {name} is known; {way}") from error
-
-
-def _is_provider(prefix: str) -> bool:
-    from .litellm_import import load_litellm
-
-    return prefix in {str(getattr(provider, "value", provider)) for provider in load_litellm().provider_list}
