@@ -37,17 +37,12 @@ class Tool:
 
 
 def run_agent(
-    ask: Callable[[Request], Reply],
-    first: Request,
-    tools: Sequence[Tool],
-    final: Callable[[str], Result],
-    tell: Callable[[int, str, Mapping[str, str], str], str],
+    ask: Callable[[Request], Reply], first: Request, tools: Sequence[Tool], final: Callable[[str], Result]
 ) -> Result | None:
     """Let the model use `tools`, from the system prompt and the task in `first` on, until `final` takes the code
     that it ends with; return the result of that, None where no step ended so.
 
-    `tell` takes the number of a step, the tool, its arguments and what it returned, and gives what the model is
-    shown. A ValueError of `final` is told the model, as with a tool; what else is raised ends the work.
+    A ValueError of `final` is told the model, as with a tool; what else is raised ends the work.
     """
     steps: list[tuple[Message, Message]] = []
     for number in range(1, STEPS + 1):
@@ -61,7 +56,7 @@ def run_agent(
             name, arguments = _call_in(said)
             if name == FINAL:
                 return final(arguments.get("code", ""))
-            shown = f"Observation:\n{tell(number, name, arguments, _called(name, arguments, tools)).strip()}"
+            shown = f"Observation:\n{_called(name, arguments, tools).strip()}"
         except ValueError as fault:
             shown = f"Error:\n{fault}\n{_AGAIN}\n"
         steps.append((Message("assistant", said.strip()), Message("user", shown)))

@@ -11,7 +11,7 @@ import json
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..errors import BudgetSpent, ReplyError
@@ -146,32 +146,21 @@ class Debugger:
     def replace(self, failing: Failing, round_number: int, emit: EventHandler) -> Candidate:
         """A replacement of the leader; each step is a note. Raises ReplyError where there is none that is new and
         readable, and what asking and the sandbox raise."""
+        steps = _Steps(self.ask, self.budget, emit)
         tools = _tools(failing, self.runner)
         described = [f"{tool.name}({', '.join(tool.parameters)}): {tool.description}" for tool in tools]
         system = Message("system", render("debug_system", tools=described))
         task = Message("user", f"New task:\n{_task(failing)}")
         first = Request("critic", (system, task), self.lengths.code, 0.0, self.seed)
-        portion = self.budget.portion(SHARE) if self.budget is not None else Budget()
-        used = 0
-
-        def tell(number: int, name: str, arguments: Mapping[str, str], returned: str) -> str:
-            nonlocal used
-            used += 1
-            seen = visible(returned)
-            if len(seen) > LONGEST_OBSERVATION:
-                half = LONGEST_OBSERVATION // 2 - 2
-                seen = f"{seen[:half]}\n…\n{seen[-half:]}"
-            last = seen.strip().rpartition("\n")[2]
-            given, shown = _line(", ".join(arguments.values())), _line(last if "Traceback" in seen else seen)
-            emit(Note(f"Debugger, step {number}: {name}({given}) showed: {shown}"))
-            return seen
-
-        def final(code: str) -> Candidate:
-            return self._read(code, failing, round_number)
-
-        found = run_agent(_within(portion, self.ask), first, tools, final, tell)
+        found = run_agent(
+            steps.ask,
+            first,
+            [steps.noted(tool) for tool in tools],
+            lambda code: self._read(code, failing, round_number),
+        )
         if found is None:
-            raise ReplyError(f"its {STEPS} steps ended without one, {STEPS - used} of them in no usable call")
+            unusable = STEPS - steps.used
+            raise ReplyError(f"its {STEPS} steps ended without one, {unusable} of them in no usable call")
         return found
 
     def _read(self, code: str, failing: Failing, round_number: int) -> Candidate:
@@ -187,20 +176,44 @@ class Debugger:
         return candidate
 
 
-def _within(portion: Budget, ask: Ask) -> Ask:
-    """Return an `ask` that raises ReplyError once the portion of the budget is spent."""
+class _Steps:
+    """Counts the steps of one debugger, and tells of them."""
 
-    def asked(request: Request) -> Reply:
+    def __init__(self, ask: Ask, budget: Budget | None, emit: EventHandler) -> None:
+        self._ask = ask
+        self._emit = emit
+        self._portion = budget.portion(SHARE) if budget is not None else Budget()
+        self.asked = 0
+        self.used = 0
+        """Steps in which a tool was called."""
+
+    def ask(self, request: Request) -> Reply:
+        """Ask, within the portion of the budget. Raises ReplyError where that is spent."""
         try:
-            portion.check()
+            self._portion.check()
         except BudgetSpent as spent:
             reason = f"a quarter of what was left is spent ({spent.limit}: {spent.value:g})"
             raise ReplyError(reason) from spent
-        reply = ask(request)
-        portion.charge(reply.usage)
+        self.asked += 1
+        reply = self._ask(request)
+        self._portion.charge(reply.usage)
         return reply
 
-    return asked
+    def noted(self, tool: Tool) -> Tool:
+        """The tool with its observation cut, and told as a note."""
+
+        def call(**arguments: str) -> str:
+            seen = visible(tool.call(**arguments))
+            if len(seen) > LONGEST_OBSERVATION:
+                half = LONGEST_OBSERVATION // 2 - 2
+                seen = f"{seen[:half]}\n…\n{seen[-half:]}"
+            self.used += 1
+            last = seen.strip().rpartition("\n")[2]
+            given, shown = _line(", ".join(arguments.values())), _line(last if "Traceback" in seen else seen)
+            self._emit(Note(f"Debugger, step {self.asked}: {tool.name}({given}) showed: {shown}"))
+            return seen
+
+        return replace(tool, call=call)
 
 
 def _tools(failing: Failing, runner: MutantRunner) -> list[Tool]:
