@@ -11,14 +11,15 @@ import json
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BudgetSpent, ReplyError
 from ..events import EventHandler, Note
 from ..judge.claims import claim_of
+from ..llm_backends.agent_task import AgentTask, AgentTool
 from ..llm_backends.budget import Budget
-from ..records import Board, Candidate, Message, Outcome, Reply, Request, Spec, Test
+from ..records import Board, Candidate, Outcome, Reply, Request, Spec, Test
 from ..roles.ask import Ask, ReplyLengths
 from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
@@ -27,7 +28,6 @@ from ..sandbox import Job, Sandbox, SandboxLimits
 from ..strength import MutantRunner
 from ..syntax.clean_text import visible
 from ..syntax.source import program
-from .agent import STEPS, Tool, run_agent
 
 _PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
 _SECONDS = 5.0
@@ -100,9 +100,12 @@ def _repeats(told: list[str], place: int) -> tuple[int, int]:
     return best
 
 
+STEPS = 6
 SHARE = 0.25
 """Of the tokens and seconds that are left, what the debugger may spend."""
 LONGEST_OBSERVATION = 600
+MOST_CHARACTERS = 7500
+"""Of a prompt, about 2,500 tokens."""
 SHOWN_ATTEMPTS = 6
 SHOWN_TESTS = 12
 _LONGEST_NOTE = 160
@@ -146,22 +149,30 @@ class Debugger:
     def replace(self, failing: Failing, round_number: int, emit: EventHandler) -> Candidate:
         """A replacement of the leader; each step is a note. Raises ReplyError where there is none that is new and
         readable, and what asking and the sandbox raise."""
+        from ..llm_backends.tool_agent import run_agent
+
         steps = _Steps(self.ask, self.budget, emit)
+        found: list[Candidate] = []
+
+        def replacement(code: str) -> str:
+            found[:] = [self._read(code, failing, round_number)]
+            return code
+
         tools = _tools(failing, self.runner)
-        described = [f"{tool.name}({', '.join(tool.parameters)}): {tool.description}" for tool in tools]
-        system = Message("system", render("debug_system", tools=described))
-        task = Message("user", f"New task:\n{_task(failing)}")
-        first = Request("critic", (system, task), self.lengths.code, 0.0, self.seed)
-        found = run_agent(
-            steps.ask,
-            first,
-            [steps.noted(tool) for tool in tools],
-            lambda code: self._read(code, failing, round_number),
+        described = [f"{tool.name}({', '.join(tool.inputs)}): {tool.description}" for tool in tools]
+        task = AgentTask(
+            instructions=render("debug_system", tools=described),
+            task=_task(failing),
+            steps=STEPS,
+            max_tokens=self.lengths.code,
+            most_characters=MOST_CHARACTERS,
+            seed=self.seed,
         )
-        if found is None:
+        run_agent(steps.ask, [steps.noted(tool) for tool in tools], replacement, task)
+        if not found:
             unusable = STEPS - steps.used
             raise ReplyError(f"its {STEPS} steps ended without one, {unusable} of them in no usable call")
-        return found
+        return found[0]
 
     def _read(self, code: str, failing: Failing, round_number: int) -> Candidate:
         """Raises ValueError, which the model is told."""
@@ -199,7 +210,7 @@ class _Steps:
         self._portion.charge(reply.usage)
         return reply
 
-    def noted(self, tool: Tool) -> Tool:
+    def noted(self, tool: AgentTool) -> AgentTool:
         """The tool with its observation cut, and told as a note."""
 
         def call(**arguments: str) -> str:
@@ -213,10 +224,10 @@ class _Steps:
             self._emit(Note(f"Debugger, step {self.asked}: {tool.name}({given}) showed: {shown}"))
             return seen
 
-        return replace(tool, call=call)
+        return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
-def _tools(failing: Failing, runner: MutantRunner) -> list[Tool]:
+def _tools(failing: Failing, runner: MutantRunner) -> list[AgentTool]:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
     leader, board = failing.leader, failing.board
 
@@ -250,11 +261,12 @@ def _tools(failing: Failing, runner: MutantRunner) -> list[Tool]:
         return f"{outcome.status}: {outcome.detail}" if outcome.detail else outcome.status
 
     prints = "run Python code that imports user_code, and show what it prints"
+    call, one, other = "an expression such as f(1, 2)", "an attempt's name", "another attempt's name"
     return [
-        Tool("run_snippet", prints, ("code",), run_snippet),
-        Tool("inspect_function", "trace one call line by line", ("call",), inspect_function),
-        Tool("diff_attempts", "show how two attempts differ", ("a", "b"), diff_attempts),
-        Tool("run_test", "run one test", ("id",), run_test),
+        AgentTool("run_snippet", prints, {"code": "Python code"}, run_snippet),
+        AgentTool("inspect_function", "trace one call line by line", {"call": call}, inspect_function),
+        AgentTool("diff_attempts", "show how two attempts differ", {"a": one, "b": other}, diff_attempts),
+        AgentTool("run_test", "run one test", {"id": "its name"}, run_test),
     ]
 
 

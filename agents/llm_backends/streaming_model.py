@@ -18,6 +18,7 @@ with no_dotenv():
     from smolagents.models import MessageRole as MessageRole
     from smolagents.models import Model as Model
     from smolagents.monitoring import TokenUsage as TokenUsage
+    from smolagents.tools import Tool as Tool
     from smolagents.tools import tool as tool
 
 

@@ -276,7 +276,7 @@ if sys.argv[1] == "control":
 else:
     from agents.cli.main import app
     app(sys.argv[1:], exit_on_error=False, result_action="return_value")
-    import agents.integrations.smolagents, agents.mcp.server, agents.ui.server, agents.batch.ray.executor
+    import agents.llm_backends.tool_agent, agents.mcp.server, agents.ui.server, agents.batch.ray.executor
 print(len(opened), [name for name in os.environ if name.startswith(("EVIL", "OTEL"))])
 """
 

@@ -93,7 +93,7 @@ def test_a_bare_tool_of_langchain_works() -> None:
 
 
 def test_a_tool_of_smolagents_is_healed() -> None:
-    from smolagents.tools import Tool
+    from agents.llm_backends.streaming_model import Tool
 
     @smolagents.healing_tool(  # type: ignore[untyped-decorator]
         tests=[rupees], proposer=Replies(*three(f"def price(text: str) -> float:\n{FIX}") * 3)
