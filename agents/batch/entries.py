@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -23,11 +23,10 @@ from .sources.search import find_items
 from .supply import check_needs
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """An entry before its id is assigned, and what it asks for; `absent` as in an Item."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Read(IdClaim):
+    """An entry before its id is assigned; `absent` as in an Item."""
 
-    claim: IdClaim
     entry: Entry
     absent: bool = False
 
@@ -48,9 +47,12 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     if all(one.absent for one in read):
         more = f" ({len(read) - 1} more name nothing either)" if len(read) > 1 else ""
         raise UsageError(f"There is no spec: {read[0].entry.error}{more}" if read else "There is no spec.")
-    read = _refuse_contested(read)
+    rivals = contested_ids(read)
+    read = [
+        _contested(one, rivals[name]) if one.given and (name := fold_id(one.id)) in rivals else one for one in read
+    ]
     entries: dict[str, Entry] = {}
-    for identifier, one in zip(assign_ids([one.claim for one in read]), read, strict=True):
+    for identifier, one in zip(assign_ids(read), read, strict=True):
         spec = replace(one.entry.spec, id=identifier) if one.entry.spec else None
         entries.setdefault(fold_id(identifier), replace(one.entry, id=identifier, spec=spec))
     check_needs(entries.values())
@@ -80,8 +82,8 @@ def _read(item: Item, ids: Collection[str]) -> _Read:
     needs, paths = _named(item.front, ids)
     try:
         read = _read_heal(item) if item.heal is not None else _read_spec(item, needs, paths)
-        if read.claim.given and (reason := unsafe_reason(read.claim.id)):
-            raise UsageError(f"the id `{read.claim.id}` {reason}; give it another.")
+        if read.given and (reason := unsafe_reason(read.id)):
+            raise UsageError(f"the id `{read.id}` {reason}; give it another.")
     except UsageError as error:
         return _bad(replace(item, fault=str(error)))
     return read
@@ -90,17 +92,17 @@ def _read(item: Item, ids: Collection[str]) -> _Read:
 def _read_spec(item: Item, needs: tuple[str, ...], paths: tuple[Path, ...]) -> _Read:
     spec = make_spec(replace(item.front, modules=paths), item.text, item.text_place or item.place)
     content = json.dumps(asdict(replace(spec, id="", origin="")), sort_keys=True)
-    claim = IdClaim(spec.id, fingerprint(content + " ".join(needs)), item.front.id is not None)
-    return _Read(claim, Entry("", one_line(item.place.whole), spec, needs=needs))
+    entry = Entry("", one_line(item.place.whole), spec, needs=needs)
+    return _Read(spec.id, fingerprint(content + " ".join(needs)), item.front.id is not None, entry=entry)
 
 
 def _read_heal(item: Item) -> _Read:
     request = heal_request(item)
     given = Fields(item.keys, item.lines, item.place).identifier()
     stem = re.sub(r"[^\w-]+", "-", Path(request.path).stem.lower())[:80]
-    derived = f"heal-{stem}-{fingerprint(request.title)}"
-    claim = IdClaim(given or derived, heal_content(request), given is not None)
-    return _Read(claim, Entry("", one_line(item.place.whole), heal=request))
+    identifier = given or f"heal-{stem}-{fingerprint(request.title)}"
+    entry = Entry("", one_line(item.place.whole), heal=request)
+    return _Read(identifier, heal_content(request), given is not None, entry=entry)
 
 
 def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
@@ -123,26 +125,15 @@ def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], t
 def _bad(item: Item) -> _Read:
     name, where = item.place.name, item.place.whole
     error = item.fault if item.fault.startswith(name) else f"{where}: {item.fault}"
-    claim = IdClaim(f"bad-{fingerprint(f'{name}{chr(0)}{item.source}')}", fingerprint(f"{where}\0{error}"))
-    return _Read(claim, Entry("", one_line(where), error=one_line(error)), item.absent)
+    entry = Entry("", one_line(where), error=one_line(error))
+    identifier = f"bad-{fingerprint(f'{name}{chr(0)}{item.source}')}"
+    return _Read(identifier, fingerprint(f"{where}\0{error}"), entry=entry, absent=item.absent)
 
 
-def _refuse_contested(read: Sequence[_Read]) -> list[_Read]:
-    """Put an error in place of each spec whose given id other specs give as well."""
-    places: dict[str, list[str]] = {contested: [] for contested in contested_ids(one.claim for one in read)}
-    for one in read:
-        if one.claim.given and fold_id(one.claim.id) in places:
-            places[fold_id(one.claim.id)].append(one.entry.where)
-    return [
-        _contested(one, places[key]) if one.claim.given and (key := fold_id(one.claim.id)) in places else one
-        for one in read
-    ]
-
-
-def _contested(one: _Read, places: Iterable[str]) -> _Read:
+def _contested(one: _Read, rivals: Sequence[_Read]) -> _Read:
+    """Put an error in place of a spec whose given id `rivals` give as well."""
     own = one.entry.where
-    others = [where for where in dict.fromkeys(places) if where != own] or [own]
+    others = [where for where in dict.fromkeys(each.entry.where for each in rivals) if where != own] or [own]
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""
-    reason = f"the id `{one.claim.id}` is also that of {', '.join(others[:3])}{more}; give each an id of its own."
-    claim = IdClaim(f"{one.claim.id}-{one.claim.content}", one.claim.content)
-    return _Read(claim, Entry("", own, error=one_line(f"{own}: {reason}")))
+    reason = f"the id `{one.id}` is also that of {', '.join(others[:3])}{more}; give each an id of its own."
+    return _Read(f"{one.id}-{one.content}", one.content, entry=Entry("", own, error=one_line(f"{own}: {reason}")))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ..records import fingerprint
 
@@ -23,6 +24,7 @@ class IdClaim:
     given: bool = False
 
 
+Claim = TypeVar("Claim", bound=IdClaim)
 _ID = re.compile(rf"\w[\w.-]{{0,{LONGEST_ID - 1}}}")
 
 
@@ -45,14 +47,13 @@ def unsafe_reason(identifier: str) -> str:
     return "is longer than 200 bytes" if len(identifier.encode("utf-8", "replace")) > 200 else ""
 
 
-def contested_ids(claims: Iterable[IdClaim]) -> frozenset[str]:
-    """Return the given ids, normalized, that entries of different content claim."""
-    contents: dict[str, str] = {}
-    found: set[str] = set()
+def contested_ids(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Return the given ids, normalized, that entries of different content claim, each with its claims."""
+    given: dict[str, list[Claim]] = {}
     for claim in claims:
-        if claim.given and contents.setdefault(fold_id(claim.id), claim.content) != claim.content:
-            found.add(fold_id(claim.id))
-    return frozenset(found)
+        if claim.given:
+            given.setdefault(fold_id(claim.id), []).append(claim)
+    return {name: rivals for name, rivals in given.items() if len({each.content for each in rivals}) > 1}
 
 
 def assign_ids(claims: Sequence[IdClaim]) -> list[str]:

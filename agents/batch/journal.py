@@ -73,8 +73,7 @@ class Journal:
                 raise self._storage_failed(error) from error
             raise UsageError(f"{self.path} can't be read ({error}); choose another --out.") from error
         try:
-            with self._faults():
-                self._check_tables(read_only)
+            self._check_tables(read_only)
         except BaseException:
             self._database.close()
             raise

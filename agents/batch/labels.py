@@ -28,22 +28,14 @@ class Report:
 
     results: Sequence[EntryResult]
     required: RequiredGrade
-    """The lowest grade that counts as reached."""
     exit_code: int
     seconds: float
-    """Wall time of the batch, over all its sittings."""
     created: str = ""
-    """Time of the start, ISO 8601 with zone; empty where it is not known."""
-    title: str = "greenloop batch"
-
-    def reached(self, result: EntryResult) -> bool:
-        """Return True if `result` has the required grade."""
-        return has_reached(result, self.required)
 
     @cached_property
     def count(self) -> int:
         """How many results have the required grade."""
-        return sum(map(self.reached, self.results))
+        return sum(has_reached(result, self.required) for result in self.results)
 
     @cached_property
     def counts(self) -> dict[EntryLabel, int]:

@@ -110,11 +110,6 @@ def _stopped_attempts(results: Sequence[EntryResult]) -> Iterator[str]:
         yield f"A new attempt at {first}{more} came to no end, so the earlier results stay: {why}"
 
 
-def failed_batch(error: GreenloopError) -> BatchResult:
-    """Make the result of a batch that did not begin."""
-    return BatchResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
-
-
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
     """The results so far, the process that works on the batch (None: there is none), and its running entries."""

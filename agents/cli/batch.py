@@ -19,7 +19,6 @@ from .options import BatchSettings
 
 if TYPE_CHECKING:
     from ..batch.driver import Stop
-    from ..batch.outcome import BatchResult
     from ..batch.records import Batch, Entry
 
 
@@ -64,7 +63,7 @@ def batch(
         Do again what another model has finished.
     """
     from ..batch.batch import run_batch
-    from ..batch.outcome import failed_batch
+    from ..batch.outcome import SCHEMA_VERSION, BatchResult
     from ..batch.package import check_package, packaged
     from ..batch.records import Batch
     from ..terminal.batch_console import BatchConsole, print_batch
@@ -88,7 +87,8 @@ def batch(
         return result if package is None else packaged(package, result, wanted.settings)
 
     interrupted = "Interrupted before the batch began, or while it was reported on."
-    return conclude(console, output.json, work, failed_batch, partial(print_batch, console), interrupted)
+    failed = partial(BatchResult, SCHEMA_VERSION)
+    return conclude(console, output.json, work, failed, partial(print_batch, console), interrupted)
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
@@ -97,12 +97,7 @@ def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
     from ..batch.shards import parse_shard, shard_of
     from ..batch.supply import group_keys
 
-    if not specs:
-        kinds = "files, folders, globs, or - for standard input"
-        raise UsageError(f"Give the specs of the batch: {kinds}. See --help.")
     entries = read_entries(specs, sys.stdin)
-    if not entries:
-        raise UsageError(f"There is no spec in {' '.join(specs)}; give Markdown, YAML, JSON Lines or CSV files.")
     if shard is None:
         return entries
     (index, count), keys = parse_shard(shard), group_keys(entries)
@@ -192,7 +187,7 @@ def merge(
         Print one JSON document and nothing else.
     """
     from ..batch import shards
-    from ..batch.outcome import failed_batch
+    from ..batch.outcome import SCHEMA_VERSION, BatchResult
     from ..terminal.batch_console import print_batch
 
     console = Console()
@@ -202,6 +197,5 @@ def merge(
             raise UsageError("Give the directories of the shards.")
         return shards.merge(directories, out, require)
 
-    return conclude(
-        console, json, work, failed_batch, partial(print_batch, console), "Interrupted; give another --out."
-    )
+    failed, interrupted = partial(BatchResult, SCHEMA_VERSION), "Interrupted; give another --out."
+    return conclude(console, json, work, failed, partial(print_batch, console), interrupted)

@@ -26,24 +26,31 @@ def conclude(
     console: Console,
     as_json: bool,
     work: Callable[[TextIO], Result | int],
-    failed: Callable[[GreenloopError], Result],
+    failed: Callable[..., Result],
     show: Callable[[Result], None],
     interrupted: str,
 ) -> int:
     """Do `work`, and print its result: by `show`, or as one JSON document. Returns its exit code.
 
     `work` gets the stream for a document; where it returns an exit code, it has printed all there is to say. What
-    stops it is a result too, which `failed` makes; at Ctrl-C the sentence `interrupted` is its reason.
+    stops it is a result too, which `failed` makes of its `exit_code` and `error`; at Ctrl-C the sentence
+    `interrupted` is its reason.
     """
+
+    def stopped(error: GreenloopError) -> Result:
+        from ..records import Failure
+
+        return failed(exit_code=error.exit_code, error=Failure(error.kind, str(error)))
+
     with document_alone(as_json) as stream:
         try:
             result = work(stream)
         except KeyboardInterrupt:
-            result = failed(Interrupted(interrupted))
+            result = stopped(Interrupted(interrupted))
         except GreenloopError as error:
-            result = failed(error)
+            result = stopped(error)
         except OSError as error:
-            result = failed(unusable(error))
+            result = stopped(unusable(error))
         if isinstance(result, int):
             return result
         if as_json:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import Annotated, TextIO
 
 from cyclopts import Parameter
 
 from ..checked import Record
-from ..errors import GreenloopError, UsageError
+from ..errors import UsageError
 from ..settings import MORE, Output, Positive, Settings
 from ..terminal.console import Console
 from .ending import conclude, handled, interrupt
 from .options import HealSettings
-
-if TYPE_CHECKING:
-    from ..records.heal import HealResult
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +99,8 @@ def heal(
     anyway
         Ask for patches also where the surroundings seem to be at fault.
     """
+    from ..records.heal import HealRequest, HealResult
+
     console = Console(quiet=output.quiet, color=output.color)
 
     def work(_: TextIO) -> HealResult | int:
@@ -121,7 +121,6 @@ def heal(
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
             from ..healing.request import resolved
-            from ..records.heal import HealRequest
 
             earlier, known = None, Settings.of(own)
             given = {
@@ -155,8 +154,8 @@ def heal(
             return heals.run_heal(request, known, options, os.environ, environment, console.emit, earlier)
 
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        message = "Interrupted before the heal began."
-        return conclude(console, output.json, work, _failed, console.healed, message)
+        failed, message = partial(HealResult, outcome="refused"), "Interrupted before the heal began."
+        return conclude(console, output.json, work, failed, console.healed, message)
 
 
 def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
@@ -193,10 +192,3 @@ def _undo(work_dir: Path, name: str, root: Path, console: Console) -> int:
     told = {each.file: "Undone" if each.file in restored else "As it was before" for each in record.result.written}
     console.lines([f"{what}: {file}" for file, what in told.items()])
     return 0
-
-
-def _failed(error: GreenloopError) -> HealResult:
-    from ..records import Failure
-    from ..records.heal import HealResult
-
-    return HealResult(outcome="refused", exit_code=error.exit_code, error=Failure(error.kind, str(error)))

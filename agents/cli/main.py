@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import NoReturn
@@ -23,10 +23,9 @@ from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .ending import unusable
 from .heal import heal
+from .machine import build, check, fetch, list_models
 from .mistyped import mistyped
-from .models import fetch, list_models
 from .run import debug, run
-from .sandbox import build, check
 from .serve import mcp, ui
 from .show import show
 from .verify import verify
@@ -59,25 +58,23 @@ app = App(
 app.default(run)
 batch_app = App(name="batch")
 batch_app.default(batch)
+batch_app.command(status)
+batch_app.command(merge)
 models_app = App(name="models", help="List the models that can be used here, and why others can't.")
 models_app.default(list_models)
+models_app.command(fetch)
 bench_app = App(name="bench", help="Measure greenloop itself.")
 bench_app.command(humaneval, name="humaneval+")
 bench_app.command(mbpp, name="mbpp+")
 sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
-_COMMANDS: tuple[tuple[App, tuple[App | Callable[..., int], ...]], ...] = (
-    (
-        app,
-        (audit, batch_app, bench_app, debug, heal, mcp, models_app, sandbox_app, show, ui, verify, verify_pairs),
-    ),
-    (batch_app, (status, merge)),
-    (models_app, (fetch,)),
-    (bench_app, (everyday, quixbugs, seeded_bugs)),
-    (sandbox_app, (check, build)),
-)
-for _group, _commands in _COMMANDS:
-    for _command in _commands:
-        _group.command(_command)
+sandbox_app.command(check)
+sandbox_app.command(build)
+for _benchmark in (everyday, quixbugs, seeded_bugs):
+    bench_app.command(_benchmark)
+for _command in (audit, debug, heal, mcp, show, ui, verify, verify_pairs):
+    app.command(_command)
+for _group in (batch_app, bench_app, models_app, sandbox_app):
+    app.command(_group)
 app.register_install_completion_command(help="Install shell completion for bash, zsh or fish.")
 
 

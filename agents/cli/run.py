@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import GreenloopError, UsageError
+from ..errors import UsageError
 from ..settings import MORE, Output, Settings
 from ..terminal.console import Console
 from .ending import conclude, document_alone, handled, interrupt
@@ -137,17 +138,15 @@ def _shown_run(
 
     On a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
     """
-    from ..records import Failure, RunResult
+    from ..records import RunResult
     from ..run.into import open_into
     from ..run.run import run_spec
     from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
     from ..terminal.asking import Asking, approver
 
     console = Console(quiet=output.quiet, color=output.color)
-    shown = False
 
-    def work(_: TextIO) -> RunResult:
-        nonlocal shown
+    def work(_: TextIO) -> RunResult | int:
         request, earlier = prepare(console)
         settings = request.settings
         approve = approver(console, as_json=output.json) if settings.approve != "never" else None
@@ -161,22 +160,17 @@ def _shown_run(
             console.result(result)
             earlier = RunDirectory(Path(result.run_dir or ""))
             spec = asking.answers(open_ones, earlier)
+            if spec is None and target is None:
+                return result.exit_code
             if spec is None:
-                shown = target is None
                 break
             request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
 
-    def failed(error: GreenloopError) -> RunResult:
-        return RunResult(SCHEMA_VERSION, error.exit_code, error=Failure(error.kind, str(error)))
-
-    def show(result: RunResult) -> None:
-        if not shown:
-            console.result(result)
-
     # SIGTERM and a closed terminal are like Ctrl-C.
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        return conclude(console, output.json, work, failed, show, "Interrupted before the run began.")
+        failed, message = partial(RunResult, SCHEMA_VERSION), "Interrupted before the run began."
+        return conclude(console, output.json, work, failed, console.result, message)
 
 
 def _prepare_fork(

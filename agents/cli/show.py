@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from ..errors import UsageError
-from ..syntax.clean_text import clean
 from ..terminal.console import Console
-
-if TYPE_CHECKING:
-    from ..storage.run_directory import RunDirectory
 
 LONGEST_TITLE = 80
 """Characters of a spec in the list."""
@@ -45,9 +41,16 @@ def show(
 
     console = Console(color=color)
     if run is None:
-        kept = runs.runs_in(work_dir)
-        console.table("", ("run", "state", "spec"), map(_row, kept), labels=3)
-        console.lines([] if kept else [f"There is no run in {work_dir / 'runs'} yet; start one with a spec."])
+        from ..ui.views import run_row
+
+        rows = []
+        for row in map(run_row, runs.runs_in(work_dir)):
+            state, title = row["state"], row["title"]
+            if state != "unreadable":
+                title = shorten(title, LONGEST_TITLE, placeholder="...")
+            rows.append((row["name"], (state == "finished" and row["grade"]) or state, title))
+        console.table("", ("run", "state", "spec"), rows, labels=3)
+        console.lines([] if rows else [f"There is no run in {work_dir / 'runs'} yet; start one with a spec."])
         return 0
     found = runs.find(work_dir, run)
     if found.kind == "heal":
@@ -63,16 +66,3 @@ def show(
         [*clause_lines(result, whole=True), *question_lines(result), *next_steps(result), *summary_lines(result)]
     )
     return 0
-
-
-def _row(run: RunDirectory) -> tuple[str, str, str]:
-    try:
-        if run.kind == "heal":
-            heal = run.read_heal()
-            outcome = heal.result.outcome if heal.result is not None else heal.status
-            return run.path.name, outcome, f"heal {Path(heal.request.path).name}"
-        record = run.read()
-    except (UsageError, OSError) as error:
-        return run.path.name, "unreadable", clean(str(error))
-    state = record.grade if record.status == "finished" and record.grade else record.status
-    return run.path.name, state, shorten(clean(record.spec.text), LONGEST_TITLE, placeholder="...")

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 from ..events import EventHandler, Note
-from .model_names import RECORDED_PREFIX
-from .providers import is_embedded
+from .providers import RECORDED_PREFIX, is_embedded, is_recorded
 
 if TYPE_CHECKING:
     from .recorded import ReplyStore
@@ -24,7 +23,7 @@ _BILLIONS = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)b(?![a-z\d])")
 def is_small(model_id: str | None) -> bool:
     """Return True for the embedded model, a model whose name says that it has at most four billion parameters
     (`ollama/qwen2.5-coder:1.5b`), and replies that were recorded from such a one."""
-    if model_id is not None and model_id.startswith(RECORDED_PREFIX):
+    if model_id is not None and is_recorded(model_id):
         directory = Path(model_id.removeprefix(RECORDED_PREFIX))
         return directory.is_dir() and any(is_small(path.name) for path in directory.iterdir())
     sizes = [float(size) for size in _BILLIONS.findall((model_id or "").lower())]

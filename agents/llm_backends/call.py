@@ -20,12 +20,11 @@ from ..errors import GreenloopError, Interrupted, ModelError, UsageError
 from ..events import EventHandler, Note, Streamed, ignore_event
 from ..records import Reply, Request, Usage
 from .budget import Budget
-from .cache import ReplyCache
 from .explain_errors import explain
 from .lazy_model import LazyModel
 from .litellm_import import price_usd
 from .pacing import PATIENCE_SECONDS, Pacer, backoff_seconds
-from .recorded import ReplyStore
+from .recorded import ReplyCache, ReplyStore
 from .streams import BackgroundStream, StreamedReply
 
 if TYPE_CHECKING:

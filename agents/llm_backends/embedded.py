@@ -102,10 +102,7 @@ class EmbeddedModel(Model):  # type: ignore[misc]
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
-        """Stream one reply; the last item is a FinalDelta. Closing the iterator stops the decoding.
-
-        `params` are those of the OpenAI chat API (max_tokens, temperature, seed). Raises ModelError.
-        """
+        """Stream one reply. Raises ModelError."""
         body = {
             **self._prepare_completion_kwargs(
                 messages, stop_sequences=stop_sequences, flatten_messages_as_text=True, **params

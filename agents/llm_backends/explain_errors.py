@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -219,14 +220,9 @@ def _retry_after(chain: list[BaseException], text: str) -> float | None:
     """Seconds that the server asks to wait: its Retry-After header, else its message."""
     for each in chain:
         headers = getattr(_response(each), "headers", None) or {}
-        milliseconds, seconds = headers.get("retry-after-ms"), headers.get("retry-after")
-        try:
-            if milliseconds is not None:
-                return max(0.0, float(milliseconds) / 1000)
-            if seconds is not None:
-                return max(0.0, float(seconds))
-        except ValueError:  # an HTTP date: the servers that limit rates send seconds
-            continue
+        for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+            with suppress(KeyError, ValueError):  # or an HTTP date: the servers that limit rates send seconds
+                return max(0.0, float(headers[name]) * unit)
     found = _ASKED_WAIT.search(text)
     if not found or not (found[1] or found[2]):
         return None

@@ -16,8 +16,8 @@ from ..errors import ModelError, UsageError
 from .explain_errors import explain
 from .guarded_client import guarded
 from .litellm_import import load_litellm
-from .model_names import with_provider
 from .providers import is_ollama, provider_of
+from .selection import Choice, check_known, known_model_id
 from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, LiteLLMModel, TokenUsage
 
 CONNECT_SECONDS = 10.0
@@ -65,10 +65,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
-        """Stream one reply; the last item is a FinalDelta. Closing the iterator closes the connection.
-
-        `params` are those of the OpenAI chat API. Raises LiteLLM's exceptions (see explain_errors).
-        """
+        """Stream one reply. Raises LiteLLM's exceptions (see explain_errors)."""
         if "max_tokens" in params:
             params["max_tokens"] += self._thinking_tokens
         completion = self._prepare_completion_kwargs(
@@ -96,33 +93,24 @@ def hosted_model(
     """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
 
     Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several models served, or
-    nothing named) and ModelError (no key, no such model, no server).
+    nobody serves it) and ModelError (no key, no such model, no server).
     """
+    model_id = known_model_id(Choice(model_id, "", api_base))
     if api_base and not (model_id and is_ollama(model_id)):
         api_base = api_base.rstrip("/")
         own_key = environ.get("OPENAI_API_KEY", "").strip() or "none"
-        if model_id is None:
-            model_id = f"openai/{only_served_model(api_base, own_key, environ)}"
-        model_id = with_provider(model_id)
+        model_id = model_id or f"openai/{only_served_model(api_base, own_key, environ)}"
         return HostedModel(model_id, api_base, own_key if model_id.startswith("openai/") else None)
-    if model_id is None:
-        raise UsageError("No model is named; give one with --model, or the address of a server with --api-base.")
-    if is_ollama(model_id):  # its chat interface uses the model's own template, `ollama/` one that LiteLLM guesses
-        return HostedModel(f"ollama_chat/{model_id.partition('/')[2]}", api_base)
+    assert model_id is not None, "no choice has neither"
+    if is_ollama(model_id):
+        return HostedModel(model_id, api_base)
     provider = provider_of(model_id)
     # LiteLLM calls a missing key a server's error, which would be tried again.
     if provider and not provider.key_variable_set(environ):
         name, variables = provider.name, " or ".join(provider.key_variables)
         way = f"set {variables} (in the environment or .env)"
         raise ModelError("bad_key", f"{name} needs a key for {model_id}; {way}.")
-    try:
-        load_litellm().get_llm_provider(model_id)
-    except Exception:  # any error means the same: LiteLLM does not know who serves it
-        raise ModelError(
-            "no_such_model",
-            f"No provider is known for {model_id}; write it as PROVIDER/NAME (like anthropic/..., ollama/...), "
-            "or give the address of its server with --api-base.",
-        ) from None
+    check_known(Choice(model_id, ""))
     return HostedModel(model_id)
 
 

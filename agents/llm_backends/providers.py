@@ -46,6 +46,7 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 
 EMBEDDED = "embedded"
+RECORDED_PREFIX = "recorded:"
 _BARE_NAMES = {
     "openai": re.compile(r"(gpt|chatgpt|codex|o\d)\b", re.IGNORECASE),
     "anthropic": re.compile(r"claude\b"),
@@ -63,6 +64,11 @@ def provider_of(model_id: str) -> Provider | None:
 def is_embedded(model_id: str | None) -> bool:
     """Return True if `model_id` names the embedded model."""
     return model_id == EMBEDDED
+
+
+def is_recorded(model_id: str | None) -> bool:
+    """Return True if `model_id` names a directory of recorded replies."""
+    return model_id is not None and model_id.startswith(RECORDED_PREFIX)
 
 
 def is_ollama(model_id: str) -> bool:

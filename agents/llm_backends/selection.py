@@ -1,21 +1,31 @@
-"""Which model a run uses: the one that was named, else the best that is there without asking anyone."""
+"""Which model a run uses: the one that was named, else the best that is there without asking anyone.
+
+What is known of it is told before it is opened: replies that are kept are found by its name, so a run that needs
+no model need not open one to ask for it.
+"""
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..errors import UsageError
 from ..records import Role
 from ..settings import Settings
-from .providers import PROVIDERS, is_ollama
+from .providers import EMBEDDED, PROVIDERS, is_embedded, is_ollama, is_recorded, provider_of
 
 OLLAMA_PORT = 11434
 PROBE_SECONDS = 0.3
-
-FROZEN_WITHOUT_CACHE = "--frozen lets only cached replies be used; say where they are with --cache DIR."
-FROZEN_WITHOUT_NAME = "--frozen asks no server which model it serves; name the model with --model."
+PARALLEL = 8
+"""Requests at the same time, of a hosted model and of recorded replies."""
+USUAL_PREFIXES = frozenset(
+    {provider.prefix for provider in PROVIDERS}
+    | {"hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat"}
+)
+"""LiteLLM's names of providers that need not be looked up in LiteLLM, whose import takes seconds."""
 
 OllamaProbe = Callable[[str], tuple[str, ...] | None]
 """Takes Ollama's address; gives the names of its models, or None where it does not answer."""
@@ -31,16 +41,6 @@ class Choice:
     api_base: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Backend:
-    """One way to reach a model, for a list: the model it would use, whether that is possible now, and why."""
-
-    name: str
-    model_id: str
-    usable: bool
-    why: str
-
-
 def choose(
     settings: Settings, environ: Mapping[str, str], probe_ollama: OllamaProbe, role: Role | None = None
 ) -> Choice:
@@ -48,13 +48,13 @@ def choose(
     else the first provider whose key is in `environ`, else a running Ollama (which --frozen does not look for),
     else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
     if settings.frozen and settings.cache is None:
-        raise UsageError(FROZEN_WITHOUT_CACHE)
+        raise UsageError("--frozen lets only cached replies be used; say where they are with --cache DIR.")
     named = (role and getattr(settings, f"{role}_model")) or settings.model
     if named:
         return _named(named, settings.api_base, environ)
     if settings.api_base:
         if settings.frozen:
-            raise UsageError(FROZEN_WITHOUT_NAME)
+            raise UsageError("--frozen asks no server which model it serves; name the model with --model.")
         return Choice(
             None, f"No model is named, so the one that {settings.api_base} serves is used.", settings.api_base
         )
@@ -77,24 +77,24 @@ def choose(
     return Choice("embedded", f"No provider's key is set and {missing}, so the embedded model is used.")
 
 
-def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> tuple[Backend, ...]:
-    """Every provider of the table and Ollama, with what makes each usable or what is missing."""
-    rows: list[Backend] = []
+def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> Iterator[str]:
+    """Yield a line for every provider of the table and Ollama: usable or not, why, and with which model."""
     for provider in PROVIDERS:
         variable = provider.key_variable_set(environ)
-        why = f"{variable} is set" if variable else f"{' or '.join(provider.key_variables)} is not set"
-        rows.append(Backend(provider.name, provider.default_model, variable is not None, why))
+        lacking = " or ".join(provider.key_variables)
+        state = f"usable, {variable} is set" if variable else f"not usable, {lacking} is not set"
+        yield f"{provider.name}: {state} ({provider.default_model})"
     address = ollama_address(environ)
     models = probe_ollama(address)
     name = preferred_ollama_model(models or ())
     if models is None:
-        why = f"nothing answers at {address}; start it with: ollama serve"
+        state = f"not usable, nothing answers at {address}; start it with: ollama serve"
     elif name is None:
-        why = f"it runs at {address} without a chat model; fetch one with: ollama pull qwen2.5-coder:7b"
+        way = "fetch one with: ollama pull qwen2.5-coder:7b"
+        state = f"not usable, it runs at {address} without a chat model; {way}"
     else:
-        why = f"it runs at {address} with {len(models)} model{'s' if len(models) > 1 else ''}"
-    rows.append(Backend("Ollama", f"ollama_chat/{name or 'qwen2.5-coder:7b'}", name is not None, why))
-    return tuple(rows)
+        state = f"usable, it runs at {address} with {len(models)} model{'s' if len(models) > 1 else ''}"
+    yield f"Ollama: {state} (ollama_chat/{name or 'qwen2.5-coder:7b'})"
 
 
 def preferred_ollama_model(models: tuple[str, ...]) -> str | None:
@@ -134,8 +134,61 @@ def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> C
     or that another provider serves."""
     prefix, slash, _ = model_id.partition("/")
     elsewhere = slash and prefix in {provider.prefix for provider in PROVIDERS} - {"openai"}
-    if elsewhere or model_id == "embedded" or model_id.startswith("recorded:"):
+    if elsewhere or is_embedded(model_id) or is_recorded(model_id):
         api_base = None
     elif api_base is None and is_ollama(model_id) and environ.get("OLLAMA_HOST"):
         api_base = ollama_address(environ)
     return Choice(model_id, f"{model_id} is the model that was asked for.", api_base)
+
+
+def parallel_of(choice: Choice, slots: int) -> int:
+    """Requests that the model of `choice` answers at the same time; the embedded one has `slots`."""
+    return slots if is_embedded(choice.model_id) else PARALLEL
+
+
+def known_model_id(choice: Choice) -> str | None:
+    """The id that the opened model will have; None where only its server can tell."""
+    if choice.model_id is None:
+        return None
+    if is_ollama(choice.model_id):  # its chat interface uses the model's own template, `ollama/` a guessed one
+        return f"ollama_chat/{choice.model_id.partition('/')[2]}"
+    return with_provider(choice.model_id) if choice.api_base else choice.model_id
+
+
+def name_in_cache(choice: Choice, weights: Path | None) -> str | None:
+    """The name that cached replies of the model stand under: its id, and the file's name for `weights` of the
+    user's own, wherever they lie; None where only its server can tell."""
+    from .weights import QWEN_CODER_1_5B
+
+    if is_embedded(choice.model_id) and weights is not None and weights.name != QWEN_CODER_1_5B.file:
+        return f"{EMBEDDED}/{weights.name}"
+    return known_model_id(choice)
+
+
+def with_provider(model_id: str) -> str:
+    """`model_id` as LiteLLM wants it for a server of one's own: OpenAI's protocol unless it names a provider."""
+    prefix, slash, _ = model_id.partition("/")
+    is_provider = prefix in USUAL_PREFIXES
+    if slash and prefix.islower() and not is_provider:
+        from .litellm_import import load_litellm
+
+        is_provider = prefix in load_litellm().provider_list
+    return model_id if slash and is_provider else f"openai/{model_id}"
+
+
+def check_known(choice: Choice) -> None:
+    """Raise UsageError for a model that is named, and served by no provider that LiteLLM knows."""
+    name = choice.model_id or EMBEDDED
+    if choice.api_base or is_embedded(name) or is_recorded(name) or provider_of(name):
+        return
+    if name.partition("/")[0] in USUAL_PREFIXES:
+        return
+    from .litellm_import import load_litellm
+
+    try:
+        load_litellm().get_llm_provider(name)
+    except Exception as error:  # LiteLLM's own types
+        known = [EMBEDDED, *(provider.default_model for provider in PROVIDERS)]
+        near = difflib.get_close_matches(name, known, 1)
+        way = f"did you mean {near[0]}?" if near else "name it as LiteLLM does, such as openai/gpt-4.1-mini."
+        raise UsageError(f"No provider of a model {name} is known; {way}") from error

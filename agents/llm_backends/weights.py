@@ -121,9 +121,6 @@ def _require_space(directory: Path, weights: Weights) -> None:
         )
 
 
-# --- verification ------------------------------------------------------------------------------------------
-
-
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
     """Size and modification time: a file that keeps them is the one that was hashed."""
     stat = path.stat()
@@ -168,9 +165,6 @@ def _accept(partial: Path, directory: Path, weights: Weights) -> None:
     path = directory / weights.file
     partial.replace(path)
     _mark(path, weights)
-
-
-# --- sources -----------------------------------------------------------------------------------------------
 
 
 @contextmanager

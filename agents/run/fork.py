@@ -9,7 +9,7 @@ from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler
 from ..files import contained
 from ..llm_backends import is_small
-from ..llm_backends.model_names import RECORDED_PREFIX, is_recorded
+from ..llm_backends.providers import RECORDED_PREFIX, is_recorded
 from ..llm_backends.recorded import ReplyStore
 from ..loop.plan import plan
 from ..loop.roles import Branch, Roles

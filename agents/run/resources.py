@@ -7,8 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
 from ..events import EventHandler
-from ..llm_backends.model_names import check_known
-from ..llm_backends.selection import Choice, choose, probe_ollama
+from ..llm_backends.selection import Choice, check_known, choose, probe_ollama
 from ..records import Role
 from ..sandbox import Sandbox, open_sandbox
 from ..sandbox.packages import open_interpreter

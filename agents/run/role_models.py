@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..debugger.debugger import Debugger
-from ..errors import UsageError
 from ..events import Answered, Asked, EventHandler, Note
 from ..llm_backends import get_model, is_small, recorded_replies
 from ..llm_backends.budget import Budget
-from ..llm_backends.cache import ReplyCache
 from ..llm_backends.call import Caller
 from ..llm_backends.lazy_model import LazyModel
-from ..llm_backends.model_names import is_recorded, known_model_id, name_in_cache, parallel_of
 from ..llm_backends.pacing import Pacer
-from ..llm_backends.recorded import ReplyStore
-from ..llm_backends.selection import FROZEN_WITHOUT_CACHE, FROZEN_WITHOUT_NAME, Choice
+from ..llm_backends.providers import is_recorded
+from ..llm_backends.recorded import ReplyCache, ReplyStore
+from ..llm_backends.selection import Choice, known_model_id, name_in_cache, parallel_of
 from ..loop.roles import BoardRunner, Roles
 from ..records import Reply, Request, Role
 from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
@@ -95,8 +93,6 @@ class RoleModels(ExitStack):
         self._replies = replies
         super().__init__()
         self._callers: dict[Choice, Caller] = {}
-        if settings.frozen and settings.cache is None:
-            raise UsageError(FROZEN_WITHOUT_CACHE)
         for choice in shared.models:
             self._callers[choice] = self._caller(choice, shared, budget, replies)
             self.callback(self._callers[choice].cancel)
@@ -147,12 +143,8 @@ class RoleModels(ExitStack):
             return Caller(None, budget, store=recorded_replies(choice), emit=self._emit)
         directory, frozen, cache = self._settings.cache, self._settings.frozen, None
         if directory is not None:
-            name = name_in_cache(choice, shared.weights)
-            if name is None and frozen:  # its server alone knows the name that replies stand under
-                raise UsageError(FROZEN_WITHOUT_NAME)
-            cache = ReplyCache(
-                directory, name or model.model_id, lambda told: self._emit(Note(told, warning=True))
-            )
+            name = name_in_cache(choice, shared.weights) or model.model_id
+            cache = ReplyCache(directory, name, lambda told: self._emit(Note(told, warning=True)))
         store = ReplyStore(replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
         return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from ..batch.labels import duration, label_of
+from ..batch.labels import duration, label_of, reason
 from ..batch.outcome import BatchResult
 from ..batch.records import Entry, EntryResult, Task
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Note, Ruled, Streamed
@@ -131,10 +131,8 @@ def result_line(result: EntryResult) -> str:
     """Return one line for the result of an entry."""
     usage = result.usage
     line = f"{result.id}: {label_of(result)}"
-    if result.error is not None:
-        return f"{line}: {result.error.message}"
-    if result.status in ("bad", "blocked"):
-        return f"{line}: {result.why}"
+    if result.error is not None or result.status in ("bad", "blocked"):
+        return f"{line}: {reason(result)}"
     rounds = f"{result.rounds} round{'' if result.rounds == 1 else 's'}"
     return f"{line}, {rounds}, {usage.completion_tokens} tokens, {result.seconds:.0f} s"
 

@@ -13,15 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ..events import Answered, Asked, BoardStarted, Event, Fetching, Ruled, Streamed
-from ..records import Request, Role
+from ..records import Request
 from ..syntax.clean_text import clean
 
-ROLE_NAMES: dict[Role, str] = {
-    "code_writer": "CodeWriter",
-    "test_writer": "TestWriter",
-    "critic": "Critic",
-    "healer": "Healer",
-}
 SHOWN_LINES = 8
 
 
@@ -95,9 +89,13 @@ class LiveView:
         return row
 
 
+def _asked(request: Request) -> str:
+    return f"{request.role.title().replace('_', '')}: {request.purpose}"
+
+
 def _describe(pending: _OpenRequest) -> str:
     now = time.monotonic()
-    label = f"{ROLE_NAMES[pending.request.role]}: {pending.request.purpose}, {now - pending.asked:.0f} s"
+    label = f"{_asked(pending.request)}, {now - pending.asked:.0f} s"
     if pending.first_piece is None:
         return f"{label}, reading the prompt"
     seconds = now - pending.first_piece
@@ -121,7 +119,7 @@ def _bar(fetching: Fetching) -> RenderableType:
 def answered_line(event: Answered) -> str:
     """Return one line for a finished reply."""
     usage = event.reply.usage
-    line = f"{ROLE_NAMES[event.request.role]}: {event.request.purpose}, {usage.completion_tokens} tokens"
+    line = f"{_asked(event.request)}, {usage.completion_tokens} tokens"
     if event.reply.replayed:
         return f"{line} (recorded)"
     line += f" in {usage.seconds:.1f} s"

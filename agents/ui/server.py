@@ -29,6 +29,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..batch.reports.details import compared
 from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
 from ..files import lines_of, open_regular, read_regular
@@ -36,7 +37,7 @@ from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
 from ..storage.json_form import cleaned
 from .session import Sessions, report_key
-from .views import calls_document, difference, listing, run_document
+from .views import calls_document, listing, run_document
 
 MOST_BYTES = 256 * 1024
 REPORT_FILE = "report.html"
@@ -194,7 +195,8 @@ class Page:
 
     def diff(self, name: str, other: str) -> Json:
         """The change from the code of one run to that of another, as a unified diff."""
-        return {"diff": difference(self._jobs.directory(name), self._jobs.directory(other))}
+        runs = [self._jobs.directory(each) for each in (name, other)]
+        return {"diff": compared(*((run.path.name, run.code() or "") for run in runs))}
 
     async def events(self, request: Request) -> Response:
         """The lines of a run's events.jsonl, as they are written."""

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..batch.reports.details import compared, run_details, run_facts
+from ..batch.labels import tokens
+from ..batch.reports.details import run_details, run_facts
 from ..errors import GreenloopError
 from ..files import read_regular
-from ..jobs import Job, Jobs
 from ..records import Ending, RunRecord
 from ..records.heal import HealRecord
 from ..run.event_log import is_written
@@ -19,6 +19,9 @@ from ..storage.json_form import cleaned
 from ..storage.questions import answer_lines, how_to_answer, question_line
 from ..storage.run_directory import RunDirectory, runs_in
 from ..syntax.clean_text import clean
+
+if TYPE_CHECKING:
+    from ..jobs import Job, Jobs
 
 Json = dict[str, Any]
 MOST_RUNS = 300
@@ -29,11 +32,12 @@ LONGEST_TITLE = 160
 def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
     found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
-    rows = [_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
+    rows = [run_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
     return sorted(map(cleaned, rows), key=lambda row: row["state"] not in ("running", "waiting"))
 
 
-def _row(run: RunDirectory, job: Job | None) -> Json:
+def run_row(run: RunDirectory, job: Job | None = None) -> Json:
+    """The row of a run in a list; its texts are not cleaned."""
     row: Json = {"name": run.path.name, "kind": run.kind, "created": "", "tokens": 0, "seconds": 0.0, "cost": None}
     row |= {"grade": None, "model": None}
     if job is not None and not run.exists:
@@ -54,8 +58,7 @@ def _row(run: RunDirectory, job: Job | None) -> Json:
         row |= {"title": title, "grade": record.grade, "model": record.models["code_writer"]}
     if ended is not None:
         usage = ended.usage
-        tokens = usage.prompt_tokens + usage.completion_tokens
-        row |= {"seconds": ended.seconds, "tokens": tokens, "cost": usage.cost_usd}
+        row |= {"seconds": ended.seconds, "tokens": tokens(usage), "cost": usage.cost_usd}
     return row
 
 
@@ -75,7 +78,7 @@ def run_document(jobs: Jobs, name: str) -> Json:
 
 
 def _run_document(run: RunDirectory, job: Job | None) -> Json:
-    document = _row(run, job)
+    document = run_row(run, job)
     if not run.exists:
         empty: Json = {field: [] for field in ("rounds", "tests", "facts", "notes", "questions")}
         return {**document, **empty, "code": "", "suite": "", "spec": "", "why": document["title"]}
@@ -102,11 +105,6 @@ def _run_document(run: RunDirectory, job: Job | None) -> Json:
         if ruling is not None
         else [],
     }
-
-
-def difference(one: RunDirectory, other: RunDirectory) -> str:
-    """The change from the code of one run to that of another, as a unified diff; empty where there is none."""
-    return compared(*((run.path.name, run.code() or "") for run in (one, other)))
 
 
 def calls_document(jobs: Jobs, name: str) -> Json:

@@ -186,7 +186,7 @@ def test_a_model_that_is_away_ends_the_batch_with_exit_code_3_and_it_goes_on_lat
     ("arguments", "said"),
     [
         (("specs",), "Say where results are kept"),
-        (("--out", "out"), "Give the specs of the batch"),
+        (("--out", "out"), "Name the specs"),
         (("specs", "--resume", "out"), "A resumed batch has its specs"),
         (("--resume", "nowhere"), "There is no batch in nowhere"),
         (("specs", "--out", "out", "--shard", "3/2"), "is no shard"),

@@ -11,8 +11,7 @@ from agents import generate
 from agents.cli.main import _specs_last, app
 from agents.cli.mistyped import COMMANDS, check_spec
 from agents.errors import UsageError
-from agents.llm_backends.model_names import check_known
-from agents.llm_backends.selection import Choice
+from agents.llm_backends.selection import Choice, check_known
 from agents.settings import Settings
 
 from ..support.commands import greenloop

@@ -85,7 +85,7 @@ def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, sa
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["verify-pairs", "nowhere.jsonl"], "can't be read"),
+        (["verify-pairs", "nowhere.jsonl"], "nowhere.jsonl does not exist"),
         (["verify-pairs", "-"], "There is no pair in standard input"),
         (["verify-pairs", "-", "tests.py"], "tests.py"),
         (["verify-pairs", "-", "--out", "mine.txt"], "holds other things than verdicts"),

@@ -15,9 +15,8 @@ import pytest
 from agents.errors import Interrupted, ModelError
 from agents.events import Event, Streamed
 from agents.llm_backends.budget import Budget
-from agents.llm_backends.cache import ReplyCache
 from agents.llm_backends.call import Caller
-from agents.llm_backends.recorded import ReplyStore, request_key
+from agents.llm_backends.recorded import ReplyCache, ReplyStore, request_key
 from agents.records import Reply
 
 from .test_call import BAD_KEY, REQUEST, Scripted, end, text
@@ -159,7 +158,7 @@ def test_of_two_processes_the_first_one_s_reply_stands(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from agents.llm_backends.cache import ReplyCache
+from agents.llm_backends.recorded import ReplyCache
 from agents.records import Message, Reply, Request
 
 cache = ReplyCache(Path(sys.argv[1]), "m", lambda note: sys.exit(note))

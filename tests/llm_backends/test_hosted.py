@@ -218,11 +218,6 @@ def test_a_server_that_is_not_there_is_a_model_error() -> None:
     assert error.value.kind == "network"
 
 
-def test_neither_model_nor_server_is_a_usage_error() -> None:
-    with pytest.raises(UsageError, match="--model"):
-        hosted_model(None, environ={})
-
-
 @pytest.mark.parametrize(
     ("model_id", "variable"), [("gpt-4o", "OPENAI_API_KEY"), ("gemini/gemini-flash-latest", "GEMINI_API_KEY")]
 )
@@ -234,9 +229,8 @@ def test_a_missing_key_is_said_before_any_call(model_id: str, variable: str) -> 
 
 @pytest.mark.parametrize("model_id", ["nonsense", "nobody/knows"])
 def test_a_model_of_no_known_provider_is_said_before_any_call(model_id: str) -> None:
-    with pytest.raises(ModelError, match="PROVIDER/NAME") as error:
+    with pytest.raises(UsageError, match=f"No provider of a model {model_id} is known"):
         hosted_model(model_id, environ={})
-    assert error.value.kind == "no_such_model"
 
 
 def test_ollama_is_asked_through_its_chat_interface_with_room_for_the_prompt(provider: Provider) -> None:

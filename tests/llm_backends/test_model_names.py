@@ -6,8 +6,7 @@ import pytest
 
 from agents.llm_backends.hosted import hosted_model
 from agents.llm_backends.litellm_import import load_litellm
-from agents.llm_backends.model_names import USUAL_PREFIXES, known_model_id, name_in_cache, parallel_of
-from agents.llm_backends.selection import Choice
+from agents.llm_backends.selection import USUAL_PREFIXES, Choice, known_model_id, name_in_cache, parallel_of
 from agents.llm_backends.weights import QWEN_CODER_1_5B
 
 ADDRESS = "http://127.0.0.1:9/v1"

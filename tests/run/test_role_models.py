@@ -6,13 +6,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agents.errors import ModelError, ReplyError, UsageError
+from agents.errors import ModelError, ReplyError
 from agents.events import Note
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.selection import Choice
@@ -79,15 +78,6 @@ def test_frozen_opens_no_model_for_what_is_not_cached_either(tmp_path: Path) -> 
     assert error.value.kind == "not_cached"
     assert opened.count == 0
     assert not (tmp_path / "cache").exists()
-
-
-def test_frozen_needs_a_cache_and_the_models_name(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="--cache"):
-        Opened().ask(tmp_path, Settings(frozen=True))
-    unnamed = Opened(Choice(None, "", "http://127.0.0.1:9/v1"))
-    with pytest.raises(UsageError, match="name the model"):
-        unnamed.ask(tmp_path, replace(Settings(frozen=True), cache=tmp_path))
-    assert unnamed.count == 0
 
 
 def test_a_damaged_entry_is_a_warning_of_the_run(tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from typing import Any
 from ...errors import GreenloopError, StorageFailed, UsageError
 from ...events import Note
 from ...llm_backends.budget import RunBudget, TotalBudget
-from ...llm_backends.model_names import RECORDED_PREFIX, is_recorded
-from ...llm_backends.providers import is_embedded
+from ...llm_backends.providers import RECORDED_PREFIX, is_embedded, is_recorded
 from ...llm_backends.selection import Choice
 from ...records import Failure, Role
 from ...run.resources import models_by_role
@@ -34,10 +33,6 @@ from .archive import ArchiveRefused, pack, unpack
 from .pool import RayPool
 from .worker import RemoteResult, RemoteTask
 
-EMBEDDED_ON_A_CLUSTER = (
-    "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes reach it, "
-    "and give its address with --api-base."
-)
 LOCAL = "local"
 LOCAL_STORE_BYTES = 256 * 1024 * 1024
 """Of a local cluster's object store, which holds tasks and results for a moment."""
@@ -116,7 +111,10 @@ def for_the_cluster(settings: Settings, choices: Mapping[Role, Choice]) -> Setti
     --frozen asks no model.
     """
     if any(is_embedded(choice.model_id) for choice in choices.values()) and not settings.frozen:
-        raise UsageError(EMBEDDED_ON_A_CLUSTER)
+        raise UsageError(
+            "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes "
+            "reach it, and give its address with --api-base."
+        )
     named: dict[str, Any] = {f"{role}_model": _absolute(choice.model_id) for role, choice in choices.items()}
     return replace(
         settings,

@@ -92,8 +92,6 @@ class RayPool:
         for worker in workers:
             self._ray.kill(worker)
 
-    # --- starting -----------------------------------------------------------------------------------------------
-
     def _decided(self) -> bool:
         return bool(self._free) or self._workers == 0
 
@@ -134,7 +132,8 @@ class RayPool:
         try:
             refusal: Failure | None = self._ray.get(worker.open.remote(__version__))
         except Exception as fault:  # whatever Ray raises in this thread, nothing else reports it
-            sentence = f"No worker can begin on the cluster: {_sentence(fault)}; {REMEDY}."
+            remedy = "install the same version of greenloop on every node, for the Python that runs Ray"
+            sentence = f"No worker can begin on the cluster: {_sentence(fault)}; {remedy}."
             refusal = Failure(UsageError.kind, sentence)
             with self._changed:
                 self._openings_left -= 1
@@ -152,9 +151,6 @@ class RayPool:
             self._changed.notify_all()
         if refusal is not None:
             self._ray.kill(worker)
-
-
-REMEDY = "install the same version of greenloop on every node, for the Python that runs Ray"
 
 
 def _sentence(fault: BaseException) -> str:

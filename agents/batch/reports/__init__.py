@@ -11,7 +11,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from ...storage.atomic import replace_atomically
-from ..labels import Report
+from ..labels import Report, has_reached
 from .documents import junit, summary
 from .page import page
 
@@ -21,7 +21,8 @@ SCHEMA_VERSION = 1
 def lines(report: Report) -> Iterator[str]:
     """Yield a line of `results.jsonl` for each result, in ASCII, so that it is safe to print."""
     for result in report.results:
-        document = {"schema_version": SCHEMA_VERSION, "reached": report.reached(result), **asdict(result)}
+        reached = has_reached(result, report.required)
+        document = {"schema_version": SCHEMA_VERSION, "reached": reached, **asdict(result)}
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 

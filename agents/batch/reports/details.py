@@ -149,9 +149,6 @@ def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:
     return [(name, cut.line_of(value)) for name, value in stated if value]
 
 
-# --- rounds ------------------------------------------------------------------------------------------------
-
-
 def _rounds(rounds: Sequence[RoundRecord], cut: _Cut) -> Iterator[Json]:
     known: dict[str, Candidate] = {}
     for each in rounds[: cut.items]:
@@ -204,9 +201,6 @@ def compared(old: tuple[str, str], new: tuple[str, str]) -> str:
     pairs = [(lines[0], []), ([], lines[1])] if is_long else [(lines[0], lines[1])]
     found = (difflib.unified_diff(before, after, old[0], new[0], lineterm="") for before, after in pairs)
     return "\n".join(line for diff in found for line in diff)
-
-
-# --- tests -------------------------------------------------------------------------------------------------
 
 
 def _tests(last: RoundRecord, cut: _Cut) -> list[Json]:

@@ -10,7 +10,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from ...syntax.clean_text import for_markdown, for_xml
-from ..labels import Report, label_of, one_line, open_lines, outcome_line, reason, shortened, tokens
+from ..labels import Report, has_reached, label_of, one_line, open_lines, outcome_line, reason, shortened, tokens
 from ..records import EntryResult
 from .page import part, template
 
@@ -48,7 +48,7 @@ def junit(report: Report) -> Iterator[str]:
 
 
 def _kind(result: EntryResult, report: Report) -> str | None:
-    if report.reached(result):
+    if has_reached(result, report.required):
         return None
     if result.status in ("not started", "blocked"):
         return "skipped"
@@ -71,7 +71,7 @@ def summary(report: Report) -> Iterator[str]:
     models = Counter(result.model for result in report.results if result.model is not None)
     head = draw.head(report, models.most_common(_MOST_LINES) if len(models) > 1 else ())
     yield head
-    below = [result for result in report.results if not report.reached(result)]
+    below = [result for result in report.results if not has_reached(result, report.required)]
     if not below:
         return
     yield f"\n## Did not reach `{report.required}`\n\n"

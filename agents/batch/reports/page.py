@@ -15,7 +15,6 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...syntax.clean_text import clean
 from ..labels import Report, duration, has_reached, label_of, one_line, tokens
 from ..records import EntryResult
 from .details import LEAST_BYTES, details, short_details
@@ -39,7 +38,6 @@ def page(directory: Path, report: Report) -> Iterator[str]:
     style, script = _style_and_script()
     rows = json.dumps([_row(result, report) for result in report.results], separators=(",", ":"))
     return template(part("page.html.j2")).generate(
-        title=clean(report.title),
         report=report,
         figures=list(_figures(report)),
         plots=_plots(report),
@@ -101,7 +99,7 @@ def _row(result: EntryResult, report: Report) -> list[Any]:
         one_line(result.title, _MOST_WORDS),
         one_line(result.where, _MOST_WORDS),
         label_of(result),
-        int(report.reached(result)),
+        int(has_reached(result, report.required)),
         result.rounds,
         result.tests,
         len(result.disputes),

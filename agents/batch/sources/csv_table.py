@@ -89,7 +89,7 @@ def _item(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Ite
     if reason:
         return fault_at(here, reason, None, source)
     values = {name: _value(name, cell) for name, cell in zip(names, cells, strict=True) if cell.strip()}
-    return item_of(values, here, lines={}, text_place=here, source=source)
+    return item_of(values, Item(here, source=source))
 
 
 def _value(name: str, cell: str) -> object:

@@ -65,23 +65,24 @@ def file_place(path: Path, name: str = "") -> Place:
     return Place(name, name, name, path.parent)
 
 
-def item_of(value: object, place: Place, *, lines: Mapping[str, int], text_place: Place, source: str) -> Item:
-    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys."""
+def item_of(value: object, item: Item) -> Item:
+    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys.
+
+    `item` says where it stands, and its lines.
+    """
     try:
         if isinstance(value, str):
-            return Item(place, value, text_place, source=source)
+            return replace(item, text=value)
         if isinstance(value, dict):
-            return _of_mapping(value, place, lines, text_place, source)
-        return fault_at(
-            place, "the item is neither text nor a mapping; write `spec: ...`, or quote it.", None, source
-        )
+            return _of_mapping(value, item)
+        reason = "the item is neither text nor a mapping; write `spec: ...`, or quote it."
+        return fault_at(item.place, reason, None, item.source)
     except UsageError as error:
-        return Item(place, source=source, fault=str(error))
+        return replace(item, fault=str(error))
 
 
-def _of_mapping(
-    value: Mapping[object, object], place: Place, lines: Mapping[str, int], text_place: Place, source: str
-) -> Item:
+def _of_mapping(value: Mapping[object, object], item: Item) -> Item:
+    place, lines = item.place, item.lines
     given = [key for key in BODIES if value.get(key) is not None]
     known = (*BODIES, *(HEAL_KEYS if given == ["heal"] else KEYS))
     for key in value:
@@ -97,12 +98,12 @@ def _of_mapping(
     body = value[given[0]]
     if not isinstance(body, str):
         raise UsageError(f"{place.whole}: `{given[0]}` must be text; quote it.")
-    keys = {key: item for key, item in value.items() if key not in BODIES}
+    item = replace(item, keys={key: value[key] for key in value if key not in BODIES})
     if given[0] == "heal":
-        return Item(place, heal=body.strip(), keys=keys, lines=lines, source=source)
+        return replace(item, heal=body.strip())
     if given[0] != "file":
-        return Item(place, body, text_place, keys=keys, lines=lines, source=source)
+        return replace(item, text=body)
     if not body.strip() or Path(body).suffix.lower() in LISTS:
         reason = "`file` must name one spec, a text file; name lists in the command itself."
         raise UsageError(f"{place.whole}: {reason}")
-    return Item(place, file=place.file(body.strip(), place.whole), keys=keys, lines=lines, source=source)
+    return replace(item, file=place.file(body.strip(), place.whole))

@@ -39,7 +39,7 @@ def _item(line: bytes, place: Place) -> Item | None:
         problem = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         reason = f'the line is not JSON ({problem}); write {{"spec": "..."}}, all on one line.'
         return fault_at(place, reason, None, source)
-    return item_of(value, place, lines={}, text_place=place, source=source)
+    return item_of(value, Item(place, source=source))
 
 
 def _object(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:

@@ -61,7 +61,7 @@ def _item(node: yaml.Node, source: str, place: Place) -> Item:
         return Item(here, source=written, fault=reason)
     # The lines of a text are the file's in a literal block, else all are the item's first.
     first = text.start_mark.line + 2 if getattr(text, "style", None) == "|" else None
-    return item_of(value, here, lines=lines, text_place=replace(here, first=first), source=written)
+    return item_of(value, Item(here, text_place=replace(here, first=first), lines=lines, source=written))
 
 
 def _check_keys(node: yaml.MappingNode) -> None:
