@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, BinaryIO
 
 from cyclopts import Parameter
 
@@ -63,7 +63,8 @@ def verify_pairs(
             # A verdict in `out` counts for a pair under the same terms.
             terms = [asdict(options.limits), str(options.python), options.named, [*map(asdict, options.modules)]]
             known = known_verdicts(out) if out is not None else {}
-            pairs = Pairs(file, json.dumps(terms), known, console.error)
+            lines = held.enter_context(nullcontext(sys.stdin.buffer) if str(file) == "-" else opened(file))
+            pairs = Pairs(lines, json.dumps(terms), known, console.error)
             if out is not None:
                 append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
                 to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
@@ -93,10 +94,10 @@ def verify_pairs(
 class Pairs:
     """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`.
 
-    `refuse` is called with a sentence for each line that is no pair. Raises UsageError where `file` can't be read.
+    `refuse` is called with a sentence for each line that is no pair.
     """
 
-    file: Path
+    file: BinaryIO
     terms: str
     known: Mapping[Key, str]
     refuse: Callable[[str], None]
@@ -108,24 +109,23 @@ class Pairs:
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
         ids: set[str | int] = set()
-        with nullcontext(sys.stdin.buffer) if str(self.file) == "-" else opened(self.file) as file:
-            for number, line in enumerate(lines_of(file), start=1):
-                if not line.strip():
-                    continue
-                try:
-                    key, code, tests = _pair(line, self.terms)
-                    if key[0] in ids:
-                        raise ValueError(f"the id {key[0]!r} was there before; give each pair its own")
-                except (ValueError, RecursionError) as fault:
-                    self.refused += 1
-                    self.refuse(f"Line {number} is no pair and was passed over: {fault}.")
-                    continue
-                ids.add(key[0])
-                if key in self.known:
-                    self.kinds.add(self.known[key])
-                else:
-                    self.taken.append(key)
-                    yield code, tests
+        for number, line in enumerate(lines_of(self.file), start=1):
+            if not line.strip():
+                continue
+            try:
+                key, code, tests = _pair(line, self.terms)
+                if key[0] in ids:
+                    raise ValueError(f"the id {key[0]!r} was there before; give each pair its own")
+            except (ValueError, RecursionError) as fault:
+                self.refused += 1
+                self.refuse(f"Line {number} is no pair and was passed over: {fault}.")
+                continue
+            ids.add(key[0])
+            if key in self.known:
+                self.kinds.add(self.known[key])
+            else:
+                self.taken.append(key)
+                yield code, tests
 
 
 def known_verdicts(out: Path) -> dict[Key, str]:
