@@ -20,13 +20,13 @@ test:  ## the offline suite without what takes minutes
 test-all:  ## the offline suite with attacks, verdict cases and faults
 	$(PYTHON) -m pytest -n 0 -m "not embedded and not slow"
 
-OPTIONAL = tests/bench tests/cli/test_bench.py tests/batch/reports tests/conformance tests/sandbox tests/ui tests/verifier
+OPTIONAL = tests/bench tests/cli/test_bench.py tests/batch/reports tests/conformance tests/sandbox tests/ui tests/verifier --ignore tests/verifier/static
 test-rest:  ## what `make test` leaves out, and what it skips without bubblewrap, chromium, podman, EvalPlus and axe
 	$(PYTHON) -m pytest $(OPTIONAL)
 	$(PYTHON) -m pytest -m "thorough and not slow"
 
 embedded:  ## the README's specs, end to end, on the embedded model
-	$(PYTHON) -m pytest -n 0 -m embedded
+	$(PYTHON) -m pytest -n 0 -m embedded tests/test_main_job.py
 
 LOCK = uv pip compile pyproject.toml --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
 
