@@ -436,8 +436,8 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6") == 0
     count = len(heals.requests)
-    shown = heals.approve("--resume", heals.document["run_dir"])
-    assert f"Of {heals.folder / 's.py'}, which failed: --expect total: 6" in shown.replace("\n", "")
+    asked = heals.approve("--resume", heals.document["run_dir"])
+    assert f"Of {heals.folder / 's.py'}, which failed: --expect total: 6" in asked.replace("\n", "")
     assert len(heals.requests) == count
     assert " - 1" not in (heals.folder / "s.py").read_text()
     shown = greenloop(heals.folder, "show", heals.document["run_dir"])
