@@ -79,7 +79,7 @@ def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], se
     tests = [each.partition("::")[0] for each in request.tests]
     top, named = folder.resolve(), [each.resolve() for each in given]
     for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
-        place = Path(path).resolve()
+        place = contained(Path(path), Path(Path.cwd().anchor))
         own = place.is_relative_to(top) and is_wanted(place.relative_to(top).as_posix())
         if not own and not any(map(place.is_relative_to, named)):
             raise UsageError(

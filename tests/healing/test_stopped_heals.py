@@ -248,6 +248,8 @@ def test_a_record_names_no_file_elsewhere(
     check_recorded(own, Path(), [], 10.0)
     with pytest.raises(UsageError, match="The record of this heal names"):
         check_recorded(replace(own, **changes), Path(), [], 10.0)
+    with pytest.raises(UsageError, match="can't be read"):
+        check_recorded(replace(own, path="s\0.py"), Path(), [], 10.0)
     named = map(Path, ("/etc", "../outside", ".git", "sub/.env", "key.pem"))
     check_recorded(replace(own, **changes), Path(), [*named], 10.0)  # by the user, too
 
