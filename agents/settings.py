@@ -109,7 +109,7 @@ class HealerSettings(ModelSettings):
 class LimitSettings(Record):
     """How long is tried, and what is enough."""
 
-    max_rounds: Annotated[Count, _LIMIT] = 5
+    max_rounds: Annotated[int, Parameter(validator=Number(gte=1, lte=99)), _LIMIT] = 5
     """Rounds of testing and replacing at the most."""
     max_seconds: Annotated[Positive | None, _LIMIT] = None
     """Stop calling models after so many seconds."""

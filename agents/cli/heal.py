@@ -89,7 +89,7 @@ def heal(
     apply_force
         As --apply, also into files with changes that are not committed.
     ask
-        As --apply, and show the diff and ask before.
+        As --apply, and show the diff and ask before; what --resume needs to write.
     show_prompt
         Print the first prompt, and ask no model.
     values
@@ -115,7 +115,10 @@ def heal(
             record = earlier.read_heal()
             told = dict.fromkeys((*record.request.expect_call, *_calls(failure.expect_call, own.answers)))
             request = replace(record.request, expect_call=tuple(told))
-            check_recorded(request, (Path(target or "."), *failure.data, *filter(None, [failure.stdin])))
+            named = (*failure.data, *filter(None, [failure.stdin]))
+            check_recorded(request, Path(target or "."), named, failure.seconds)
+            if (apply or apply_force) and not ask:
+                raise UsageError("A record and its replies may be anybody's: with --resume, --ask writes a patch.")
             known = gone_on(own, record.settings, earlier.path.name, console.emit)
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
@@ -170,15 +173,14 @@ def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
-    """The values of `names`: those that are given, else this process's own. Raises UsageError."""
-    values = {}
-    told = {name: value for name, equals, value in (each.partition("=") for each in given) if equals}
-    for name in dict.fromkeys((*names, *(each.partition("=")[0] for each in given))):
-        value = told.get(name, os.environ.get(name))
-        if value is None:
-            raise UsageError(f"The variable {name} is not set here; give it with --env {name}=VALUE.")
-        values[name] = value
-    return values
+    """The variables that are given, with this process's own value where none is. Raises UsageError where one has
+    none, and for one of `names` that is not given: a record may be anybody's."""
+    parts = (each.partition("=") for each in given)
+    values = {name: value if equals else os.environ.get(name) for name, equals, value in parts}
+    for name in (*names, *values):
+        if values.get(name) is None:
+            raise UsageError(f"The variable {name} is not given or not set here; give it with --env {name}=VALUE.")
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _undo(work_dir: Path, name: str, root: Path, console: Console) -> int:

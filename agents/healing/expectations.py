@@ -204,7 +204,7 @@ def read_expectations(request: HealRequest) -> Expectations:
 
 def _read_file_check(text: str) -> FileCheck:
     path, _, check = text.partition(":")
-    known = check in ("", "nonempty", "json") or re.fullmatch(r"rows>=\d+|columns=.+", check)
+    known = check in ("", "nonempty", "json") or re.fullmatch(r"rows>=\d{1,18}|columns=.+", check)
     place = PurePosixPath(path)
     if not known or not path or place.is_absolute() or ".." in place.parts:
         raise UsageError(

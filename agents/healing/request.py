@@ -16,7 +16,7 @@ from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
 from ..syntax.units import unit_named
 from ..verifier import inside_bytecode
-from ..worktree.tree import Tree, files_below, never_changes, read_tree
+from ..worktree.tree import Tree, files_below, is_wanted, never_changes, read_tree
 from .call_process import STAND_INS
 from .case import Invocation
 from .expectations import read_calls, read_expectations
@@ -70,18 +70,24 @@ def _absolute(reference: str, folder: Path) -> str:
     return f"{(folder / path).absolute()}{colons}{rest}"
 
 
-def check_recorded(request: HealRequest, roots: Sequence[Path]) -> None:
-    """Raise UsageError unless all files that a request names lie below `roots`.
+def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], seconds: float) -> None:
+    """Raise UsageError unless all files that a request names lie below `folder` and are taken without being named,
+    or are `given`, and a run takes at most `seconds`.
 
     A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
     """
     tests = [each.partition("::")[0] for each in request.tests]
+    top, named = folder.resolve(), [each.resolve() for each in given]
     for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
-        if not any(Path(path).resolve().is_relative_to(root.resolve()) for root in roots):
+        place = contained(Path(path), Path(Path.cwd().anchor))
+        own = place.is_relative_to(top) and is_wanted(place.relative_to(top).as_posix())
+        if not own and not any(map(place.is_relative_to, named)):
             raise UsageError(
-                f"The record of this heal names {path}, which lies outside of {roots[0].resolve()}; go on with it "
-                "from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
+                f"The record of this heal names {path}, which lies outside of {top} or is taken by its name only; "
+                "go on with it from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
             )
+    if request.seconds > seconds:
+        raise UsageError(f"This heal was begun with --seconds {request.seconds:g}; give that again, or more.")
 
 
 def open_case(
@@ -120,15 +126,15 @@ def open_case(
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
-    """Return the files that `--data` names, themselves or by their folder: those below `root`, and those from
-    elsewhere, which lie beside the script under their own names. Raises UsageError."""
+    """Return the files that `--data` names, themselves or, but for secrets, by their folder: those below `root`,
+    and those from elsewhere, which lie beside the script under their own names. Raises UsageError."""
     root = Path(os.path.abspath(root))  # noqa: PTH100
     named: list[str] = []
     elsewhere: dict[str, Path] = {}
     for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (`..` goes, and links stay)
         folder, found = path.parent, [path]
         if path.is_dir():
-            folder, found = path, [path / inner for inner in files_below(path)]
+            folder, found = path, [path / inner for inner in files_below(path) if is_wanted(inner)]
         files = [each for each in found if each.is_file()]
         if not files:
             raise UsageError(f"--data {path}: there is no file.")

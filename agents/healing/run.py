@@ -258,7 +258,9 @@ def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -
     if options.approve is not None:
         title = f"Patch {result.leader}, {result.grade}: {result.why}"
         text = "\n".join(result.files.values())
-        decision = options.approve(Proposal("patch", title, text, result.diff, usage=result.usage))
+        failed = result.symptom.summary if result.symptom is not None else ""
+        facts = (*(f"Of {targets[path].path}, which failed: {failed}" for path in result.files),)
+        decision = options.approve(Proposal("patch", title, text, result.diff, facts, result.usage))
         if decision.answer != "yes":
             emit(Note("Nothing was written: the patch was refused."))
             return

@@ -64,17 +64,18 @@ class _Heals:
         if not self._failing:
             return
         from ..settings import read_dotenv
+        from ..syntax.clean_text import visible
 
         terminalreporter.section("heal")
         if ignored := read_dotenv(False)[1]:
             terminalreporter.write_line(ignored)
         for nodeid in list(self._failing)[: self._config.option.heal_most]:
-            terminalreporter.write_line(nodeid, bold=True)
+            terminalreporter.write_line(visible(nodeid), bold=True)
             try:
                 for line in _lines(self._healed(nodeid)):
-                    terminalreporter.write_line(line)
+                    terminalreporter.write_line(visible(line))
             except Exception as error:  # whatever fails here, pytest's own result stands
-                terminalreporter.write_line(f"not healed: {type(error).__name__}: {error}")
+                terminalreporter.write_line(f"not healed: {type(error).__name__}: {visible(str(error))}")
         left = len(self._failing) - self._config.option.heal_most
         if left > 0:
             terminalreporter.write_line(f"{left} more failing tests were not looked at (--heal-most)")
@@ -111,7 +112,7 @@ class _Heals:
         if named is None:
             return str(root), None
         parts = named.split(".")
-        for count in range(len(parts) - 1, 0, -1):
+        for count in range(len(parts) - 1, 0, -1) if all(map(str.isidentifier, parts)) else ():
             for folder in (root, root / "src"):
                 path = folder.joinpath(*parts[:count]).with_suffix(".py")
                 if path.is_file():
@@ -126,6 +127,6 @@ def _lines(result: HealResult) -> Iterator[str]:
     yield f"{result.outcome}{f', {result.grade}' if result.grade else ''}: {result.why}"
     if result.question is not None:
         yield f"Open: {result.question}"
-    yield from result.diff.splitlines()
+    yield from result.diff.split("\n")[:-1]
     for each in result.written:
         yield f"Written: {each.file} (the file before: {each.backup})"

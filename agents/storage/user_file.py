@@ -52,7 +52,7 @@ class UserFile:
         """Keep the bytes that were read as `backup`, or beside it, where that exists. Raises StorageFailed."""
         number = 1
         kept = backup
-        while kept.exists():
+        while os.path.lexists(kept):
             number += 1
             kept = backup.with_name(f"{backup.name}.{number}")
         self._replace(kept, self.data)

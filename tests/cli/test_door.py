@@ -109,6 +109,7 @@ def test_a_model_with_a_server_of_its_own_or_a_provider_of_litellms_is_known() -
     [
         ({"max_rounds": "abc"}, "max_rounds can't be 'abc'; give a whole number"),
         ({"max_rounds": 0}, "max_rounds can't be 0"),
+        ({"max_rounds": 100}, "max_rounds can't be 100; give another number (must be <= 99)"),
         ({"max_rounds": 2.5}, "max_rounds can't be 2.5"),
         ({"temperature": 3}, "temperature can't be 3"),
         ({"max_cost": float("nan")}, "max_cost can't be nan"),

@@ -154,6 +154,15 @@ def test_a_file_that_is_edited_between_two_writes_stays_and_the_other_is_taken_b
     assert told == [2, 0]
 
 
+def test_a_backup_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    folder = two_files(tmp_path / "two")
+    (folder / "a.py.heal-backup").symlink_to("nowhere")
+    (folder / "b.py.heal-backup").mkdir()
+    write(open_targets(folder, list(NEW), force=True), NEW, lambda _: None)
+    assert (folder / "a.py.heal-backup").is_symlink()
+    assert {each.read_text() for each in folder.glob("*.heal-backup.2")} == {"A = 1\n", "B = 1\n"}
+
+
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 

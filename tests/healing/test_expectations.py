@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from agents.errors import UsageError
 from agents.healing.expectations import read_expectations
 from agents.records.heal import HealRequest
 
@@ -24,3 +25,8 @@ def test_a_pattern_that_takes_forever_ends_within_its_limit() -> None:
     program = "import re; re.search('(a+)+$', 'a' * 40 + '!')"
     with pytest.raises(subprocess.TimeoutExpired):
         subprocess.run([sys.executable, "-c", program], timeout=3, check=False)
+
+
+def test_a_number_that_python_does_not_read_is_refused() -> None:
+    with pytest.raises(UsageError, match="is not understood"):
+        read_expectations(HealRequest(path="s.py", expect_file=(f"a.csv:rows>={'9' * 5000}",)))

@@ -436,7 +436,8 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     heals.alike(RIGHT)
     assert heals.run("s.py", "--expect", "total: 6") == 0
     count = len(heals.requests)
-    assert heals.run("--resume", heals.document["run_dir"], "--apply") == 0, heals.error
+    asked = heals.approve("--resume", heals.document["run_dir"])
+    assert f"Of {heals.folder / 's.py'}, which failed: --expect total: 6" in asked.replace("\n", "")
     assert len(heals.requests) == count
     assert " - 1" not in (heals.folder / "s.py").read_text()
     shown = greenloop(heals.folder, "show", heals.document["run_dir"])
@@ -487,7 +488,7 @@ def test_the_prompt_is_shown_and_nobody_is_asked(heals: Heals) -> None:
         (["none.py"], "no script"),
         ([], "Name the script"),
         (["s.py", "--env", "LD_PRELOAD=x"], "can't be set"),
-        (["s.py", "--env", "NOT_SET_HERE"], "is not set"),
+        (["s.py", "--env", "NOT_SET_HERE"], "not set here"),
         (["s.py", "--may-change", "*.txt"], "names no Python file"),
         (["s.py", "--expect", "/(/"], "no regular expression"),
         (["s.py", "--expect-file", "../x"], "not understood"),

@@ -155,12 +155,14 @@ def test_a_heal_that_has_written_goes_on_once_that_is_taken_back(heals: Heals) -
     heals.alike(HALF)
     assert heals.run("s.py", "--apply", "--expect", "2.0") == 0, heals.error
     run = heals.document["run_dir"]
-    assert heals.run("--resume", run, "--apply") == 2
+    assert heals.run("--resume", run) == 2
     assert f"heal --undo {run}" in heals.document["error"]["message"]
     assert greenloop(heals.folder.parent, "heal", "--undo", str(heals.folder / run)).returncode == 0
     assert path.read_text() == HALVES
     assert "As it was before" in greenloop(heals.folder, "heal", "--undo", run).stdout
-    assert heals.run("--resume", run, "--apply") == 0, heals.error
+    assert heals.run("--resume", run, "--apply") == 2  # the replies could be anybody's
+    assert path.read_text() == HALVES
+    assert "+    return x / 2" in heals.approve("--resume", run)
     assert path.read_text() == HALVES.replace("/ 0", "/ 2")
     shutil.copytree(heals.folder / run, strange := heals.folder.parent / "strange" / "run")
     refused = greenloop(strange.parent, "heal", "--undo", "run")
@@ -227,6 +229,9 @@ def test_a_patch_that_does_not_hold_when_it_is_run_again_is_handed_out_no_more(t
     [
         {"path": "/etc/passwd"},
         {"path": "link.py"},
+        {"path": ".git/hooks/pre-commit"},
+        {"path": "sub/.env"},
+        {"data": ("key.pem",)},
         {"tests": ("../outside/test_it.py::test_it",)},
         {"data": ("/etc",)},
         {"stdin": "../outside/in"},
@@ -240,11 +245,25 @@ def test_a_record_names_no_file_elsewhere(
     (folder / "link.py").symlink_to("/etc/passwd")
     monkeypatch.chdir(folder)
     own = HealRequest(path=str(folder / "s.py"))
-    check_recorded(own, [Path()])
+    check_recorded(own, Path(), [], 10.0)
     with pytest.raises(UsageError, match="The record of this heal names"):
-        check_recorded(replace(own, **changes), [Path()])
-    allowed = [Path(), Path("/etc"), Path("../outside")]
-    check_recorded(replace(own, **changes), allowed)  # named by the user, too
+        check_recorded(replace(own, **changes), Path(), [], 10.0)
+    with pytest.raises(UsageError, match="can't be read"):
+        check_recorded(replace(own, path="s\0.py"), Path(), [], 10.0)
+    named = map(Path, ("/etc", "../outside", ".git", "sub/.env", "key.pem"))
+    check_recorded(replace(own, **changes), Path(), [*named], 10.0)  # by the user, too
+
+
+def test_a_record_takes_no_time_and_no_variable_that_is_not_given(heals: Heals) -> None:
+    heals.script(HALVES)
+    request = {"path": str(heals.folder / "s.py"), "seconds": 60, "environment": ["OPENAI_API_KEY"]}
+    record = {"id": "x", "greenloop_version": "1", "created": "", "status": "running", "settings": {}}
+    heals.script(json.dumps({**record, "request": request}), "work_dir/runs/x/run.json")
+    assert heals.run("--resume", "x", "--env", "OPENAI_API_KEY") == 2
+    assert "was begun with --seconds 60" in heals.document["error"]["message"]
+    assert heals.run("--resume", "x", "--seconds", "60") == 2
+    assert "The variable OPENAI_API_KEY is not given" in heals.document["error"]["message"]
+    assert heals.requests == []
 
 
 def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) -> None:
@@ -254,7 +273,7 @@ def test_a_strange_record_sends_no_file_of_the_users_to_a_model(heals: Heals) ->
     record = {"id": "x", "greenloop_version": "1", "created": "", "status": "running"}
     heals.script(json.dumps({**record, "request": request, "settings": {}}), "work_dir/runs/x/run.json")
     heals.alike(HALF)
-    assert heals.run("--resume", "x", "--apply") == 2
+    assert heals.run("--resume", "x") == 2
     assert "lies outside of" in heals.document["error"]["message"]
     assert heals.requests == []
     shown = greenloop(

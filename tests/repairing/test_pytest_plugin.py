@@ -54,6 +54,13 @@ def test_patches_are_shown_and_nothing_changes(project: Heals) -> None:
     assert (project.folder / "prices.py").read_text() == CODE
 
 
+def test_nothing_of_a_project_is_shown_raw(project: Heals) -> None:
+    project.script(f"# \x1b[2J \u202e \x0b\n{CODE}", "prices.py")
+    shown = ran(project, "--heal").stdout
+    assert " # \\x1b[2J \\u202e \\x0b\n" in shown
+    assert "\x1b" not in shown
+
+
 def test_a_dotenv_file_of_the_project_sets_nothing_and_is_named(project: Heals) -> None:
     lines = ("GREENLOOP_MAX_SECONDS=0.001", "GREENLOOP_SANDBOX=none", "GROQ_API_KEY=k")
     (project.folder / ".env").write_text("\n".join(lines))
@@ -100,8 +107,10 @@ def test_a_marker_names_the_function(project: Heals) -> None:
     marked = TESTS.replace("@pytest.mark.param", "@pytest.mark.heal(target='prices.price')\n@pytest.mark.param")
     project.script(marked, "tests/test_prices.py")
     assert "healed, verified" in ran(project, "--heal").stdout
-    project.script(marked.replace("prices.price'", "nowhere.price'"), "tests/test_prices.py")
-    assert "is in no file" in ran(project, "--heal").stdout
+    project.script(CODE, "../elsewhere.py")
+    for other in ("nowhere", f"{project.folder.parent}/elsewhere"):
+        project.script(marked.replace("prices.price'", f"{other}.price'"), "tests/test_prices.py")
+        assert "is in no file" in ran(project, "--heal").stdout
 
 
 def test_without_an_option_nothing_of_greenloop_is_imported() -> None:

@@ -67,6 +67,17 @@ class Heals:
         assert self.document["exit_code"] == ended.returncode
         return ended.returncode
 
+    def approve(self, *arguments: str) -> str:
+        """Run on a terminal, and say yes to the patch; return what was shown before."""
+        from .pseudo_terminal import on_terminal
+
+        asking = ("--ask", "--model", "openai/tiny-1b", "--api-base", self.provider.api_base)
+        with on_terminal(self.folder, "heal", *asking, *arguments, extra={"OPENAI_API_KEY": "k"}) as keyboard:
+            shown = keyboard.see("y yes")
+            keyboard.type("y")
+            assert keyboard.end() == 0, keyboard.screen
+        return shown
+
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
