@@ -9,9 +9,10 @@ import ast
 import random
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ..judge.claims import ValueClaim, claim_of
-from ..judge.probes import argument_values, literal_calls, probe, probed_call, probes, with_argument
+from ..judge.probes import literal_calls, probe, probed_call, probes, varied_calls
 from ..records import Board, Outcome, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
 from ..syntax.source import parse
@@ -101,7 +102,7 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
     with_constants: list[str] = []
     preambles = {probed_call(each): each.preamble for each in near}
     for constants in _constants(code, lines):
-        made = _with_constants(constants, tests)
+        made = varied_calls(literal_calls(tests), partial(_variants, constants))
         preambles.update(made)
         sources = sorted(made)
         random.Random(fingerprint(code)).shuffle(sources)
@@ -112,20 +113,6 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
     ordered = [*with_constants[: 3 * count // 4], *nearest[: count // 8], *further, *nearest]
     chosen = list(dict.fromkeys(ordered))[:count]
     return tuple(probe(number, source, preambles[source]) for number, source in enumerate(chosen, 1))
-
-
-def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[str, str]:
-    """Return calls of the tests with a constant put into them, and the preamble of each."""
-    found = literal_calls(tests)
-    known = {ast.unparse(call) for call, _ in found}
-    made: dict[str, str] = {}
-    for call, preamble in found:
-        for index, value in enumerate(argument_values(call)):
-            for other in _variants(value, constants):
-                source = with_argument(call, index, other)
-                if source is not None and source not in known:
-                    made.setdefault(source, preamble)
-    return made
 
 
 def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[object]]:
@@ -142,7 +129,7 @@ def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[obj
     return here, [value for (_, value), on_lines in found.items() if not on_lines]
 
 
-def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
+def _variants(constants: Sequence[object], value: object, _: Sequence[object] = ()) -> Iterator[object]:
     """Yield `value` with a constant in it or in its place, of the same type, and lists of another length."""
     for constant in constants:
         if isinstance(value, str) and isinstance(constant, str):
@@ -153,5 +140,5 @@ def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
         yield value[:-1]
         yield [*value, *value[-1:]]
         for at in sorted({0, len(value) // 2, len(value) - 1} & set(range(len(value)))):
-            for other in _variants(value[at], constants):
+            for other in _variants(constants, value[at]):
                 yield [*value[:at], other, *value[at + 1 :]]
