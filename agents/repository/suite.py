@@ -296,9 +296,11 @@ def error_programs() -> dict[str, bytes]:
 
 
 _TOLD = {
+    **{"exit_code": int, "output": str, "unchangeable": str},
     **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
     **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
 }
+"""Of what is told of a job as a whole."""
 
 
 def _document(job: SuiteJob) -> dict[str, Any]:
@@ -321,14 +323,10 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
             run = _checked(TestRun, record)
             if run is not None:
                 tests[record["test"]] = _worse(tests.get(record["test"]), run)
-        elif "exit" in record:
-            last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
-            last["output"] = clean(str(record.get("output", "")))
-        elif "planned" in record and isinstance(record["planned"], list):
+        elif isinstance(record.get("planned"), list):
             last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
-        elif "unchangeable" in record:
-            last["unchangeable"] = clean(str(record["unchangeable"]))
-        last |= {name: _checked(_TOLD[name], record[name]) or () for name in _TOLD.keys() & record.keys()}
+        found = {name: _checked(_TOLD[name], record[name]) for name in _TOLD.keys() & record.keys()}
+        last |= {name: value for name, value in found.items() if value is not None}
     return SuiteRun(tests, ended, **last)
 
 
