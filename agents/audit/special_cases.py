@@ -122,20 +122,14 @@ def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any]]]:
     nodes: list[Any] = [*ast.walk(module)]
     iterated = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
     for node in nodes:
-        if keys := (_iterated(node) if id(node) in iterated else []) or _keys(node):
+        if keys := _keys(node, is_iterated=id(node) in iterated):
             yield node, keys
 
 
-def _iterated(node: object) -> list[Any]:
-    """Return what is iterated over, if it is written there."""
+def _keys(node: object, *, is_iterated: bool = False) -> list[Any]:
     match node:
-        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if is_iterated:
             return [each for key in _literals(parts) for each in _parts(key)]
-    return []
-
-
-def _keys(node: object) -> list[Any]:
-    match node:
         case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
             return _literals([left, right])
         case ast.Compare(
