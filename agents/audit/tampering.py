@@ -168,12 +168,10 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
     """Return attributes and items that a statement sets, also by `setattr`."""
     targets: list[ast.expr] = []
     match node:
-        case ast.Assign(targets=targets):
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
             pass
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             targets = [target]
-        case ast.Delete(targets=targets):
-            pass
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
             targets = [ast.Attribute(owner, "_", ast.Store())]
     return [each for each in targets if isinstance(each, ast.Attribute | ast.Subscript)]
