@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,10 @@ from .answers import asserts, blind_tests
 from .base import SETTINGS, code_paths, places_of
 from .mutation import measured
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
-from .trial import Trial
+from .trial import Trial, reason
 
 SEEDS = (0, 1, 2)
 _USAGE_ERROR = 4
-_MOST_SHOWN = 300
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
@@ -241,7 +239,7 @@ class Project:
         if outcomes[0] == NOT_RUN:
             return found(NOT_RUN, runs[0].tests[name].text)
         if outcomes[0] != "passed":
-            return found("failed", _reason(runs[0].tests[name].text)[:_MOST_SHOWN] or outcomes[0])
+            return found("failed", reason(runs[0].tests[name]))
         silent = text is not None and not asserts(text)
         if name in blind:
             return found("asserts nothing" if silent else "cannot fail", blind[name])
@@ -286,14 +284,6 @@ def listed(names: Sequence[str]) -> str:
 def _lacking(run: SuiteRun) -> list[str]:
     """Return the tests that did not end in time."""
     return [name for name in run.planned if run.tests.get(name, _NOT_RUN).outcome == NOT_RUN]
-
-
-def _reason(text: str) -> str:
-    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
-    last."""
-    lines = text.strip().split("\n")
-    marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
-    return (marked or lines)[-1]
 
 
 def _below(root: Path, path: Path) -> str:
