@@ -17,7 +17,7 @@ from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded
-from ..syntax.source import parse, unparse
+from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import open_repository
 from ..worktree.tree import Tree, is_wanted, never_changes
 
@@ -215,9 +215,7 @@ def _beside(data: bytes) -> list[tuple[str, str]]:
 
     def kept(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
         for node in nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom) or (
-                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            ):
+            if isinstance(node, ast.Import | ast.ImportFrom) or is_constant(node):
                 continue
             if isinstance(node, ast.ClassDef):
                 yield node.name, str([ast.dump(each) for each in (*node.bases, *node.decorator_list)])

@@ -11,7 +11,7 @@ from typing import TypeGuard
 from ..syntax.clean_text import clean
 from ..syntax.collection import is_main_guard, is_test
 from ..syntax.definitions import Definition, Function
-from ..syntax.source import unparse
+from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
@@ -113,7 +113,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
 def _meeting(nodes: list[ast.AST]) -> list[ast.Constant]:
     """Return the texts that name what runs tests where they meet what tells of the process: in one statement, or
     by a name for one of them."""
-    statements = [[*_own(node)] for node in nodes if isinstance(node, ast.stmt) and not _is_text(node)]
+    statements = [[*_own(node)] for node in nodes if isinstance(node, ast.stmt) and not is_constant(node)]
     naming: dict[str, list[ast.Constant]] = {}
     telling: set[str] = set()
     for own in statements:
@@ -140,10 +140,6 @@ def _own(statement: ast.stmt) -> Iterator[ast.AST]:
         node = left.pop()
         yield node
         left += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _names_runner(node: ast.AST, named: re.Pattern[str] = _RUNNERS) -> TypeGuard[ast.Constant]:

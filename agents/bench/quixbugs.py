@@ -20,7 +20,7 @@ from ..errors import SandboxBroken, UsageError
 from ..files import read_regular
 from ..records import Verdict
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..syntax.source import indented, parse, source_of
+from ..syntax.source import indented, is_constant, parse, source_of
 from ..verifier import Verifier
 from .proof import BROKEN, Proof, each, passes, proved, reference_fails
 from .quixbugs_inputs import GENERATORS, inputs
@@ -81,8 +81,7 @@ def shown(program: Program, failing: Collection[str]) -> tuple[str, ...]:
 def without_docstring(code: str) -> str:
     """Leave out the text at a program's end, which says what it does."""
     last = parse(code).body[-1]
-    is_text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
-    return "\n".join(code.split("\n")[: last.lineno - 1]).rstrip() + "\n" if is_text else code
+    return "\n".join(code.split("\n")[: last.lineno - 1]).rstrip() + "\n" if is_constant(last) else code
 
 
 def _program(checkout: Path, name: str) -> Program:
