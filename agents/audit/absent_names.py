@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from ..repository.suite import SuiteRun
 from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import unparse
 from ..worktree.tree import Tree
-from .base import is_of_tests, parsed
+from .base import parsed, with_test_files
 
 _ABSENT = re.compile(r"(?:cannot import name|No module named) '([\w.]+)'")
 
@@ -20,11 +19,7 @@ _ABSENT = re.compile(r"(?:cannot import name|No module named) '([\w.]+)'")
 def with_absent_names(tree: Tree) -> Tree:
     """Return a tree whose tests, and what lies beside them, bind names that can't be imported to something that
     raises when it is used."""
-    files = {
-        path: _bearing(data) if path.endswith(".py") and is_of_tests(path) else data
-        for path, data in tree.files.items()
-    }
-    return replace(tree, files=files)
+    return with_test_files(tree, _bearing)
 
 
 def absences(run: SuiteRun, files: Mapping[str, bytes], code: str) -> Iterator[tuple[str, str]]:

@@ -6,22 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..syntax.clean_text import clean
-from ..verifier.inside.suite_process.answers import (
-    ALTERED,
-    ALTERING,
-    LEFT,
-    MADE,
-    OTHER_ERROR,
-    RAISING,
-    RETYPED,
-    SILENT,
-)
+from ..verifier.inside.suite_process import answers
 from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
 _MOST_OTHERS = 4
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
-_STUMBLED_OVER = (ALTERING, RAISING, RETYPED)
+_STUMBLED_OVER = (answers.ALTERING, answers.RAISING, answers.RETYPED)
 _MOST_CHANGES = 40
 """Changes of the code for a test that notices no other answer."""
 
@@ -51,7 +42,7 @@ def blind_tests(
     def tried(suite: Suite, name: str) -> str | None:
         """Why a test can't fail; empty where it can, None where no time is left."""
         missed, raised = "", False
-        overlooked = (*_STUMBLED_OVER, SILENT) if asserts(text_of(name) or "assert") else _STUMBLED_OVER
+        overlooked = (*_STUMBLED_OVER, answers.SILENT) if asserts(text_of(name) or "assert") else _STUMBLED_OVER
         own, limit = tuple(called[name]), trial.limit([name], recorded)
         for answer in _answers(recorded.tests[name]):
             done = trial.timed(suite, SuiteJob(limit, (name,), functions=own, answer=answer))
@@ -62,7 +53,7 @@ def blind_tests(
             if given and notices(done, [name]) and shows:
                 return ""
             if answer[1] not in overlooked:
-                missed, raised = missed or given, raised or given.endswith(OTHER_ERROR)
+                missed, raised = missed or given, raised or given.endswith(answers.OTHER_ERROR)
         if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
@@ -86,9 +77,9 @@ def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -
     """Return True if it shows something of a test that it failed on that answer: by an exception, and on a changed
     object, which the code itself may stumble over, it has to be an assertion that fails; by another type one has
     to be there."""
-    if other == RETYPED and (text is None or asserts(text)):
+    if other == answers.RETYPED and (text is None or asserts(text)):
         return True
-    changed = any(word in given for word in (MADE, LEFT, ALTERED))
+    changed = any(word in given for word in (answers.MADE, answers.LEFT, answers.ALTERED))
     return _asserted(run, name) or (other not in _STUMBLED_OVER and not changed)
 
 
@@ -107,7 +98,7 @@ def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
 
     Changed arguments, what the code says beside its answers, and what has another type, are tried last.
     """
-    for other in (*range(_MOST_OTHERS), ALTERING, SILENT, RAISING, RETYPED):
+    for other in (*range(_MOST_OTHERS), answers.ALTERING, answers.SILENT, answers.RAISING, answers.RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
 

@@ -6,7 +6,7 @@ import ast
 import configparser
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -17,7 +17,7 @@ from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded
-from ..syntax.source import parse, unparse
+from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import open_repository
 from ..worktree.tree import Tree, is_wanted, never_changes
 
@@ -91,6 +91,12 @@ def with_tests_of(code: Tree, tests: Tree) -> Tree:
     """Return the code of one tree with the tests of another, with what lies beside them and pytest's settings."""
     own = {path: data for path, data in code.files.items() if not is_of_tests(path)}
     return replace(code, files=own | {path: data for path, data in tests.files.items() if is_of_tests(path)})
+
+
+def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:
+    """Return a tree with the Python files of its tests, and of what lies beside them, as `written` has them."""
+    files = {path: data for path, data in tree.files.items() if path.endswith(".py") and is_of_tests(path)}
+    return replace(tree, files={**tree.files, **{path: written(data) for path, data in files.items()}})
 
 
 def is_of_tests(path: str) -> bool:
@@ -209,9 +215,7 @@ def _beside(data: bytes) -> list[tuple[str, str]]:
 
     def kept(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
         for node in nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom) or (
-                isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-            ):
+            if isinstance(node, ast.Import | ast.ImportFrom) or is_constant(node):
                 continue
             if isinstance(node, ast.ClassDef):
                 yield node.name, str([ast.dump(each) for each in (*node.bases, *node.decorator_list)])
@@ -280,10 +284,10 @@ def touched_tests(
     return frozenset(found)
 
 
-def function_starts(text: str) -> dict[int, int]:
+def function_starts(module: ast.Module) -> dict[int, int]:
     """For each line in a function the first line of the innermost one, its decorators included."""
     found: dict[int, int] = {}
-    for node in ast.walk(parse(text)):  # outer functions come first
+    for node in ast.walk(module):  # outer functions come first
         if isinstance(node, Function):
             start = first_line(node)
             found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
@@ -293,13 +297,9 @@ def function_starts(text: str) -> dict[int, int]:
 def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
     """Functions with new or changed lines that no test calls, as path:line."""
     called = {function for test in run.tests.values() for function in test.called}
-    found: dict[str, None] = {}
+    found = []
     for path, lines in base.lines.items():
-        try:
-            starts = function_starts(decoded(tree.files[path]))
-        except (ValueError, SyntaxError):
-            continue
-        for start in sorted({starts[line] for line in lines if line in starts}):
-            if f"{path}::{start}" not in called:
-                found[f"{path}:{start}"] = None
-    return list(found)
+        starts = function_starts(parsed(tree.files[path]))
+        new = sorted({starts[line] for line in lines if line in starts})
+        found += [f"{path}:{start}" for start in new if f"{path}::{start}" not in called]
+    return found

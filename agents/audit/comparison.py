@@ -5,7 +5,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import replace
 from itertools import accumulate
 
@@ -53,15 +52,15 @@ class Comparison(Project):
         if not base.differing:
             self._notes.append(f"Nothing differs from {reference}: no test was run.")
             return ProjectReport(self._name, reference, (), strict=strict, **self._ending())
-        with ExitStack() as held:
+        with self._held:
             self._say("the tests as they are")
             collected, faulty = self._collected()
             suites = alike(self._suite)
-            held.callback(suites.close)
-            runs, cold = self._runs(collected, faulty, _SEEDS, whole=True)
+            self._held.callback(suites.close)
+            runs = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
-            four, contract, at_base = self._four(base, reference, _steady(runs), cold, held)
-            trial = Trial(suites, self._tree, runs[0], collected, cold, self._end, self._say)
+            four, contract, at_base = self._four(base, reference, _steady(runs))
+            trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
@@ -96,32 +95,23 @@ class Comparison(Project):
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
 
-    def _four(
-        self, base: Base, reference: str, now: SuiteRun, cold: bool, held: ExitStack
-    ) -> tuple[TwoByTwo, Suite, Suite]:
+    def _four(self, base: Base, reference: str, now: SuiteRun) -> tuple[TwoByTwo, Suite, Suite]:
         """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
         the old."""
         names = renames(base.tree, self._tree)
         back = {right: left for left, right in names.items()}
         on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names))
         on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back))
-        trees = (base.tree, on_now, on_old)
-        codes = (base.tree, self._tree, base.tree)
-        suites = [self._suite_of(tree, code) for tree, code in zip(trees, codes, strict=True)]
-        for each in suites:
-            held.callback(each.close)
+        trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
+        suites = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
-            ran = [
-                *pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference), [cold] * 3, [held] * 3)
-            ]
-        for suite, _ in ran:
-            held.callback(suite.close)
-        (old, before), (contract, on_new), (_, shown) = ran
+            ran = pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference))
+            (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
         lost = dropped(base.tree, self._tree) - names.keys()
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
-        four = self._without_flaky(four, contract, cold)
-        return self._with_old_checks(four, contract, base, cold, held), contract, old
+        four = self._without_flaky(four, contract)
+        return self._with_old_checks(four, contract, base), contract, old
 
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
@@ -187,9 +177,9 @@ class Comparison(Project):
         if "addopts=" in self._suite.options:
             options += ["-o", "addopts="]
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
-        return replace(self._suite, tree=tree, options=options, paths=paths)
+        return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
 
-    def _ran(self, suite: Suite, reference: str, code: str, cold: bool, held: ExitStack) -> tuple[Suite, SuiteRun]:
+    def _ran(self, suite: Suite, reference: str, code: str) -> tuple[Suite, SuiteRun]:
         """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
         some must be. Where its tests are not those of its `code`, names that this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
@@ -198,8 +188,7 @@ class Comparison(Project):
         if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
             suite.close()
             self._absent += absent
-            suite = replace(suite, tree=with_absent_names(suite.tree))
-            held.callback(suite.close)
+            suite = self._opened(replace(suite, tree=with_absent_names(suite.tree)))
             suite, collected, faulty = self._collect(suite)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
@@ -210,36 +199,34 @@ class Comparison(Project):
                     "which they can."
                 )
             return suite, faulty
-        run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True), cold=cold)
+        run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True), cold=self._cold)
         missing = len({*run.planned} - {*run.tests})
         if missing:
             total = len(collected.tests)
             raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
         return suite, replace(run, tests={**run.tests, **faulty.tests})
 
-    def _without_flaky(self, four: TwoByTwo, contract: Suite, cold: bool) -> TwoByTwo:
+    def _without_flaky(self, four: TwoByTwo, contract: Suite) -> TwoByTwo:
         """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed."""
         names = four.doubtful()
         if not names:
             return four
-        again = run_whole(contract, names, SuiteJob(self._left()), cold=cold)
+        again = run_whole(contract, names, SuiteJob(self._left()), cold=self._cold)
         flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
         if flaky:
             self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
         return four.with_contract(flaky)
 
-    def _with_old_checks(
-        self, four: TwoByTwo, contract: Suite, base: Base, cold: bool, held: ExitStack
-    ) -> TwoByTwo:
+    def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
         """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
         assertion fails then has failed."""
         files = old_checks(self._tree, base)
         names = four.holding(files)
         if not names:
             return four
-        suite = replace(contract, tree=replace(contract.tree, files={**contract.tree.files, **files}))
-        held.callback(suite.close)
-        again = run_whole(suite, names, SuiteJob(self._left()), cold=cold)
+        tree = replace(contract.tree, files={**contract.tree.files, **files})
+        suite = self._opened(replace(contract, tree=tree))
+        again = run_whole(suite, names, SuiteJob(self._left()), cold=self._cold)
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
         four = replace(four, around=[*files, *four.around]) if failed else four
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})

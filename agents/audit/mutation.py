@@ -9,9 +9,8 @@ from itertools import zip_longest
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
-from ..syntax.encoding import decoded
 from ..worktree.tree import never_changes
-from .base import Base, function_starts
+from .base import Base, function_starts, parsed
 from .records import Change, Mutation
 from .trial import Trial, notices
 
@@ -75,20 +74,20 @@ def measured(
             survivors.append(each)
         trial.say(f"change {tried}: {'noticed' if found else 'no test noticed it'}")
     changes = []
-    left_out = tried_again = 0
+    left_out = 0
     for each, change in _ranked(trial, survivors):
         compared: Change | None = change
         if trial.before is not None and trial.old is not None:
             compared = _at_base(trial, trial.old, trial.before, each, change)
             if compared is not None and compared.noticed_before and _again(trial, each):
-                tried_again += 1
+                noticed += 1
                 continue
             left_out += compared is None
         compared = compared or change
         is_new = base is None or each.mutant.line in base.lines.get(each.path, ())
         if is_new or compared.noticed_before is not None:
             changes.append(compared)
-    return Mutation(made, tried, noticed + tried_again, tuple(changes), left_out)
+    return Mutation(made, tried, noticed, tuple(changes), left_out)
 
 
 def _made(
@@ -104,9 +103,8 @@ def _made(
             of_file.setdefault(function.partition("::")[0], {})[name] = None
 
     def of_path(path: str) -> Iterator[_Made]:
-        starts: dict[int, int] | None = None
+        starts = function_starts(parsed(trial.tree.files.get(path, b"")))
         for mutant in trial.mutants(path):
-            starts = function_starts(decoded(trial.tree.files[path])) if starts is None else starts
             function = f"{path}::{starts.get(mutant.line, 0) if mutant.names else 0}"
             tests = {*(callers.get(function, ()) if mutant.names else of_file.get(path, ()))}
             if function in trial.collected.called:  # such as for the values of a parametrised test

@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,10 @@ from .answers import asserts, blind_tests
 from .base import SETTINGS, code_paths, places_of
 from .mutation import measured
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
-from .trial import Trial
+from .trial import Trial, reason
 
 SEEDS = (0, 1, 2)
 _USAGE_ERROR = 4
-_MOST_SHOWN = 300
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
@@ -74,31 +72,35 @@ class Project:
         self._notes: list[str] = []
         self._absent: list[tuple[str, str]] = []
         self._places = places_of(self._tree)
+        self._held = ExitStack()
+        """Closes the suites that were opened."""
+        self._cold = False
+        """True where forks of collected tests do something else than processes of their own."""
         for module, used, switch in _SWITCHED_OFF:
             if sandbox.interpreter.finds(module) and re.search(used, _settings(self._tree), re.MULTILINE):
                 self._notes.append(f"{module} was switched off: {' '.join(switch)}.")
         named = [_below(root, path) for path in paths]
         options = options_for(self._tree, sandbox.interpreter)
-        self._suite = Suite(sandbox, self._tree, named, options, cancelled, end=self._end)
+        self._suite = self._opened(Suite(sandbox, self._tree, named, options, cancelled, end=self._end))
 
     def report(self) -> ProjectReport:
         """Find out what the tests are worth.
 
         Raises UsageError where no test can be run, SandboxBroken and Interrupted.
         """
-        with ExitStack() as held:
+        with self._held:
             self._say("the tests as they are")
             collected, faulty = self._collected()
             suites = alike(self._suite)
-            held.callback(suites.close)
+            self._held.callback(suites.close)
             with ThreadPoolExecutor(len(suites.all)) as pool:
                 for suite in suites.all[1:]:
                     pool.submit(suite.collect, self._left())
-                runs, cold = self._runs(collected, faulty)
+                runs = self._runs(collected, faulty)
             first = runs[0]
             called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
             passing = [name for name in first.tests if set(outcomes_of(name, runs)) == {"passed"}]
-            trial = Trial(suites, self._tree, first, collected, cold, self._end, self._say)
+            trial = Trial(suites, self._tree, first, collected, self._cold, self._end, self._say)
             self._say("the tests on changed answers")
             asked = [name for name in passing if called[name]]
             blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked}, self._text)
@@ -148,26 +150,31 @@ class Project:
         """Collect a suite, or the same one without the options of plugins that are not installed."""
         collected, run = suite.collect(self._left())
         if collected is None and run.exit_code == _USAGE_ERROR:
-            suite = replace(suite, options=[*suite.options, "-o", "addopts="])
+            suite = self._opened(replace(suite, options=[*suite.options, "-o", "addopts="]))
             collected, run = suite.collect(self._left())
         return suite, collected, run
 
+    def _opened(self, suite: Suite) -> Suite:
+        """Return a suite that is closed in the end."""
+        self._held.callback(suite.close)
+        return suite
+
     def _runs(
         self, collected: Collected, faulty: SuiteRun, seeds: Sequence[int] = SEEDS, *, whole: bool = False
-    ) -> tuple[list[SuiteRun], bool]:
+    ) -> list[SuiteRun]:
         """Run the suite under each of some hash seeds: under the first one warm, if that is the same.
 
         The first run has all the time that is left; tests that do not end in it are `not run`, and the run under
         other seeds, for which half of the rest has to do, is left out. Raises UsageError where no test ends in
         time, or with `whole` not all of them do.
         """
-        names, cold = collected.tests, bool(collected.threads)
-        if cold:
+        names, self._cold = collected.tests, bool(collected.threads)
+        if self._cold:
             self._notes.append(
                 f"Each run is a process of its own: {collected.threads} threads run after the tests' collection."
             )
         limit = self._left()
-        first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=cold, late=NOT_RUN)
+        first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=self._cold, late=NOT_RUN)
         took = time.monotonic() - self._began
         lacking = _lacking(first)
         if lacking:
@@ -184,17 +191,17 @@ class Project:
             looked = f"looked for in {len(others) + 1} runs, not {len(seeds)}" if others else "not looked for"
             self._notes.append(f"Flaky tests were {looked}: there was no time for it; more --seconds do.")
         unlike = [name for name in names if set(outcomes_of(name, others)) - {first.outcome(name)}]
-        if unlike and not cold:
+        if unlike and not self._cold:
             again = run_whole(self._suite, names, SuiteJob(self._left(), record=True), cold=True, late=NOT_RUN)
             same = any(set(outcomes_of(name, [again, *others])) == {again.outcome(name)} for name in unlike)
-            if cold := same and not _lacking(again):
+            self._cold = same and not _lacking(again)
+            if self._cold:
                 self._notes.append(
                     f"Each run is a process of its own: {len(unlike)} tests end otherwise in a fork, such as "
                     f"{clean(unlike[0])}."
                 )
                 first = again
-        every = [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
-        return every, cold
+        return [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
 
     def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
         """Run the suite under other hash seeds, if the `seconds` that a run takes with its start are less than
@@ -232,7 +239,7 @@ class Project:
         if outcomes[0] == NOT_RUN:
             return found(NOT_RUN, runs[0].tests[name].text)
         if outcomes[0] != "passed":
-            return found("failed", _reason(runs[0].tests[name].text)[:_MOST_SHOWN] or outcomes[0])
+            return found("failed", reason(runs[0].tests[name]))
         silent = text is not None and not asserts(text)
         if name in blind:
             return found("asserts nothing" if silent else "cannot fail", blind[name])
@@ -277,14 +284,6 @@ def listed(names: Sequence[str]) -> str:
 def _lacking(run: SuiteRun) -> list[str]:
     """Return the tests that did not end in time."""
     return [name for name in run.planned if run.tests.get(name, _NOT_RUN).outcome == NOT_RUN]
-
-
-def _reason(text: str) -> str:
-    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
-    last."""
-    lines = text.strip().split("\n")
-    marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
-    return (marked or lines)[-1]
 
 
 def _below(root: Path, path: Path) -> str:

@@ -7,13 +7,13 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import partial
 
 from ..syntax.definitions import Definition
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
-from .base import is_of_tests, modules
+from .base import modules, with_test_files
 
 _PATH = re.compile(r"""[\w"'.]+""")
 _WORD = re.compile(r"\w+")
@@ -47,11 +47,7 @@ def dropped(old: Tree, new: Tree) -> set[str]:
 
 def with_names(tests: Tree, names: Mapping[str, str]) -> Tree:
     """Return a tree in whose tests other names of code stand."""
-    files = {
-        path: _written(data, names) if path.endswith(".py") and is_of_tests(path) else data
-        for path, data in tests.files.items()
-    }
-    return replace(tests, files=files) if names else tests
+    return with_test_files(tests, partial(_written, names)) if names else tests
 
 
 def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) -> Iterator[tuple[str, str]]:
@@ -125,7 +121,7 @@ def _taken(tree: Tree) -> Iterator[str]:
         yield from (node.arg for node in ast.walk(module) if isinstance(node, ast.arg))
 
 
-def _written(data: bytes, names: Mapping[str, str]) -> bytes:
+def _written(names: Mapping[str, str], data: bytes) -> bytes:
     """Return a file with other names, also in the texts that are paths of names."""
     try:
         text = decoded(data)

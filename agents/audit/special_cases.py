@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ..syntax.encoding import decoded
-from ..syntax.source import unparse
+from ..syntax.source import swapped, unparse
 from ..worktree.tree import Tree
 from .base import Base, is_of_tests, modules, parsed
 
@@ -41,20 +40,19 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
     found = [each for path in base.differing for each in _in_data(path, tree, base, known, told)]
     for path, lines in base.lines.items():
         module = parsed(tree.files[path])
-        for case in list(_asked(module)):
+        for node, keys in _asked(module):
             if len(found) >= _MOST:
                 return found
-            node = case.node
-            asked = [key for key in case.keys if _is_telling(key) and key not in known]
+            asked = [key for key in keys if _is_telling(key) and key not in known]
             new = [key for key in asked if _parts(key) <= told] or (asked if path in differing else [])
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
-                others = [key for key in case.keys if type(key) is type(new[0]) and not _parts(key) <= told]
+                others = [key for key in keys if type(key) is type(new[0]) and not _parts(key) <= told]
                 others = others[:_MOST_OTHERS] if len(others) > len(new) else []
-                case.put(case.without(new))
-                without = unparse(module) + "\n"
+                other = _without(node, new)
+                without = f"{unparse(swapped(module, {node: other}.get))}\n"
+                swapped(module, {other: node}.get)
                 found.append(SpecialCase(path, node.lineno, text, without, (*others,)))
-                case.put(node)
     return found
 
 
@@ -98,7 +96,7 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     for module in modules(tree, of_tests=of_tests).values():
         nodes = [*ast.walk(module)]
         documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        found |= {key for case in _asked(module) for key in case.keys}
+        found |= {key for _, keys in _asked(module) for key in keys}
         for node in nodes:
             if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp) and id(node) not in documents:
                 for key in _literals([node]):
@@ -119,44 +117,19 @@ def _is_telling(key: object) -> bool:
     return not (key is None or isinstance(key, bool) or key in (0, 1, -1, 2, ()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A place in a tree, and the literals that it has something for; `without` makes what it is without some."""
-
-    parent: ast.AST
-    name: str
-    index: int | None
-    node: ast.expr | ast.pattern
-    keys: list[Any]
-    without: Callable[[Sequence[Any]], ast.AST]
-
-    def put(self, node: ast.AST) -> None:
-        if self.index is None:
-            setattr(self.parent, self.name, node)
-        else:
-            getattr(self.parent, self.name)[self.index] = node
+def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each comparison, table and pattern with the literals that it has something for."""
+    nodes: list[Any] = [*ast.walk(module)]
+    iterated = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
+    for node in nodes:
+        if keys := _keys(node, is_iterated=id(node) in iterated):
+            yield node, keys
 
 
-def _asked(module: ast.Module) -> Iterator[_Asked]:
-    """Yield each comparison, table and pattern."""
-    for parent in ast.walk(module):
-        for name, value in ast.iter_fields(parent):
-            for index, node in enumerate(value if isinstance(value, list) else [value]):
-                if keys := _iterated(name, node) or _keys(node):
-                    at = index if isinstance(value, list) else None
-                    yield _Asked(parent, name, at, node, keys, partial(_without, node))
-
-
-def _iterated(name: str, node: object) -> list[Any]:
-    """Return what is iterated over, if it is written there."""
+def _keys(node: object, *, is_iterated: bool = False) -> list[Any]:
     match node:
-        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if name == "iter":
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if is_iterated:
             return [each for key in _literals(parts) for each in _parts(key)]
-    return []
-
-
-def _keys(node: object) -> list[Any]:
-    match node:
         case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
             return _literals([left, right])
         case ast.Compare(

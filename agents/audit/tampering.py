@@ -11,7 +11,7 @@ from typing import TypeGuard
 from ..syntax.clean_text import clean
 from ..syntax.collection import is_main_guard, is_test
 from ..syntax.definitions import Definition, Function
-from ..syntax.source import unparse
+from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree, never_changes
 from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
@@ -113,7 +113,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
 def _meeting(nodes: list[ast.AST]) -> list[ast.Constant]:
     """Return the texts that name what runs tests where they meet what tells of the process: in one statement, or
     by a name for one of them."""
-    statements = [[*_own(node)] for node in nodes if isinstance(node, ast.stmt) and not _is_text(node)]
+    statements = [[*_own(node)] for node in nodes if isinstance(node, ast.stmt) and not is_constant(node)]
     naming: dict[str, list[ast.Constant]] = {}
     telling: set[str] = set()
     for own in statements:
@@ -142,10 +142,6 @@ def _own(statement: ast.stmt) -> Iterator[ast.AST]:
         left += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.stmt)]
 
 
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
 def _names_runner(node: ast.AST, named: re.Pattern[str] = _RUNNERS) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(named.search(node.value))
 
@@ -168,12 +164,10 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
     """Return attributes and items that a statement sets, also by `setattr`."""
     targets: list[ast.expr] = []
     match node:
-        case ast.Assign(targets=targets):
+        case ast.Assign(targets=targets) | ast.Delete(targets=targets):
             pass
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             targets = [target]
-        case ast.Delete(targets=targets):
-            pass
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
             targets = [ast.Attribute(owner, "_", ast.Store())]
     return [each for each in targets if isinstance(each, ast.Attribute | ast.Subscript)]

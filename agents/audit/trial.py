@@ -6,17 +6,19 @@ import time
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import islice, pairwise
 from threading import Lock
 
-from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun
+from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import Suites, run_whole
 from ..strength.mutants import Mutant, mutants_in
+from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 
 _MOST_MUTANTS = 1000
 """Changes of one file."""
+_MOST_SHOWN = 300
 _SLOWER = 3
 _LEAST_SECONDS = 1.0
 _COLD_SECONDS = 5.0
@@ -113,6 +115,14 @@ class Trial:
             return None
         done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold or self.cold)
         return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
+
+
+def reason(test: TestRun) -> str:
+    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
+    last."""
+    lines = test.text.strip().split("\n")
+    marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
+    return clean((marked or lines)[-1])[:_MOST_SHOWN] or test.outcome
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from ..syntax.clean_text import clean
 from .base import TestPlace
 from .cases import cases, expects_otherwise
 from .records import Change, ChangeStatus, TestChange
+from .trial import reason
 
 _OF_OBJECT = re.compile(r"(?<=[\[-])([a-zA-Z_]\w*?)\d+(?=[\]-])")
 """In an id the parameter that is an object: pytest gives it the name of the argument, and a number."""
@@ -82,7 +83,7 @@ class TwoByTwo:
             elif name in self.base.tests or test.outcome == "skipped":
                 continue
             elif test.outcome != "passed":
-                yield self._made(name, "broken", f"it is new, and fails: {_last_line(test.text)}")
+                yield self._made(name, "broken", f"it is new, and fails: {reason(test)}")
             elif self.shown.outcome(self._same(self.shown, name)) == "passed":
                 yield self._made(name, "shows nothing", "it is new, and passes on the code of the base, too")
             else:
@@ -147,7 +148,7 @@ class TwoByTwo:
             fails = ", and as it was it fails on the code of now" if before == "failed" else ""
             return self._made(name, "gone", f"it is skipped now, or a failure is expected{fails}", now)
         if after == "failed":
-            return self._made(name, "broken", f"it fails now: {_last_line(self.now.tests[now].text)}", now)
+            return self._made(name, "broken", f"it fails now: {reason(self.now.tests[now])}", now)
         if before == "passed":
             return self._made(name, "gone", "")
         function = name.partition("[")[0]
@@ -243,10 +244,3 @@ def normal_id(name: str) -> str:
     from run to run."""
     function, bracket, parameters = name.partition("[")
     return function + _OF_OBJECT.sub(r"\1", bracket + parameters)
-
-
-def _last_line(text: str) -> str:
-    """Return the line of pytest's report that tells most."""
-    lines = text.strip().split("\n")
-    line = next((each[1:] for each in lines if each.startswith("E ")), lines[-1])
-    return clean(line).strip()[:_MOST_SHOWN] or "no more is known"

@@ -265,8 +265,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     def count(tree: Tree, path: str) -> int:
         return sum(_runs_tests(command) for _, command in _commands(path, _text(tree, path).splitlines()))
 
-    paths = [path for path in base.differing if is_workflow(path)]
-    lost = [path for path in paths if count(base.tree, path) > count(tree, path)]
-    if sum(count(tree, path) - count(base.tree, path) for path in paths) < 0:
-        for path in lost:
+    more = {path: count(tree, path) - count(base.tree, path) for path in filter(is_workflow, base.differing)}
+    for path in more if sum(more.values()) < 0 else ():
+        if more[path] < 0:
             yield Tampering(clean(path), 1, "a step that runs the tests is gone")

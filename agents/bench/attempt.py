@@ -16,7 +16,7 @@ from ..llm_backends.budget import Budget
 from ..loop.plan import plan
 from ..loop.state import LoopState
 from ..loop.strategies import run_strategy
-from ..records import RoundRecord, Spec, Test, Usage
+from ..records import RoundRecord, Spec, Test
 from ..run.role_models import RoleModels, SharedModels
 from ..settings import Settings
 from ..verifier.cached_verifier import CachedVerifier
@@ -56,7 +56,8 @@ class Attempt:
         self._settings = settings
         made = plan(settings, spec.limits)
         self._plan = replace(made, most_drafts=_MOST_DRAFTS) if tokens else made
-        self._budget = Budget(max_tokens=tokens or settings.max_tokens)
+        self.budget = Budget(max_tokens=tokens or settings.max_tokens)
+        """What model calls used, replayed ones included, is in it."""
         self.code = ""
         self.first_code = ""
         self.rounds: list[RoundRecord] = []
@@ -67,11 +68,6 @@ class Attempt:
         self.drafts = 0
         self.error: str | None = None
         self.seconds = 0.0
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of model calls, replayed ones included."""
-        return self._budget.usage
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round."""
@@ -99,4 +95,4 @@ class Attempt:
             self.claimed = passes_own_tests(last.board, last.ruling) if classic else ruling.grade in SUCCESSES
             self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
 
-        _, self.error, self.seconds = asked(work, backends, self._settings, self._budget, replies)
+        _, self.error, self.seconds = asked(work, backends, self._settings, self.budget, replies)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import json
 import math
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from ..errors import SandboxBroken, UsageError
 from ..files import read_regular
 from ..records import Verdict
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..syntax.source import indented, parse, source_of
+from ..syntax.source import indented, is_constant, parse, source_of
 from ..verifier import Verifier
 from .proof import BROKEN, Proof, each, passes, proved, reference_fails
 from .quixbugs_inputs import GENERATORS, inputs
@@ -57,14 +56,6 @@ class Program:
         return next(line for line in self.reference.split("\n") if line.startswith(f"def {self.name}(")) + "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """The names of a program's items that a repair may see, and of those that judge it."""
-
-    visible: tuple[str, ...]
-    held_out: tuple[str, ...]
-
-
 def read_programs(checkout: Path) -> tuple[Program, ...]:
     """Read the 40 programs. Raises UsageError, with the file, where `checkout` is none of QuixBugs."""
     if not (checkout / "python_programs").is_dir():
@@ -75,27 +66,22 @@ def read_programs(checkout: Path) -> tuple[Program, ...]:
     return tuple(_program(checkout, name) for name in GENERATORS)
 
 
-def split(program: Program, failing: Collection[str]) -> Split:
-    """Show half of the items (the larger one), chosen by a hash, with one at least of those on which the program
-    fails: if need be in the place of the last one chosen."""
+def shown(program: Program, failing: Collection[str]) -> tuple[str, ...]:
+    """Return the names of the items that a repair may see: half of them (the larger one), chosen by a hash, with
+    one at least of those on which the program fails, if need be in the place of the last one chosen."""
     items = program.items
     order = sorted(items, key=lambda name: sha256(f"{program.name}\0{items[name]}".encode()).digest())
-    shown = (len(order) + 1) // 2
-    if not any(name in failing for name in order[:shown]):
-        first = next((place for place, name in enumerate(order) if name in failing), shown - 1)
-        order[shown - 1], order[first] = order[first], order[shown - 1]
-    visible = set(order[:shown])
-    return Split(
-        tuple(name for name in program.items if name in visible),
-        tuple(name for name in program.items if name not in visible),
-    )
+    count = (len(order) + 1) // 2
+    if not any(name in failing for name in order[:count]):
+        first = next((place for place, name in enumerate(order) if name in failing), count - 1)
+        order[count - 1], order[first] = order[first], order[count - 1]
+    return tuple(name for name in items if name in order[:count])
 
 
 def without_docstring(code: str) -> str:
     """Leave out the text at a program's end, which says what it does."""
     last = parse(code).body[-1]
-    is_text = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant)
-    return "\n".join(code.split("\n")[: last.lineno - 1]).rstrip() + "\n" if is_text else code
+    return "\n".join(code.split("\n")[: last.lineno - 1]).rstrip() + "\n" if is_constant(last) else code
 
 
 def _program(checkout: Path, name: str) -> Program:
@@ -182,7 +168,6 @@ class QuixBugsTests:
         self._programs = {program.name: program for program in programs}
         self._sandbox = sandbox
         self._verifier = verifier
-        self._lock = threading.Lock()
         self._expected: dict[str, tuple[Output, ...]] = {}
 
     def verdict(self, program: Program, code: str, names: Collection[str]) -> Verdict:
@@ -190,26 +175,26 @@ class QuixBugsTests:
         return self._verifier.verify(code, program.tests(names))
 
     @cached_property
-    def splits(self) -> dict[str, Split]:
-        """The items of each program that it may see: all are run on it as it is. Raises SandboxBroken."""
+    def visible(self) -> dict[str, tuple[str, ...]]:
+        """The items of each program that a repair may see: all are run on it as it is. Raises SandboxBroken."""
         programs = self._programs.values()
-        return dict(zip(self._programs, each(self._split, programs), strict=True))
+        return dict(zip(self._programs, each(self._shown, programs), strict=True))
 
-    def _split(self, program: Program) -> Split:
+    def _shown(self, program: Program) -> tuple[str, ...]:
         outcomes = self.verdict(program, program.buggy, program.items).outcomes
-        return split(program, [one.test_id for one in outcomes if one.status != "passed"])
+        return shown(program, [one.test_id for one in outcomes if one.status != "passed"])
 
     def prove(self) -> Proof:
         """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
         ones, which fail. Raises SandboxBroken."""
-        count = len(self.splits)  # made before threads ask for them
-        shown = f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
-        return proved(f"{shown}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())
+        count = len(self.visible)  # made before threads ask for them
+        holds = f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
+        return proved(f"{holds}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())
 
     def _faults(self, one: Program) -> Iterator[str]:
         if not self.judge(one.name, one.reference, tuple(one.items)).plus:
             yield reference_fails(one.name)
-        if self.verdict(one, one.buggy, self.splits[one.name].visible).kind not in ("failed", "stopped"):
+        if self.verdict(one, one.buggy, self.visible[one.name]).kind not in ("failed", "stopped"):
             yield f"{one.name}: no visible item shows its bug"
         for way, make in BROKEN.items():
             if self.judge(one.name, make(one.head)).plus:
@@ -219,7 +204,7 @@ class QuixBugsTests:
         """Judge a repair of the program `name` by `items` (None: those that it was not shown) (`base`), and by
         those and agreement with the reference (`plus`). Raises SandboxBroken."""
         program = self._programs[name]
-        names = self.splits[name].held_out if items is None else items
+        names = program.items.keys() - self.visible[name] if items is None else items
         base = self.verdict(program, code, names).kind == "passed"
         return Hidden(base=base, plus=base and self.agrees(program, code))
 
@@ -234,18 +219,16 @@ class QuixBugsTests:
 
     def _answers(self, program: Program) -> tuple[Output, ...]:
         """Return what the reference returns. Raises SandboxBroken where it does not, for one of the inputs."""
-        with self._lock:
-            if program.name not in self._expected:
-                given = inputs(program.name)
-                found = outputs(self._sandbox, program.reference, program.name, given)
-                returned = [kind for kind, _ in found]
-                if returned != ["value"] * len(given):
-                    raise SandboxBroken(
-                        f"The reference of {program.name} fails on an input ({len(returned)} of {len(given)} "
-                        "answered): try again when the machine is less busy."
-                    )
-                self._expected[program.name] = found
-            return self._expected[program.name]
+        if program.name not in self._expected:
+            given = inputs(program.name)
+            found = outputs(self._sandbox, program.reference, program.name, given)
+            if [kind for kind, _ in found] != ["value"] * len(given):
+                raise SandboxBroken(
+                    f"The reference of {program.name} fails on an input ({len(found)} of {len(given)} answered): "
+                    "try again when the machine is less busy."
+                )
+            self._expected[program.name] = found
+        return self._expected[program.name]
 
 
 def _equal(name: str, given: str, expected: Output, found: Output) -> bool:

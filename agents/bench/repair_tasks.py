@@ -10,7 +10,7 @@ from ..records import Test
 from ..strength.mutants import mutants
 from ..suite import example_tests, render, split
 from ..verifier import Verifier
-from .quixbugs import Program, Split, without_docstring
+from .quixbugs import Program, without_docstring
 from .tasks import BenchTask
 
 
@@ -25,7 +25,7 @@ class RepairTask:
 
 
 def quixbugs_tasks(
-    programs: Sequence[Program], splits: Mapping[str, Split], *, strip: bool = False
+    programs: Sequence[Program], visible: Mapping[str, Sequence[str]], *, strip: bool = False
 ) -> tuple[RepairTask, ...]:
     """Make the tasks of QuixBugs; with `strip` without the text that says what a program does."""
     return tuple(
@@ -33,7 +33,7 @@ def quixbugs_tasks(
             one.name,
             one.name,
             without_docstring(one.buggy) if strip else one.buggy,
-            one.tests(splits[one.name].visible),
+            one.tests(visible[one.name]),
         )
         for one in programs
     )

@@ -147,7 +147,7 @@ def spec_runner(
             hidden=found,
             rounds=len(attempt.rounds),
             drafts=attempt.drafts,
-            usage=attempt.usage,
+            usage=attempt.budget.usage,
             seconds=attempt.seconds,
             error=attempt.error,
             matched=matched,

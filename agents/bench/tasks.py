@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -25,10 +24,7 @@ LEFT_OUT = ("Mbpp/164", "Mbpp/295", "Mbpp/599")
 """Tasks of MBPP that say nothing of a solution. EvalPlus takes any answer to the first for right, and to the
 second 0 for all inputs, while what that task's asserts say fails; the reference of the third needs a quarter of
 EvalPlus's time limit for itself, and fails on a busy machine."""
-_TEXTS: Mapping[Dataset, Sequence[str]] = {
-    "HumanEval+": ("task_id", "prompt", "entry_point", "canonical_solution"),
-    "MBPP+": ("task_id", "prompt", "entry_point", "canonical_solution", "assertion"),
-}
+_TEXTS = ("task_id", "prompt", "entry_point", "canonical_solution")
 _OF_HIDDEN_TESTS = {"base_input": list, "plus_input": list | dict, "atol": int | float}
 """Fields and their types; MBPP+ has `{}` for a task without inputs of EvalPlus's own (Mbpp/793)."""
 
@@ -138,7 +134,8 @@ def _task(line: str, dataset: Dataset) -> BenchTask:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"it is not JSON ({error})") from error
     found = row if isinstance(row, dict) else {}
-    missing = [name for name in _TEXTS[dataset] if not isinstance(found.get(name), str) or not found[name]]
+    texts = (*_TEXTS, "assertion") if dataset == "MBPP+" else _TEXTS
+    missing = [name for name in texts if not isinstance(found.get(name), str) or not found[name]]
     if missing:
         raise ValueError(f"it has no text for {' and '.join(missing)}")
     if absent := [name for name, kind in _OF_HIDDEN_TESTS.items() if not isinstance(found.get(name), kind)]:

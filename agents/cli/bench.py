@@ -258,7 +258,7 @@ def measure_quixbugs(
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
         tests = QuixBugsTests(chosen, sandbox, verifier)
-        return tests, quixbugs_tasks(chosen, tests.splits, strip=strip)
+        return tests, quixbugs_tasks(chosen, tests.visible, strip=strip)
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"

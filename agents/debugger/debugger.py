@@ -25,7 +25,7 @@ from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
 from ..roles.prompt import render
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..strength import MutantRunner
+from ..strength.measure import MutantRunner
 from ..syntax.clean_text import visible
 from ..syntax.source import program
 

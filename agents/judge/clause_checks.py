@@ -14,7 +14,7 @@ from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
 from ..syntax.source import statements
 from .argument_tests import SAID
-from .probes import EDGE, ODD, argument_nodes, argument_values, literal_calls, probes_of, with_argument
+from .probes import EDGE, ODD, argument_nodes, literal_calls, probes_of, varied_calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +153,15 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 def _made(need: Need, test: Test) -> str | None:
     """Return the call of `test` with its first argument that can be of the kind needed; None without one."""
-    for call, _ in literal_calls([test]) if need.kind in ("input", "value") else ():
-        wanted = BY_NAME[need.value]
-        for index, value in enumerate(argument_values(call)):
-            made = wanted.make(value)
-            if wanted.has(made) and (made != value or type(made) is not type(value)):
-                return with_argument(call, index, made)
-    return None
+    if need.kind not in ("input", "value"):
+        return None
+    wanted = BY_NAME[need.value]
+
+    def others(value: object, _: Sequence[object]) -> list[object]:
+        made = wanted.make(value)
+        return [made] if wanted.has(made) and (made != value or type(made) is not type(value)) else []
+
+    return next(iter(varied_calls(literal_calls([test]), others, 1)), None)
 
 
 def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clause, ...]:
@@ -178,20 +180,13 @@ def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> 
     exception: code that is too lenient, or too strict, shows there."""
     if not any(need.kind == "exception" for clause in clauses for need in clause.needs):
         return ()
-    literal = literal_calls(tests)
-    known = {ast.unparse(call) for call, _ in literal}
-    made = {
-        source: preamble
-        for call, preamble in literal
-        for index, value in enumerate(argument_values(call))
-        for text in (_odd_texts(value) if isinstance(value, str) and value else ())
-        if (source := with_argument(call, index, text)) is not None and source not in known
-    }
-    return probes_of(dict(islice(made.items(), count)), ODD)
+    return probes_of(varied_calls(literal_calls(tests), _odd_texts, count), ODD)
 
 
-def _odd_texts(text: str) -> Iterator[str]:
+def _odd_texts(text: object, _: Sequence[object]) -> Iterator[str]:
     """Yield texts that are nearly `text`: none, a zero less, a mark twice or left out, more before or after it."""
+    if not isinstance(text, str) or not text:
+        return
     shorter = re.sub(r"\b0(?=\d)", "", text, count=1)
     doubled = re.sub(r"([^\w\s])", r"\1\1", text, count=1)
     without = re.sub(r"[^\w\s]", "", text, count=1)
@@ -200,13 +195,10 @@ def _odd_texts(text: str) -> Iterator[str]:
     yield from (f"{text}x", f"-{text}", f"{text}\n")
 
 
-def _of_one_kind(call: ast.Call) -> Iterator[str]:
-    """Yield `call` with a list of items of several types cut to the first item of each."""
-    for index, value in enumerate(argument_values(call)):
-        firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
-        for item in firsts.values() if len(firsts) > 1 else ():
-            if source := with_argument(call, index, [item]):
-                yield source
+def _of_one_kind(value: object, _: Sequence[object]) -> list[list[object]]:
+    """Return a list of items of several types cut to the first item of each."""
+    firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
+    return [[item] for item in firsts.values()] if len(firsts) > 1 else []
 
 
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
@@ -216,6 +208,6 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
     needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
     missing = [need for need in needs if not any(each.meets(need) for each in used)]
     made = [(_made(need, test), test.preamble) for need in missing for test in tests]
-    made += [(call, preamble) for found, preamble in literal_calls(tests) for call in _of_one_kind(found)]
     calls = {call: preamble for call, preamble in made if call is not None}
+    calls |= varied_calls(literal_calls(tests), _of_one_kind)
     return probes_of(dict(islice(calls.items(), count)), EDGE)

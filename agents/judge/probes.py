@@ -21,6 +21,9 @@ from ..syntax.source import parse, parse_expression, swapped
 from .claims import ValueClaim, as_test, claim_of
 
 T = TypeVar("T")
+Calls = Sequence[tuple[ast.Call, T]]
+"""Calls of literals, each with what comes with it."""
+Others = Callable[[object, Sequence[object]], Iterable[object]]
 LONGEST_INPUT = 1500
 EDGE = "test_edge_"
 """The names of probes on inputs that a clause asks for and no test has begin so."""
@@ -44,28 +47,26 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
     return tuple(probe(number, call, preamble, prefix) for number, (call, preamble) in enumerate(calls.items(), 1))
 
 
-def near_calls(calls: Sequence[tuple[ast.Call, T]], count: int, *, reshape: bool = False) -> dict[str, T]:
+def near_calls(calls: Calls[T], count: int, *, reshape: bool = False) -> dict[str, T]:
     """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
     the same calls give the same ones."""
     return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, reshape))
 
 
-def related_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+def related_calls(calls: Calls[T], count: int) -> dict[str, T]:
     """At most `count` of `calls`, as `near_calls` gives them but longer ones more often, with what one holds twice
     changed in both places (what is equal stays equal), or with one part in the place of another (a tree grows)."""
     pool = [each for each in calls for _ in range(1 + len(ast.unparse(each[0])) // 30)]
     return _changed(pool, count, _related_call)
 
 
-def _changed(
-    calls: Sequence[tuple[ast.Call, T]], count: int, change: Callable[[ast.Call, random.Random], str | None]
-) -> dict[str, T]:
+def _changed(calls: Calls[T], count: int, change: Callable[[ast.Call, random.Random], str | None]) -> dict[str, T]:
     chance = random.Random(fingerprint("".join(ast.unparse(call) for call, _ in calls)))
     chosen = (chance.choice(calls) for _ in range(count * 8 if calls else 0))
     return _first(((change(call, chance), label) for call, label in chosen), calls, count)
 
 
-def _first(made: Iterable[tuple[str | None, T]], calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | None) -> dict[str, T]:
     """The first `count` that can be made and are none of `calls`, each once."""
     known = {ast.unparse(call) for call, _ in calls}
     found: dict[str, T] = {}
@@ -79,7 +80,8 @@ def _first(made: Iterable[tuple[str | None, T]], calls: Sequence[tuple[ast.Call,
 
 def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     text, tree = _read_again(call)
-    parts = {node: text[_place(node)] for node in ast.walk(tree) if isinstance(node, _PARTS)}
+    nodes = [node for node in ast.walk(tree) if isinstance(node, _PARTS)]
+    parts = {node: text[node.col_offset : node.end_col_offset] for node in nodes}
     keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
     within = {node for given in argument_nodes(tree) for node in ast.walk(given)} - keys
     spot = chance.choice([node for node in parts if node in within])
@@ -95,10 +97,6 @@ def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
     tree = parse_expression(text := ast.unparse(call))
     assert isinstance(tree, ast.Call)
     return text.encode(), tree
-
-
-def _place(node: ast.expr) -> slice:
-    return slice(node.col_offset, node.end_col_offset)
 
 
 def _with(text: bytes, spots: Sequence[ast.expr], other: bytes) -> str | None:
@@ -121,7 +119,7 @@ def _type(node: ast.expr) -> str:
     return type(node.value if isinstance(node, ast.Constant) else node).__name__
 
 
-def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], count: int) -> dict[str, T]:
+def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one of `values` in the place of a literal of its type, as
     `near_calls` gives them; other values change nothing about those of one."""
     spots = [
@@ -141,23 +139,26 @@ def calls_with(calls: Sequence[tuple[ast.Call, T]], values: Sequence[object], co
     return _first(made, calls, count)
 
 
-def edge_calls(calls: Sequence[tuple[ast.Call, T]], count: int) -> dict[str, T]:
+def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
     one; a fraction a thousandth off) or equal to another one of its type, as `near_calls` gives them."""
-    return _first(
-        (
-            (with_argument(call, index, other), label)
-            for call, label in calls
-            for values in [argument_values(call)]
-            for index, value in enumerate(values)
-            for other in (*_edges(value), *(each for each in values if type(each) is type(value)))
-        ),
-        calls,
-        count,
+    return varied_calls(calls, _edges, count)
+
+
+def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:
+    """At most `count` of `calls` with another value for one argument, as `near_calls` gives them; `others` gets
+    that argument, and all of its call."""
+    made = (
+        (with_argument(call, index, other), label)
+        for call, label in calls
+        for values in [argument_values(call)]
+        for index, value in enumerate(values)
+        for other in others(value, values)
     )
+    return _first(made, calls, count)
 
 
-def _edges(value: object) -> Iterator[object]:
+def _edges(value: object, values: Sequence[object]) -> Iterator[object]:
     match value:
         case bool():
             yield not value
@@ -171,6 +172,7 @@ def _edges(value: object) -> Iterator[object]:
             yield from ({}, dict(list(value.items())[:1]))
         case set():
             yield set()
+    yield from (each for each in values if type(each) is type(value))
 
 
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:

@@ -12,12 +12,12 @@ from ..debugger.debugger import trace_of_failure
 from ..errors import BudgetSpent, ReplyError, SandboxBroken
 from ..events import Note
 from ..judge.agreement import Agreement
-from ..judge.claims import as_test
 from ..judge.judge import Decision, judge
 from ..judge.leader_view import SUCCESSES
 from ..judge.thresholds import MEASURED, Thresholds
-from ..records import Board, Candidate, RoundRecord, Ruling, Test, fingerprint
-from ..strength import killing_calls, measure
+from ..records import Board, Candidate, RoundRecord, Ruling, Test
+from ..strength.killing_calls import killing_calls
+from ..strength.measure import measure
 from .repairs import known_failure, repair, repair_side_by_side
 from .state import LoopState, surviving
 
@@ -133,9 +133,7 @@ def killing_tests(
     runner = state.roles.verifier
     try:
         survivors = measure(leader.code, suite, runner).survivors
-        calls = killing_calls(leader.code, survivors, suite, runner, most=state.plan.killing_calls)
-        named = {f"test_{fingerprint(call.claim.call)[:8]}": call for call in calls}
-        made = [as_test(call.claim, name, "settled", call.preamble) for name, call in named.items()]
+        made = killing_calls(leader.code, survivors, suite, runner, most=state.plan.killing_calls)
         agreement = Agreement(runner.board(state.pool, [*(each for each in suite if each.trusted), *made]))
     except (SandboxBroken, ValueError) as reason:
         state.emit(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))

@@ -10,7 +10,7 @@ from ..records import Candidate, Spec, Test, Verdict
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
 from ..roles.test_writer import TestWriter
-from ..strength import MutantRunner
+from ..strength.measure import MutantRunner
 from .plan import Plan
 
 if TYPE_CHECKING:

@@ -167,8 +167,7 @@ class Suite:
 
     def collect(self, seconds: float) -> tuple[Collected | None, SuiteRun]:
         """Collect the tests for warm jobs: what was found, if that was possible, and the files that can't be."""
-        asked = _document(SuiteJob(seconds)) | {"collect": True}
-        records, ended = self._ask(asked, warm=False)
+        records, ended = self._ask(SuiteJob(seconds), warm=False, collect=True)
         ready = next((each for each in records if each.get("ready") is True), None)
         found = None if ready is None or ended != "ready" else _checked(Collected, ready)
         if self._server:
@@ -181,14 +180,16 @@ class Suite:
             found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
                 return run
-        return _as_run(*self._ask(_document(job) | {"collect": False}, warm=not cold))
+        return _as_run(*self._ask(job, warm=not cold))
 
     def close(self) -> None:
         """End the server."""
         while self._server:
             self._server.pop().close()
 
-    def _ask(self, asked: dict[str, Any], *, warm: bool) -> tuple[list[dict[str, Any]], str]:
+    def _ask(self, job: SuiteJob, *, warm: bool, collect: bool = False) -> tuple[list[dict[str, Any]], str]:
+        files = {path: data.decode("latin-1") for path, data in job.files.items()}
+        asked = {**asdict(job), "files": files, "collect": collect}
         if not self._server:
             self._server.append(_Server(self))
         records: list[dict[str, Any]] = []
@@ -241,7 +242,7 @@ class _Server:
                 theirs.close()
             self._channels = [ours for ours, _ in pairs]
             self._rest = [b"", b""]
-            self._held = stack.pop_all()
+            self.close = stack.pop_all().close
 
     def ask(self, asked: Mapping[str, Any], warm: bool) -> Iterator[dict[str, Any]]:
         """Have a job run, and yield its records; ends early where the server is gone, or late."""
@@ -282,10 +283,6 @@ class _Server:
             return f"the process that runs the tests ended{': ' + said if said else ''}"
         return "the process that runs the tests does not answer"
 
-    def close(self) -> None:
-        """End it."""
-        self._held.close()
-
 
 _BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
 
@@ -296,13 +293,11 @@ def error_programs() -> dict[str, bytes]:
 
 
 _TOLD = {
+    **{"exit_code": int, "output": str, "unchangeable": str},
     **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
     **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
 }
-
-
-def _document(job: SuiteJob) -> dict[str, Any]:
-    return {**asdict(job), "files": {path: data.decode("latin-1") for path, data in job.files.items()}}
+"""Of what is told of a job as a whole."""
 
 
 def _checked(kind: Any, record: object) -> Any:
@@ -321,14 +316,10 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
             run = _checked(TestRun, record)
             if run is not None:
                 tests[record["test"]] = _worse(tests.get(record["test"]), run)
-        elif "exit" in record:
-            last |= {"exit_code": record["exit"] if type(record["exit"]) is int else None}
-            last["output"] = clean(str(record.get("output", "")))
-        elif "planned" in record and isinstance(record["planned"], list):
+        elif isinstance(record.get("planned"), list):
             last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
-        elif "unchangeable" in record:
-            last["unchangeable"] = clean(str(record["unchangeable"]))
-        last |= {name: _checked(_TOLD[name], record[name]) or () for name in _TOLD.keys() & record.keys()}
+        found = {name: _checked(_TOLD[name], record[name]) for name in _TOLD.keys() & record.keys()}
+        last |= {name: value for name, value in found.items() if value is not None}
     return SuiteRun(tests, ended, **last)
 
 

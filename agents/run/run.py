@@ -27,7 +27,7 @@ from ..spec import read_spec, requirements, with_answers
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
-from ..strength import MutantRunner, measure, without_coverage
+from ..strength.measure import MutantRunner, measure, without_coverage
 from ..suite import split
 from ..telemetry import spans
 from ..verifier.cached_verifier import CachedVerifier

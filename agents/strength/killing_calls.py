@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 
-from ..judge.claims import ValueClaim, claim_of
-from ..judge.probes import argument_values, literal_calls, probe, probed_call, probes, with_argument
+from ..judge.claims import ValueClaim, as_test, claim_of
+from ..judge.probes import literal_calls, probed_call, probes, probes_of, varied_calls
 from ..records import Board, Outcome, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
 from ..syntax.source import parse
@@ -23,18 +23,6 @@ MOST_TRIED = 48
 LONGEST_ANSWER = 200
 
 
-@dataclass(frozen=True, slots=True)
-class KillingCall:
-    """A call, with what the code returns for it, on which `kills` surviving mutants do something else.
-
-    `claim.expected` is the code's own word: no test before other drafts return the same.
-    `preamble` has the imports that the call needs."""
-
-    claim: ValueClaim
-    preamble: str
-    kills: int
-
-
 def killing_calls(
     code: str,
     survivors: Sequence[Survivor],
@@ -43,9 +31,10 @@ def killing_calls(
     *,
     most: int = MOST_CALLS,
     tried: int = MOST_TRIED,
-) -> tuple[KillingCall, ...]:
-    """Return at most `most` calls that kill as many of `survivors` as can be, the one that kills most first.
+) -> tuple[Test, ...]:
+    """Return at most `most` tests of calls that kill as many of `survivors` as can be, greatest first.
 
+    They expect the code's own word, which is none before other drafts return the same.
     `tried` inputs are made from those of `tests`, on which the code passes, and from the constants in the code.
     Raises ValueError where the tests don't pass on the code, and SandboxBroken.
     """
@@ -62,7 +51,7 @@ def killing_calls(
     return tuple(_cover(board, most))
 
 
-def _cover(board: Board, most: int) -> Iterator[KillingCall]:
+def _cover(board: Board, most: int) -> Iterator[Test]:
     """Greedily: each time the call that kills the most of those still alive, the shorter of two."""
     kills = {call: killed for call in board.tests if (killed := _killed(board, call))}
     for _ in range(most):
@@ -72,7 +61,8 @@ def _cover(board: Board, most: int) -> Iterator[KillingCall]:
         claim = claim_of(best)
         returned = board.verdicts[0].outcome(best.id).actual
         if claim is not None and returned is not None:
-            yield KillingCall(ValueClaim(claim.call, returned), best.preamble, len(kills[best]))
+            name = f"test_{fingerprint(claim.call)[:8]}"
+            yield as_test(ValueClaim(claim.call, returned), name, "settled", best.preamble)
         killed = kills[best]
         kills = {call: left for call, others in kills.items() if (left := others - killed)}
 
@@ -98,34 +88,19 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
     """At most `count` probes: three quarters of them with constants of the code, those on `lines` before others,
     the rest near the tests, nearest first."""
     near = probes(tests, count)
-    with_constants: list[str] = []
-    preambles = {probed_call(each): each.preamble for each in near}
+    nearest, further = (
+        {probed_call(each): each.preamble for each in found} for found in (near, probes(near, count))
+    )
+    with_constants: dict[str, str] = {}
     for constants in _constants(code, lines):
-        made = _with_constants(constants, tests)
-        preambles.update(made)
+        made = varied_calls(literal_calls(tests), partial(_variants, constants))
         sources = sorted(made)
         random.Random(fingerprint(code)).shuffle(sources)
-        with_constants += sources
-    further = {probed_call(each): each.preamble for each in probes(near, count)}
-    preambles.update(further)
-    nearest = [probed_call(each) for each in near]
-    ordered = [*with_constants[: 3 * count // 4], *nearest[: count // 8], *further, *nearest]
-    chosen = list(dict.fromkeys(ordered))[:count]
-    return tuple(probe(number, source, preambles[source]) for number, source in enumerate(chosen, 1))
-
-
-def _with_constants(constants: Sequence[object], tests: Sequence[Test]) -> dict[str, str]:
-    """Return calls of the tests with a constant put into them, and the preamble of each."""
-    found = literal_calls(tests)
-    known = {ast.unparse(call) for call, _ in found}
-    made: dict[str, str] = {}
-    for call, preamble in found:
-        for index, value in enumerate(argument_values(call)):
-            for other in _variants(value, constants):
-                source = with_argument(call, index, other)
-                if source is not None and source not in known:
-                    made.setdefault(source, preamble)
-    return made
+        with_constants |= {source: made[source] for source in sources}
+    first = [*with_constants][: 3 * count // 4] + [*nearest][: count // 8]
+    chosen = list(dict.fromkeys([*first, *further, *nearest]))[:count]
+    preambles = nearest | with_constants | further
+    return probes_of({source: preambles[source] for source in chosen})
 
 
 def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[object]]:
@@ -142,7 +117,7 @@ def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[obj
     return here, [value for (_, value), on_lines in found.items() if not on_lines]
 
 
-def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
+def _variants(constants: Sequence[object], value: object, _: Sequence[object] = ()) -> Iterator[object]:
     """Yield `value` with a constant in it or in its place, of the same type, and lists of another length."""
     for constant in constants:
         if isinstance(value, str) and isinstance(constant, str):
@@ -153,5 +128,5 @@ def _variants(value: object, constants: Sequence[object]) -> Iterator[object]:
         yield value[:-1]
         yield [*value, *value[-1:]]
         for at in sorted({0, len(value) // 2, len(value) - 1} & set(range(len(value)))):
-            for other in _variants(value[at], constants):
+            for other in _variants(constants, value[at]):
                 yield [*value[:at], other, *value[at + 1 :]]

@@ -18,7 +18,7 @@ from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.interpreter import Interpreter
 from ..suite import render
-from .mutants import MOST, Mutant, mutants, plain_layout
+from .mutants import Mutant, mutants, plain_layout
 
 _PROGRAM = Path(__file__).with_name("under_coverage.py")
 LONGEST_COVERAGE = 10.0
@@ -55,7 +55,6 @@ def measure(
     tests: Sequence[Test],
     runner: MutantRunner,
     *,
-    most: int = MOST,
     seconds: float = MOST_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Strength:
@@ -65,7 +64,7 @@ def measure(
     Raises ValueError where `code` isn't Python or the tests don't pass on it, and SandboxBroken.
     """
     begun = clock()
-    planned = mutants(code, most)
+    planned = mutants(code)
     covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE), runner.files_beside)
     with runner.sandbox.launch(covering) as running:
         verdict = passing(code, tests, runner)

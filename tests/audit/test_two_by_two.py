@@ -10,6 +10,7 @@ import pytest
 from agents.audit.base import Base, around
 from agents.audit.base import TestPlace as Place
 from agents.audit.records import Change
+from agents.audit.trial import reason
 from agents.audit.two_by_two import TwoByTwo, normal_id, settled
 from agents.repository.suite import SuiteRun
 from agents.repository.suite import TestRun as Ended
@@ -155,3 +156,9 @@ def test_a_class_of_tests_that_comes_or_goes_stands_around_no_others(old: str, n
     path = "tests/test_a.py"
     before, now = (Tree(Path(), {path: text.encode()}) for text in (old, new))
     assert (around(now, Base(before, {}, (path,))) == (path,)) is differs
+
+
+def test_a_failure_is_told_by_the_error_that_ended_it_and_not_by_one_that_this_came_from() -> None:
+    text = "E   KeyError: 'a'\n\nDuring handling of it, another one:\nE   ValueError: no a\nE   and more\n\na.py:3"
+    assert reason(Ended("failed", text)) == "ValueError: no a"
+    assert [reason(Ended("failed", "it ended")), reason(Ended("missing"))] == ["it ended", "missing"]

@@ -82,8 +82,8 @@ def test_an_attempt_holds_what_was_made_and_what_it_took(maker: Maker) -> None:
     assert (attempt.code, attempt.claimed, attempt.error) == (RIGHT["halved"], True, None)
     assert attempt.rounds[-1].ruling.grade == "verified"
     assert attempt.drafts == len([kind for kind, _, _ in model.asked if kind == "draft"])
-    assert attempt.usage.calls == len(model.asked)
-    assert attempt.usage.completion_tokens == TOKENS * len(model.asked)
+    assert attempt.budget.usage.calls == len(model.asked)
+    assert attempt.budget.usage.completion_tokens == TOKENS * len(model.asked)
     assert attempt.seconds > 0
     assert not attempt.repaired
 
@@ -94,7 +94,9 @@ def test_recorded_replies_make_the_same_attempt_and_cost_the_same(maker: Maker, 
     first = maker.made(strategy, WrittenModel())
     again = maker.replayed(strategy)
     assert (again.code, again.claimed, again.drafts) == (first.code, first.claimed, first.drafts)
-    assert replace(again.usage, seconds=0) == replace(first.usage, seconds=0, replayed=first.usage.calls)
+    assert replace(again.budget.usage, seconds=0) == replace(
+        first.budget.usage, seconds=0, replayed=first.budget.usage.calls
+    )
 
 
 def test_equal_questions_of_two_strategies_are_asked_once_and_charged_to_both(maker: Maker) -> None:
@@ -102,14 +104,14 @@ def test_equal_questions_of_two_strategies_are_asked_once_and_charged_to_both(ma
     silent = WrittenModel(fails={"halved": ModelError("bad_key", "The key is wrong; set another.")})
     single = maker.made("single", silent)
     assert (single.code, silent.asked) == (RIGHT["halved"], [])
-    assert single.usage.completion_tokens == TOKENS
+    assert single.budget.usage.completion_tokens == TOKENS
 
 
 @pytest.mark.parametrize(("tokens", "drafts"), [(1, 1), (TOKENS, 1), (TOKENS + 1, 2), (20 * TOKENS - 1, 20)])
 def test_drafting_ends_once_as_many_tokens_are_spent(maker: Maker, tokens: int, drafts: int) -> None:
     attempt = maker.made("best-of-n", WrittenModel(), tokens=tokens)
     assert len({candidate.id for candidate in attempt.rounds[0].board.candidates}) == drafts
-    assert tokens <= attempt.usage.completion_tokens < tokens + TOKENS
+    assert tokens <= attempt.budget.usage.completion_tokens < tokens + TOKENS
     assert attempt.error is None
     assert attempt.claimed
 
@@ -118,7 +120,7 @@ def test_a_model_that_cannot_do_the_task_is_the_tasks_error(maker: Maker) -> Non
     attempt = maker.made("greenloop", WrittenModel(draft=NONE))
     assert (attempt.code, attempt.claimed, attempt.rounds) == ("", False, [])
     assert "no module" in (attempt.error or "")
-    assert attempt.usage.completion_tokens > 0
+    assert attempt.budget.usage.completion_tokens > 0
 
 
 def test_what_was_made_without_a_readable_test_is_a_result(maker: Maker) -> None:

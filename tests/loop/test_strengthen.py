@@ -17,7 +17,7 @@ from agents.roles.critic import Critic
 from agents.roles.test_writer import TestWriter
 from agents.sandbox import open_sandbox
 from agents.spec import read_spec
-from agents.strength import measure
+from agents.strength.measure import measure
 from agents.verifier.cached_verifier import CachedVerifier
 
 from ..support.loop_parts import Archive

@@ -13,7 +13,7 @@ from agents.run.run import measure_suite
 from agents.sandbox import Sandbox, open_sandbox
 from agents.settings import Settings
 from agents.storage import run_directory as runs
-from agents.strength import MutantRunner
+from agents.strength.measure import MutantRunner
 from agents.verifier.cached_verifier import CachedVerifier
 
 from ..storage.test_run_directory import record

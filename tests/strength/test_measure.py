@@ -7,8 +7,8 @@ import pytest
 
 from agents.records import Board, Candidate, Outcome, Strength, Survivor, Test, Verdict, VerdictKind
 from agents.sandbox import Sandbox, open_sandbox
-from agents.strength import measure, mutants
-from agents.strength.measure import passing, patience
+from agents.strength.measure import measure, passing, patience
+from agents.strength.mutants import mutants
 from agents.verifier.cached_verifier import CachedVerifier
 
 from .modules import ABOVE, AT_TOP, BELOW, CLAMP, INSIDE, suite

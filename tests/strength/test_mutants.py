@@ -4,8 +4,7 @@ import ast
 
 import pytest
 
-from agents.strength import mutants
-from agents.strength.mutants import mutants_in, mutants_of, plain_layout
+from agents.strength.mutants import mutants, mutants_in, mutants_of, plain_layout
 
 SEARCH = '''"""A module."""
 from typing import TYPE_CHECKING, TypeVar, cast

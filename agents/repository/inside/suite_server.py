@@ -82,7 +82,7 @@ def main() -> None:
         if job["exits"]:
             atexit._run_exitfuncs()
         os.lseek(output, 0, os.SEEK_SET)
-        emit({"exit": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
+        emit({"exit_code": code, "output": os.read(output, 1 << 16).decode("utf-8", "replace")[-4000:]})
 
     Server(channels[0], place, here, output).serve(run)
 
@@ -198,7 +198,7 @@ class Server:
         """Return True once a fork has ended by itself, and tell its exit code."""
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            self._tell({"exit": os.waitstatus_to_exitcode(status)})
+            self._tell({"exit_code": os.waitstatus_to_exitcode(status)})
         return ended == pid
 
     def _tell(self, record: dict[str, Any]) -> None:

@@ -67,8 +67,6 @@ class SuiteSession:
         self._answers: Any = None
         self._report = Report(-1, place)
         self._calls = Calls(place + os.sep, pickled=job["pickled"])
-        self._describes = job["errors"]
-        self._looks = job["replaced"]
 
     def main(self, pytest: Any) -> int:
         """Run pytest as `python -m pytest` does."""
@@ -108,7 +106,7 @@ class SuiteSession:
     def loop(self, session: Any) -> None:
         """Run the tests of the job, or serve jobs."""
         if self.serve is None:
-            self._run(session, self._job, self._emit)
+            self._run(session)
             return
         called = self._take()
         self._collecting.close()
@@ -126,13 +124,13 @@ class SuiteSession:
         )
 
         def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
-            self._emit = emit
+            self._job, self._emit = job, emit
             capture = session.config.pluginmanager.getplugin("capturemanager")
             if capture is not None and capture._global_capturing is not None:
                 # Its files are the server's: what a job writes there would be the next one's.
                 capture.stop_global_capturing()
                 capture.start_global_capturing()
-            self._run(session, job, emit)
+            self._run(session)
 
         self.serve(run)
 
@@ -146,7 +144,8 @@ class SuiteSession:
                 found.append((name, os.path.realpath(path)))
         return [(name, path) for name, path in found if not path.startswith(below)]
 
-    def _run(self, session: Any, job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+    def _run(self, session: Any) -> None:
+        job, emit = self._job, self._emit
         named: dict[str, list[Any]] = {}
         for item in session.items:
             named.setdefault(item.nodeid, []).append(item)
@@ -166,43 +165,34 @@ class SuiteSession:
             self._answers = Answers(self._place, self._task["test_files"], job["answer"])
             if self._functions is not None:
                 self._answers.install(self._functions.at, job["functions"])
-        following = [*items[1:], None]
-        self._describes = job["errors"]
-        self._looks = job["replaced"]
-        if job["record"] or job["calls"]:
-            with reached_by(self._place, job["lines"], self._calls if job["calls"] else None) as take:
-                self._each(items, following, job, emit, take)
-        else:
-            self._each(items, following, job, emit, list)
+        with ExitStack() as held:
+            take: Callable[[], list[str]] = list
+            if job["record"] or job["calls"]:
+                calls = self._calls if job["calls"] else None
+                take = held.enter_context(reached_by(self._place, job["lines"], calls))
+            for item, after in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
+                self._one(item, after, take)
+                emit(self._test)
+                if job["first"] and self._test["outcome"] == "failed":
+                    return
 
-    def _each(
-        self,
-        items: list[Any],
-        following: list[Any],
-        job: dict[str, Any],
-        emit: Callable[[dict[str, Any]], None],
-        take: Callable[[], list[str]],
-    ) -> None:
-        take()
-        for item, after in zip(items, following):  # noqa: B905 - Python 3.9
-            self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
-            began = time.monotonic()
-            if self._answers is not None:
-                self._answers.begin()
-            try:
-                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-            except BaseException as error:  # pytest.exit, or what sets out to end the session
-                self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
-            self._test.update(seconds=time.monotonic() - began, called=take())
-            if self._answers is not None:
-                self._test.update(self._answers.end())
-            emit(self._test)
-            if job["first"] and self._test["outcome"] == "failed":
-                return
+    def _one(self, item: Any, after: Any, take: Callable[[], list[str]]) -> None:
+        """Run one test, after which comes another."""
+        self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
+        began = time.monotonic()
+        if self._answers is not None:
+            self._answers.begin()
+        try:
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        except BaseException as error:  # pytest.exit, or what sets out to end the session
+            self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
+        self._test.update(seconds=time.monotonic() - began, called=take())
+        if self._answers is not None:
+            self._test.update(self._answers.end())
 
     def look_first(self, item: Any) -> None:
         """Have a test tell what is in the place of the code's functions, where that is asked for."""
-        if self._looks and hasattr(item, "obj"):
+        if self._job["replaced"] and hasattr(item, "obj"):
             item.obj = looking(item.obj, self._note_replaced)
 
     def _note_replaced(self) -> None:
@@ -229,7 +219,7 @@ class SuiteSession:
         self._test["errors"] = self._described(error)
 
     def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
-        return self._report.described(error) if self._describes and error is not None else []
+        return self._report.described(error) if self._job["errors"] and error is not None else []
 
 
 def _threads() -> int:
