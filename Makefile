@@ -11,8 +11,8 @@ check:  ## style and types
 
 LINUX_ONLY = --exclude 'agents/sandbox/(backends|conformance|host)/' --exclude 'agents/sandbox/container/server.py' --exclude /inside/
 platforms:  ## types of what runs on macOS and Windows too
-	$(PYTHON) -m mypy --platform darwin --follow-imports silent $(LINUX_ONLY) agents main.py
-	$(PYTHON) -m mypy --platform win32 --follow-imports silent $(LINUX_ONLY) agents main.py
+	$(PYTHON) -m mypy --cache-dir .mypy_cache/platforms --platform darwin --follow-imports silent $(LINUX_ONLY) agents main.py
+	$(PYTHON) -m mypy --cache-dir .mypy_cache/platforms --platform win32 --follow-imports silent $(LINUX_ONLY) agents main.py
 
 test:  ## the offline suite without what takes minutes
 	$(PYTHON) -m pytest

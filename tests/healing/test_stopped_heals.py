@@ -171,6 +171,18 @@ def test_a_heal_that_has_written_goes_on_once_that_is_taken_back(heals: Heals) -
     assert path.read_text() == HALVES
 
 
+def test_a_result_says_how_its_patch_is_written(heals: Heals) -> None:
+    path = heals.script(HALVES)
+    heals.alike(HALF)
+    model = ("--model", "openai/tiny-1b", "--api-base", heals.provider.api_base)
+    given = ("heal", "s.py", "--expect", "2.0", *model)
+    shown = greenloop(heals.folder, *given, extra={"OPENAI_API_KEY": "k"}).stdout
+    told = shown.partition("Not written yet; to write the patch: heal ")[2].splitlines()[0]
+    assert "Written:" not in shown
+    heals.approve(*told.removesuffix(" --ask").split())
+    assert path.read_text() == HALVES.replace("/ 0", "/ 2")
+
+
 @dataclass(frozen=True)
 class Fails(Case):
     """A case that fails until its text is `right`, and then holds for so many runs."""

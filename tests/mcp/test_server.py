@@ -23,6 +23,7 @@ from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with
 from ..support.held import wait_until
 from ..support.provider import Handler, Provider, serving
+from ..support.shares import half_of
 
 pytest.importorskip("mcp", reason="the package mcp is not installed (extra mcp)")
 
@@ -334,8 +335,7 @@ def test_stop_run_ends_a_run(tmp_path: Path, provider: Provider) -> None:
     silent.ends.set()
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("how", ["the client goes away", "SIGTERM"])
+@pytest.mark.parametrize("how", half_of(["the client goes away", "SIGTERM"]))
 def test_nothing_is_left_of_a_server_whose_client_is_gone(tmp_path: Path, provider: Provider, how: str) -> None:
     silent = Silent()
     provider.script(silent)
