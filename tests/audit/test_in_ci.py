@@ -127,7 +127,7 @@ def test_the_action_has_no_secret_and_what_it_uses_is_pinned_by_commit() -> None
     assert all("${{" not in each["run"] for each in ACTION["runs"]["steps"] if "run" in each)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_the_hook_and_the_gitlab_job_fail_weakened_tests(request_of: Path) -> None:
     (request_of / "tests" / "test_shop.py").write_text(WEAK)
     git(request_of, "update-ref", "refs/remotes/origin/HEAD", "main")

@@ -175,7 +175,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     assert ET.parse(project / "junit.xml").getroot()[0].get("skipped") == "1"
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_tests_that_a_commit_weakens_fail_and_an_honest_commit_passes(project: Path) -> None:
     tests = project / "tests" / "test_shop.py"
     code = project / "src" / "shop" / "__init__.py"

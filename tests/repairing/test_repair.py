@@ -409,7 +409,7 @@ def test_dollars():
 BREAKS_DOLLARS = 'def price(text):\n    return float(text.lstrip("₹").replace(",", ""))'
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_patch_that_breaks_a_test_of_a_file_is_refused(shop: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "test_price.py").write_text(FILE_OF_TESTS.format(name=shop.__name__))
     tests: list[Callable[[Any], object] | str | Path] = [rupees, tmp_path / "test_price.py"]

@@ -50,7 +50,11 @@ def in_boards(served: Served, before: int) -> bool:
 @linux_only
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
-    ("phase", "pause", "ways"), [(in_calls, 0.4, WAYS), (in_boards, 0.0, WAYS[:2])], ids=["calls", "boards"]
+    ("phase", "pause", "ways"),
+    [
+        pytest.param(in_calls, 0.4, WAYS, id="calls"),
+        pytest.param(in_boards, 0.0, WAYS[:2], id="boards", marks=pytest.mark.slow),
+    ],
 )
 def test_a_batch_ended_in_every_way_goes_on_to_the_same_results(
     tmp_path: Path, phase: Phase, pause: float, ways: tuple[tuple[signal.Signals, ...], ...]
