@@ -28,9 +28,12 @@ class Report:
 
     results: Sequence[EntryResult]
     required: RequiredGrade
+    """The lowest grade that counts as reached."""
     exit_code: int
     seconds: float
+    """Wall time of the batch, over all its sittings."""
     created: str = ""
+    """Time of the start, ISO 8601 with zone; empty where it is not known."""
 
     @cached_property
     def count(self) -> int:

@@ -196,9 +196,11 @@ def ask_evalplus(
         with sandbox.launch(job) as running:
             theirs.close()
             ended = running.wait()
-        first, answer = [*map(_record, _received(ours).splitlines()), {}, {}][:2]
+        lines = _received(ours).splitlines()
+    first = _record(lines[0]) if lines else {}
     if "ready" not in first:
         raise SandboxBroken(_why(sandbox, first, ended))
+    answer = _record(lines[1]) if len(lines) > 1 else {}
     if answer.get("nonce") != nonce:
         return Answer()
     return Answer(tuple(map(_judged, answer["judged"])), tuple(answer["accepted"]))

@@ -183,10 +183,12 @@ class Evidence:
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        calls = [each for each in plain if each[0].path]
-        asked = dict.fromkeys([shortest, calls[-1] if rival is None else shortest])
+        asked = [shortest]
+        last = [each for each in plain if each[0].path][-1]
+        if rival is None and last != shortest:
+            asked.append(last)
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
-        each = "each " * (len(asked) > 1)
+        each = "each " if len(asked) > 1 else ""
         return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
 
     def _text(self, trial: Trial, call: Call) -> str | None:

@@ -259,7 +259,7 @@ def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -
         title = f"Patch {result.leader}, {result.grade}: {result.why}"
         text = "\n".join(result.files.values())
         failed = result.symptom.summary if result.symptom is not None else ""
-        facts = (*(f"Of {targets[path].path}, which failed: {failed}" for path in result.files),)
+        facts = tuple(f"Of {targets[path].path}, which failed: {failed}" for path in result.files)
         decision = options.approve(Proposal("patch", title, text, result.diff, facts, result.usage))
         if decision.answer != "yes":
             emit(Note("Nothing was written: the patch was refused."))

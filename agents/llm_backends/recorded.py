@@ -24,6 +24,9 @@ from ..storage.atomic import write_atomically
 from .pacing import Bound
 
 SCHEMA = 1
+_changed = threading.Condition()
+_under_way: set[tuple[str, ...]] = set()
+"""Requests that this process is asking, so that none is asked twice at the same time."""
 
 
 def request_key(request: Request) -> str:
@@ -156,11 +159,6 @@ def _reply(document: dict[str, Any], key: str) -> Reply:
 def _request(recorded: dict[str, Any]) -> Request:
     messages = tuple(Message(message["role"], message["content"]) for message in recorded["messages"])
     return Request(**{**recorded, "messages": messages, "stop": tuple(recorded["stop"])})
-
-
-_changed = threading.Condition()
-_under_way: set[tuple[str, ...]] = set()
-"""Requests that this process is asking, so that none is asked twice at the same time."""
 
 
 class ReplyCache(ReplyStore):
