@@ -129,6 +129,8 @@ def test_a_cold_job_imports_the_changed_file(made: Made) -> None:
     files = {"shop.py": CODE.replace("twice(3)", "twice(4)").encode()}
     run = suite.run(SuiteJob(60, files=files), cold=True)
     assert [name for name, test in run.tests.items() if test.outcome != "passed"] == ["test_shop.py::test_size"]
+    failed = run.tests["test_shop.py::test_size"].text
+    assert {line[:2] for line in failed.splitlines()} == {"E "}, "to show the lines of code takes pytest long"
     assert {test.outcome for test in suite.run(SuiteJob(60)).tests.values()} == {"passed"}
 
 

@@ -27,7 +27,8 @@ Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").A
 """The verifier's, which lies beside this in the sandbox."""
 
 
-_OPTIONS = ("-p", "no:greenloop", "-q", "--continue-on-collection-errors")
+_OPTIONS = ("-p", "no:greenloop", "-q", "--tb=line", "--continue-on-collection-errors")
+"""With the lines of a traceback's code, pytest takes longer to tell of a failure than for most tests."""
 _MOST_TEXT = 4000
 
 
@@ -59,6 +60,8 @@ class SuiteSession:
         self._job = job
         self._emit = emit
         self.serve: Callable[..., None] | None = None
+        self._items: dict[str, list[Any]] = {}
+        """The collected tests by their ids, which several may share."""
         self._test: dict[str, Any] = {}
         self._collecting = ExitStack()
         self._take: Callable[[], list[str]] = list
@@ -105,6 +108,8 @@ class SuiteSession:
 
     def loop(self, session: Any) -> None:
         """Run the tests of the job, or serve jobs."""
+        for item in session.items:
+            self._items.setdefault(item.nodeid, []).append(item)
         if self.serve is None:
             self._run(session)
             return
@@ -146,10 +151,7 @@ class SuiteSession:
 
     def _run(self, session: Any) -> None:
         job, emit = self._job, self._emit
-        named: dict[str, list[Any]] = {}
-        for item in session.items:
-            named.setdefault(item.nodeid, []).append(item)
-        items = [item for name in job["tests"] for item in named.get(name, ())]
+        items = [item for name in job["tests"] for item in self._items.get(name, ())]
         if not job["tests"]:
             items = session.items
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
