@@ -55,8 +55,8 @@ class Entry:
         if self.kind in packages.MUTABLE:
             parts = self.items()
             return None if packages.same(tuple(parts), tuple(self.known)) else parts
-        if self.kind == "array":
-            return None if self.items() == self.known else self.items()
+        if self.kind == "array" and self.items() == self.known:
+            return None
         now = self.items() if self.kind in MAPPINGS else self.value
         if len(now) == len(self.known) and all(map(is_, now, self.known)):
             return None
@@ -70,11 +70,7 @@ class Entry:
             self.known = self.items()
             return
         if self.kind == "array":
-            made = array(value.typecode)
-            for part in items:
-                made.frombytes(part)  # type: ignore[arg-type]
-            made.tolist()  # raises for what is no character
-            value[:] = made
+            value[:] = array(value.typecode, *items)  # type: ignore[call-overload]
             self.known = self.items()
             return
         value.clear()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExi
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Python's own in the body of a class."""
 _FAILURES = (AssertionError, pytest.fail.Exception)
+_MOST_CAUSES = 20
 _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
 
 
@@ -90,18 +92,7 @@ class Caller(Rulings):
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        number = self.crossing.remote_number(target)
-        self._carry_environment()
-        usual = name == "__call__" and not self._environment.set and not self.temporary.folder
-        call = self.calls.call(number, args, kwargs) if usual else None
-        try:
-            result = super().forward(target, name, args, kwargs)
-        except Exception as error:
-            if call is not None:
-                self.calls.answered(call, (type(error).__name__, "raised"))
-            raise
-        if call is not None:
-            self.calls.answered(call, result)
+        result = super().forward(target, name, args, kwargs)
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result
@@ -121,13 +112,28 @@ class Caller(Rulings):
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
+        number = self.crossing.remote_number(arguments[0]) if arguments else None
+        if what in ("set", "delete") and isinstance(arguments[0], (type, types.ModuleType)):
+            self.calls.functions.clear()  # what they answer depends on the tests from here on
+        self._carry_environment()
+        call = self.calls.call(what, number, arguments[1:])
+        if call is None or self._environment.set or self.temporary.folder:
+            return self._asked_for(what, *arguments)
+        try:
+            result = self._asked_for(what, *arguments)
+        except Exception as error:
+            self.calls.answered(call, (type(error).__name__, "raised"))
+            raise
+        self.calls.answered(call, result, self.crossing.remote_number(result))
+        return result
+
+    def _asked_for(self, what: str, *arguments: Any) -> Any:
         leaving = what in ("special", "method") and arguments[1] in ("__exit__", "__aexit__")
         if leaving and (failed := [error for error in arguments[2] if isinstance(error, pytest.fail.Exception)]):
             error = AssertionError(str(failed[0]))  # the code knows no class of pytest
             arguments = (*arguments[:2], (AssertionError, error, None), *arguments[3:])
         with self._lock:
             if what not in ("environment", "files"):
-                self._carry_environment()
                 self._carry_files(back=False)
             self._asked += 1
             self.crossing.shared.trim()  # each frame looks through all that are left
@@ -228,7 +234,7 @@ class Caller(Rulings):
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
-            of_code = self._asked > asked or any(part for part in arguments if not isinstance(part, str))
+            of_code = self._asked > asked or any(type(part) is tuple and part for part in arguments)
             if of_code and isinstance(error, _FAILURES):
                 self.caught.append(error)
             how, body = "raise", self.crossing.pack_error(error)
@@ -298,9 +304,9 @@ class Caller(Rulings):
 
 def _is_part(failure: BaseException, error: BaseException | None) -> bool:
     """Return True if `error` is `failure`, or was raised on account of it."""
-    seen: set[int] = set()
-    while error is not None and error is not failure and id(error) not in seen:
-        seen.add(id(error))
+    for _ in range(_MOST_CAUSES):
+        if error is None or error is failure:
+            break
         error = error.__cause__ or error.__context__
     return error is failure
 
