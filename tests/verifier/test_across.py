@@ -319,6 +319,59 @@ def test_a():
 def test_fields():
     assert set(Size.__annotations__) == {"width"}
 """
+RUN = """
+def run(rules, number):
+    return [rules["more"](number), *(rule(number) for _, rule in rules["text"])]
+"""
+TABLES_TESTS = """
+import pytest
+from user_code import run
+RULES = {"more": lambda number: number + 1, "text": [("a", str)]}
+@pytest.mark.parametrize("number", [1, 2])
+def test_a(number):
+    assert run(RULES, number) == [number + 1, str(number)]
+"""
+TYPED = """
+import inspect
+def typed(function):
+    hints = inspect.get_annotations(function)
+    def called(*args, **kwargs):
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+        if not all(isinstance(value, hints.get(name, object)) for name, value in given.items()):
+            raise TypeError("another type")
+        return function(*args, **kwargs)
+    return called
+"""
+TYPED_TESTS = """
+import pytest
+from user_code import typed
+class Own: ...
+@typed
+def area(width: int, height: int = 1, unit: str = "m", own: Own = None):
+    return f"{width * height} {unit}"
+def test_a():
+    assert area(2, unit="cm") == "2 cm"
+    for wrong in ({"width": "2"}, {"width": 2, "own": 3}):
+        with pytest.raises(TypeError, match="another"):
+            area(**wrong)
+"""
+ARRAYS = """
+from array import array
+def scaled(numbers, by):
+    return array(numbers.typecode, [number * by for number in numbers])
+def grow(numbers):
+    numbers.append(numbers[0])
+"""
+ARRAYS_TESTS = """
+from array import array
+from user_code import grow, scaled
+def test_a():
+    assert scaled(array("h", [1000, -2]), 2) == array("h", [2000, -4])
+def test_in_place():
+    numbers = array("d", [1.5, float("nan")])
+    grow(numbers)
+    assert numbers[2] == 1.5
+"""
 MACHINE_TESTS = """
 from hypothesis import settings, strategies
 from hypothesis.stateful import RuleBasedStateMachine, rule
@@ -340,6 +393,11 @@ CASES = {
     "notes on an exception": (NOTED, NOTED_TESTS, "passed"),
     "another cause": (NOTED.replace("from errors[-1]", "from errors[0]"), NOTED_TESTS, "failed"),
     "other notes": (NOTED.replace("add_note(name)", "add_note('a')"), NOTED_TESTS, "failed"),
+    "callbacks in a table": (RUN, TABLES_TESTS, "passed"),
+    "annotations and defaults": (TYPED, TYPED_TESTS, "passed"),
+    "annotations passed over": (TYPED.replace("if not all", "if not any"), TYPED_TESTS, "failed"),
+    "arrays": (ARRAYS, ARRAYS_TESTS, "passed"),
+    "another array": (ARRAYS.replace("[0])", "[1])"), ARRAYS_TESTS, "failed"),
     "protocols": (SHAPES, SHAPES_TESTS, "passed"),
     "a protocol that asks for less": (
         SHAPES.replace("isinstance(one, Shape)", "hasattr(one, 'area')"),

@@ -182,6 +182,28 @@ def test_a_forgery_in_the_code_gets_no_pass(code: str, verifier: Verifier) -> No
     assert verdict.kind != "passed", verdict
 
 
+LOCK = "class Lock:\n    count = 0\n    def __enter__(self):\n        return self\n"
+CAUGHT = {
+    "a context": (
+        LOCK + "    def __exit__(self, *told):\n        return True\n",
+        "def test_a():\n    with Lock() as lock:\n        assert lock.count == 1\n",
+    ),
+    "a context, of what pytest raises": (
+        LOCK + "    def __exit__(self, *told):\n        return 'kept'\n",
+        "import pytest\ndef test_a():\n    with Lock() as lock, pytest.raises(KeyError):\n        lock.count\n",
+    ),
+    "an asynchronous context": (
+        "class Lock:\n    count = 0\n    async def __aenter__(self):\n        return self\n"
+        "    async def __aexit__(self, *told):\n        return True\n",
+        "import asyncio\ndef test_a():\n    async def run():\n        async with Lock() as lock:\n"
+        "            assert lock.count == 1\n    asyncio.run(run())\n",
+    ),
+    "a callback": (
+        LOCK + "    def tell(self, told):\n        try:\n            told(self.count)\n"
+        "        except Exception:\n            pass\n",
+        "def test_a():\n    def check(count):\n        assert count == 1\n    Lock().tell(check)\n",
+    ),
+}
 LIES = [name for name in IN_CODE if "equals anything" in name or "liars" in name]
 
 
@@ -189,6 +211,15 @@ LIES = [name for name in IN_CODE if "equals anything" in name or "liars" in name
 def test_a_lying_value_fails_every_test_that_compares_it(name: str, verifier: Verifier) -> None:
     verdict = verifier.verify(IN_CODE[name], TESTS)
     assert [outcome.test_id for outcome in verdict.outcomes if outcome.status == "passed"] == []
+
+
+@pytest.mark.parametrize("case", CAUGHT)
+def test_an_assertion_that_the_code_catches_fails_its_test(case: str, verifier: Verifier) -> None:
+    code, tests = CAUGHT[case]
+    tests = f"from user_code import Lock\n{tests}def test_b():\n    assert Lock().count == 0\n"
+    verdict = verifier.verify(code, tests)
+    assert verdict.kind == "failed", verdict
+    assert "the code caught it" in verdict.outcomes[0].detail
 
 
 @pytest.mark.parametrize("tests", IN_TESTS.values(), ids=IN_TESTS)

@@ -24,6 +24,12 @@ BY_ORDER = {
         "ready = []\ndef f(x):\n    while x and not ready: pass\n    ready.append(x)\n    return 2 * x\n",
         TESTS,
     ),
+    "an object": (
+        "made = []\nclass P:\n    def __init__(self, x):\n        self.x = x\n    def twice(self):\n"
+        "        made.append(1)\n        return self.x * 2 if len(made) < 3 else 0\n",
+        "from user_code import P\ndef test_a():\n    assert P(2).twice() == 4\ndef test_b():\n"
+        "    assert P(3).twice() == 6\n",
+    ),
     "an end at first": (
         "import os\nready = []\ndef f(x):\n    if x and not ready: os._exit(0)\n"
         "    ready.append(x)\n    return 2 * x\n",
@@ -33,6 +39,12 @@ BY_ORDER = {
 ALIKE = {
     "a plain function": ("def f(x):\n    return x * 2\n", TESTS),
     "a cache": ("from functools import cache\n@cache\ndef f(x):\n    return x * 2\n", TESTS),
+    "an object with a state": (
+        "class P:\n    def __init__(self, x):\n        self.x = x\n    def up(self):\n        self.x += 1\n"
+        "        return self.x\ndef make(x):\n    return P(x)\n",
+        "from user_code import P, make\ndef test_a():\n    p = make(2)\n    assert (p.up(), p.up()) == (3, 4)\n"
+        "    p = P(2)\n    p.x = 7\n    assert p.up() == 8\n    assert P(2).up() == 3\n",
+    ),
     "a set": (
         "def f(x):\n    return {'a', 'b', str(x)}\n",
         "from user_code import f\ndef test_a():\n    assert f(1) == {'1', 'b', 'a'}\n",
@@ -63,6 +75,8 @@ UNLIKE = [
     ("x == 1", "assert f(1) == 1"),
     ("x", "assert f(1) == True"),
     ("[{'a': (x / 1,)}]", "result = f(1)\n    assert result == [{'a': (1,)}]"),
+    ("{x / 1: {2: 0}}", "assert f(1) == {1: {2: 0}}"),
+    ("{x / 1, 2}", "assert f(1) == {1, 2}"),
     ("float(x)", "for given, expected in [(1, 1), (2, 2)]:\n        assert f(given) == expected"),
 ]
 LIKE = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -123,8 +124,14 @@ def _values(tree: ast.Module) -> Iterator[str]:
 
 def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
     """Yield each dict, and for each function what it compares with; an answer that is no literal is empty."""
+    filled: defaultdict[str, dict[Key, str]] = defaultdict(dict)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Dict):
+        if isinstance(node, ast.Assign) and isinstance(entry := node.targets[0], ast.Subscript):
+            if _is_literal(entry.slice):
+                filled[ast.dump(entry.value)][_key([entry.slice])] = _answer(node.value)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dict":
+            yield {_key([ast.Constant(word.arg)]): _answer(word.value) for word in node.keywords if word.arg}
+        elif isinstance(node, ast.Dict):
             yield {
                 _key([key]): _answer(value)
                 for key, value in zip(node.keys, node.values, strict=True)
@@ -133,6 +140,7 @@ def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
             yield dict(entry for part in body for entry in _branches(part, []))
+    yield from filled.values()
 
 
 def _branches(node: ast.AST, known: list[ast.expr]) -> Iterator[tuple[Key, str]]:

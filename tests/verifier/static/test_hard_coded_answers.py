@@ -61,6 +61,7 @@ TABLES_OF_TWO = [
     "def f(a):\n    result = 0\n    if a == 3:\n        result = 9\n    elif a == 7:\n        result = 49\n"
     "    return result\n",
     "def f(a):\n    return {3: 9, 7: 49}.get(a)\n",
+    "T = {}\nT[3] = 9\nT[7] = 49\ndef f(a):\n    return T[a]\n",
     "def f(a):\n    match a:\n        case 3: return 9\n        case 7: return 49\n",
 ]
 SUITES_OF_TWO = [
@@ -120,3 +121,8 @@ def test_code_that_has_cases_gets_no_note(case: str) -> None:
 def test_code_too_deep_to_be_read_gets_no_note() -> None:
     deep = "x" + "".join(" if a == 3 else x" for _ in range(20_000))
     assert answers_from_a_table(f"def f(a): return {deep}\n", _asserts(SQUARES)) is None
+
+
+def test_a_table_made_of_keywords_is_noted() -> None:
+    code = "T = dict(cat='cats', bus='buses')\ndef f(word):\n    return T[word]\n"
+    assert answers_from_a_table(code, _asserts([(("cat",), "cats"), (("bus",), "buses")])) is not None

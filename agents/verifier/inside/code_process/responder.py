@@ -311,7 +311,7 @@ def _held(value: Any, kind: type) -> Any:
     plain: Any = kind
     if issubclass(kind, dict):
         return dict(dict.items(value))
-    made = plain()
+    made = plain(*([value.typecode] if kind.__name__ == "array" else []))
     made.extend(plain.__iter__(value)) if hasattr(plain, "extend") else made.update(plain.__iter__(value))
     return made
 

@@ -212,6 +212,7 @@ def make_function(description: Description, call: Any) -> Any:
         inspect.Parameter(name, kind, default=_MISSING if optional else inspect.Parameter.empty)
         for name, kind, optional in description["parameters"]
     ]
+    names = [item.name for item in parameters if item.kind < item.VAR_POSITIONAL]
     positional: list[str] = []
     keywords: list[str] = []
     for item in parameters:
@@ -226,8 +227,10 @@ def make_function(description: Description, call: Any) -> Any:
     )
 
     def forwarded(args: list[object], kwargs: dict[str, object]) -> Any:
-        given = tuple(value for value in args if value is not _MISSING)
-        return call(function, given, {name: value for name, value in kwargs.items() if value is not _MISSING})
+        end = next((index for index, value in enumerate(args) if value is _MISSING), len(args))
+        kwargs = {**dict(zip(names[end:], args[end:])), **kwargs}  # what follows a default goes by name
+        given = {name: value for name, value in kwargs.items() if value is not _MISSING}
+        return call(function, tuple(args[:end]), given)
 
     scope = {"_missing": _MISSING, "_call": forwarded}
     exec(compile(source, "<callback>", "exec"), scope)  # noqa: S102 - the code process; names are checked

@@ -206,6 +206,8 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
         self._peer = peer
         self.gives_item = False
         """True for the next item of an asynchronous iterator, which may end a loop."""
+        self.leaving: list[BaseException] = []
+        """Failures of a test that an asynchronous context is told of."""
 
     def send(self, value: object) -> Any:
         """Run it; raises StopIteration with its result, as coroutines do."""

@@ -121,13 +121,18 @@ class Packer:
             again = self._peer.describes_functions and isinstance(value, types.FunctionType) and vars(value)
             return ["o", number, self._attributes(value, depth)] if again else ["o", number]
         if self._peer.describes_functions and isinstance(value, FUNCTIONS):
-            return ["o", number, ["F", describe_function(value), self._attributes(value, depth)], None]
+            hints = self._parts(getattr(value, "__annotations__", {}), depth)
+            return ["o", number, ["F", describe_function(value), self._attributes(value, depth), hints], None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _attributes(self, function: Any, depth: int) -> Tree:
-        """Attributes that a test has set on its own function, as far as they can be handed out."""
+        """Attributes that a test has set on its own function."""
+        return self._parts(getattr(function, "__dict__", {}), depth)
+
+    def _parts(self, named: dict[str, Any], depth: int) -> Tree:
+        """The values of `named`, as far as they can be handed out."""
         found: dict[str, Tree] = {}
-        for name, value in getattr(function, "__dict__", {}).items():
+        for name, value in named.items():
             with suppress(Unshareable):
                 found[name] = self.tree(value, depth)
         return found

@@ -3,8 +3,10 @@ one side changes in it is carried over with the next frame."""
 
 from __future__ import annotations
 
+import gc
 import sys
 import types
+from array import array
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from operator import is_
@@ -13,7 +15,7 @@ from typing import Any
 from . import packages
 
 KINDS: dict[type, str] = {
-    kind: kind.__name__ for kind in (list, dict, set, bytearray, deque, OrderedDict, defaultdict, Counter)
+    kind: kind.__name__ for kind in (list, dict, set, bytearray, array, deque, OrderedDict, defaultdict, Counter)
 }
 CONTAINERS = {name: kind for kind, name in KINDS.items()}
 VIEWS: dict[type, str] = {
@@ -38,7 +40,10 @@ class Entry:
         self.known: list[object] = []
 
     def items(self) -> list[object]:
-        """The container's items, flat: keys and values in turn for a mapping. Raises Unshareable."""
+        """The container's items, flat: keys and values in turn for a mapping; of an array its bytes, as each look
+        at an item makes a new number. Raises Unshareable."""
+        if self.kind == "array":
+            return [self.value.tobytes()]
         if self.kind in MAPPINGS:
             return [part for pair in self.value.items() for part in pair]
         if self.kind in packages.MUTABLE:
@@ -50,6 +55,8 @@ class Entry:
         if self.kind in packages.MUTABLE:
             parts = self.items()
             return None if packages.same(tuple(parts), tuple(self.known)) else parts
+        if self.kind == "array" and self.items() == self.known:
+            return None
         now = self.items() if self.kind in MAPPINGS else self.value
         if len(now) == len(self.known) and all(map(is_, now, self.known)):
             return None
@@ -60,6 +67,10 @@ class Entry:
         value = self.value
         if self.kind in packages.MUTABLE:
             packages.fill(self.kind, value, items)
+            self.known = self.items()
+            return
+        if self.kind == "array":
+            value[:] = array(value.typecode, *items)  # type: ignore[call-overload]
             self.known = self.items()
             return
         value.clear()
@@ -74,11 +85,13 @@ class Entry:
 
 
 def empty(kind: str, extra: object) -> Any:
-    """Make a container; `extra` is a deque's length, a dict's factory, an array's form. Raises Malformed."""
+    """Make a container; `extra` is a deque's length, a dict's factory, an array's type. Raises Malformed."""
     if kind in packages.MUTABLE:
         return packages.made(kind, extra)
     if kind == "deque":
         return deque(maxlen=extra if isinstance(extra, int) else None)
+    if kind == "array":
+        return array(str(extra))
     if kind == "defaultdict":
         return defaultdict(extra if callable(extra) else None)
     return CONTAINERS[kind]()
@@ -90,6 +103,8 @@ def extra_of(value: object) -> object:
         return value.maxlen
     if (kind := packages.kind_of(type(value))) is not None:
         return packages.kind(kind).extra(value)
+    if type(value) is array:
+        return value.typecode
     return value.default_factory if type(value) is defaultdict else None
 
 
@@ -152,6 +167,15 @@ class SharedTable:
                 if sys.getrefcount(entry.value) <= _OF_THE_TABLE and entry.changed() is None:
                     self.forget(number)
                     self._forgotten.append(number)
+
+    def held(self) -> Iterator[object]:
+        """Yield what containers of this side hold, in tuples too."""
+        waiting = [entry.value for number, entry in self._entries.items() if number % 2 == self.next % 2]
+        while waiting:
+            for part in gc.get_referents(waiting.pop()):
+                yield part
+                if type(part) is tuple:
+                    waiting.append(part)
 
     def forget_from(self, first: int) -> None:
         """Drop the containers that this side has numbered from `first` on."""

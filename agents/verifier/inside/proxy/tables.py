@@ -53,6 +53,10 @@ class Tables:
         """Numbers of what is handed out now, the oldest first."""
         return list(self._exports)
 
+    def held(self) -> set[int]:
+        """Numbers of what is handed out and stands in a container that was made here and lives on."""
+        return {self.export(value) for value in self.shared.held() if self.is_exported(value)}
+
     def take_back(self, number: int) -> None:
         """Let the other process no longer name the object exported under `number`."""
         value = self._exports.pop(number)

@@ -113,7 +113,9 @@ class Unpacker:
         number, kind, extra = parts
         if kind[0] == "F":
             function = self._peer.make_function(kind[1:])
-            return self._tables.adopt(number, self._with_attributes(function, kind[2], depth))
+            self._with_attributes(function, kind[2], depth)
+            function.__annotations__ = {name: self.tree(hint, depth) for name, hint in kind[3].items()}
+            return self._tables.adopt(number, function)
         made = self.tree(kind, depth)
         if not isinstance(made, type):
             raise Malformed("the class of an object is none")

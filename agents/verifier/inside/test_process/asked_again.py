@@ -1,11 +1,11 @@
-"""Asks calls of plain functions once more, in a process of the code's that nothing was asked before: where an
-answer is another than it was, a note says so."""
+"""Asks calls of plain functions and of fresh objects once more, in a process of the code's that nothing was asked
+before: where an answer is another than it was, a note says so."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..proxy.crossing import PlainCrossing
@@ -24,28 +24,38 @@ _SHARE = 0.05
 _MOST_SECONDS = 0.5
 """For one answer."""
 
-Call = tuple[str, str]
-"""The name of a function, and its arguments packed."""
+Call = tuple[str, ...]
+"""The name of a function or class, and its arguments packed; for a method of what that gave the same follows."""
 
 
 class PlainCalls:
-    """The calls of `functions` (names by number) with plain data, and their answers."""
+    """The calls of `functions` (names by number) with plain data, and their answers. What is asked of an object
+    next after the call that gave it is a call of a fresh one."""
 
     def __init__(self) -> None:
         self.functions: dict[int, str] = {}
         self._answers: dict[Call, list[str]] = {}
+        self._made: tuple[int | None, Call] = None, ()
 
-    def call(self, number: int | None, args: Any, kwargs: Mapping[str, Any]) -> Call | None:
+    def call(self, what: str, number: int | None, arguments: Sequence[Any]) -> Call | None:
         """Return what identifies a call that is about to be made; None where it is not to be asked again."""
-        name = self.functions.get(number or 0)
-        packed = _packed((args, dict(kwargs))) if name and len(self._answers) < _MOST_CALLS else None
-        return None if name is None or packed is None else (name, packed)
+        (made, before), self._made = self._made, (None, ())
+        name: str | None = None
+        if what == "method" and number == made is not None:
+            name = arguments[0]
+        elif what == "call" or (what == "special" and arguments[0] == "__call__"):
+            name, before = self.functions.get(number or 0), ()
+        if name is None or len(self._answers) >= _MOST_CALLS:
+            return None
+        packed = _packed((arguments[-2], dict(arguments[-1])))
+        return None if packed is None else (*before, name, packed)
 
-    def answered(self, call: Call, answer: object) -> None:
-        """Keep the answer to a call, where it is plain data; an exception by its type."""
+    def answered(self, call: Call, answer: object, number: int | None = None) -> None:
+        """Keep the answer to a call, where it is plain data; an exception by its type, an object by its number."""
         packed = _packed(answer)
         if packed is None:
             self._answers.pop(call, None)
+            self._made = number, call
         elif packed not in self._answers.setdefault(call, []):
             self._answers[call].append(packed)
 
@@ -69,28 +79,35 @@ class PlainCalls:
                     break
                 known = self._answers[call]
                 if len(known) > 1 or not _same(known[0], _asked(caller, module, call)):
-                    differing.setdefault(call[0], call)
+                    differing.setdefault(".".join(call[::2]), call)
         except ChannelClosed:  # it has ended, or takes too long
             if call is not None:
-                differing.setdefault(call[0], call)
+                differing.setdefault(".".join(call[::2]), call)
         except Exception:  # there is no other process, or none that answers
             return
         finally:
             channel.limit(None)
-        for name, packed in differing.values():
-            args, kwargs = _unpacked(packed)
-            given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
-            text = f"{name}({', '.join(given)})"[:200]
+        for call in differing.values():
+            steps = []
+            for name, args, kwargs in _steps(call):
+                given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
+                steps.append(f"{name}({', '.join(given)})")
+            text = ".".join(steps)[:200]
             note(f"{text} is not always answered alike: the answer depends on more than the arguments.")
 
 
-def _asked(caller: Any, module: object, call: Call) -> object:
-    name, packed = call
-    args, kwargs = _unpacked(packed)
+def _steps(call: Call) -> Iterator[tuple[str, Any, Any]]:
+    for name, packed in zip(call[::2], call[1::2]):
+        yield name, *_unpacked(packed)
+
+
+def _asked(caller: Any, target: object, call: Call) -> object:
     try:
-        return caller.ask("method", module, name, args, tuple(kwargs.items()))
+        for name, args, kwargs in _steps(call):
+            target = caller.ask("method", target, name, args, tuple(kwargs.items()))
     except Exception as error:
         return type(error).__name__, "raised"
+    return target
 
 
 def _packed(value: object) -> str | None:

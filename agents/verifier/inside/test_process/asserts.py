@@ -92,7 +92,7 @@ class Asserts:
             self._note(f"Line {line} of the tests takes {found[0]!r} for {found[1]!r}: equal, but of another type")
 
 
-def unlike(left: object, right: object) -> tuple[object, object] | None:
+def unlike(left: Any, right: Any) -> tuple[object, object] | None:
     """The first two numbers that stand in the same place of equal plain data and are of two types."""
     waiting, seen = [(left, right)], 0
     while waiting and seen < _MOST_ITEMS:
@@ -102,7 +102,10 @@ def unlike(left: object, right: object) -> tuple[object, object] | None:
         if kind in _NUMBERS and its_kind in _NUMBERS and kind is not its_kind:
             return one, other
         if kind is its_kind and kind in (list, tuple):
-            waiting += zip(one, other)  # type: ignore[call-overload]
-        elif kind is its_kind is dict:
-            waiting += [(one[key], other[key]) for key in one]  # type: ignore[index, attr-defined]
+            waiting += zip(one, other)
+        elif kind is its_kind and kind in (dict, set, frozenset):
+            numbers = {part: part for part in other if type(part) in _NUMBERS}
+            waiting += [(part, numbers.get(part, part)) for part in one if type(part) in _NUMBERS]
+            if kind is dict:
+                waiting += [(one[key], other[key]) for key in one]
     return None

@@ -10,8 +10,11 @@ from __future__ import annotations
 import json
 import os
 import threading
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
+
+import pytest
 
 from ..proxy.describe import type_named, words
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
@@ -25,6 +28,8 @@ from .temporary import Temporary
 _ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Python's own in the body of a class."""
+_FAILURES = (AssertionError, pytest.fail.Exception)
+_MOST_CAUSES = 20
 _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
 
 
@@ -77,6 +82,9 @@ class Caller(Rulings):
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
+        self._asked = 0
+        self.caught: list[BaseException] = []
+        """Failures of the test under way that came to the code, and no further."""
         self.calls = PlainCalls()
         self._environment = _Environment()
         self.temporary = Temporary()
@@ -84,25 +92,17 @@ class Caller(Rulings):
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
-        number = self.crossing.remote_number(target)
-        self._carry_environment()
-        usual = name == "__call__" and not self._environment.set and not self.temporary.folder
-        call = self.calls.call(number, args, kwargs) if usual else None
-        try:
-            result = super().forward(target, name, args, kwargs)
-        except Exception as error:
-            if call is not None:
-                self.calls.answered(call, (type(error).__name__, "raised"))
-            raise
-        if call is not None:
-            self.calls.answered(call, result)
+        result = super().forward(target, name, args, kwargs)
         if name == "__anext__" and isinstance(result, RemoteCoroutine):
             result.gives_item = True
         return result
 
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the code's process."""
-        return self.ask("operate", name, args)
+        result = self.ask("operate", name, args)
+        if name == "await" and isinstance(args[0], RemoteCoroutine):
+            self._leave(args[0].leaving, result)
+        return result
 
     def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known over there as a subclass of one of the code's classes."""
@@ -110,12 +110,32 @@ class Caller(Rulings):
         number = self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
         self.crossing.adopt(number, made)
 
-    def ask(self, what: str, *arguments: object) -> Any:
+    def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
+        number = self.crossing.remote_number(arguments[0]) if arguments else None
+        if what in ("set", "delete") and isinstance(arguments[0], (type, types.ModuleType)):
+            self.calls.functions.clear()  # what they answer depends on the tests from here on
+        self._carry_environment()
+        call = self.calls.call(what, number, arguments[1:])
+        if call is None or self._environment.set or self.temporary.folder:
+            return self._asked_for(what, *arguments)
+        try:
+            result = self._asked_for(what, *arguments)
+        except Exception as error:
+            self.calls.answered(call, (type(error).__name__, "raised"))
+            raise
+        self.calls.answered(call, result, self.crossing.remote_number(result))
+        return result
+
+    def _asked_for(self, what: str, *arguments: Any) -> Any:
+        leaving = what in ("special", "method") and arguments[1] in ("__exit__", "__aexit__")
+        if leaving and (failed := [error for error in arguments[2] if isinstance(error, pytest.fail.Exception)]):
+            error = AssertionError(str(failed[0]))  # the code knows no class of pytest
+            arguments = (*arguments[:2], (AssertionError, error, None), *arguments[3:])
         with self._lock:
             if what not in ("environment", "files"):
-                self._carry_environment()
                 self._carry_files(back=False)
+            self._asked += 1
             self.crossing.shared.trim()  # each frame looks through all that are left
             try:
                 body = self.crossing.pack(arguments)
@@ -136,7 +156,16 @@ class Caller(Rulings):
             self._emit("note", f"{name} changes in place what a test passes to it")
         if how == "raise":
             raise self._let_out(what, arguments, value)
+        if leaving:
+            self._leave([error for error in arguments[2] if isinstance(error, _FAILURES)], value)
         return value
+
+    def _leave(self, failures: list[BaseException], said: object) -> None:
+        """A context of the code's was told of `failures`, and `said` whether it keeps them."""
+        if isinstance(said, RemoteCoroutine):
+            said.leaving = failures
+        elif said is not None and (said or type(said) not in (bool, int)):
+            self.caught += failures
 
     def _carry_environment(self) -> None:
         if changes := self._environment.changes():
@@ -144,6 +173,7 @@ class Caller(Rulings):
 
     def end_test(self) -> None:
         """A test is over, and what it shared with the code."""
+        self.caught = []
         self.capabilities.end_test()
         self.temporary.end_test()
 
@@ -170,6 +200,7 @@ class Caller(Rulings):
         in generators (PEP 479)."""
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
+        self.caught = [failure for failure in self.caught if not _is_part(failure, error)]
         name = type(error).__name__
         iterating = what in ("special", "method") and arguments[1] in _ITERATING
         ends = name.startswith("Stop") and (iterating or arguments[0] == "await_item")
@@ -193,7 +224,7 @@ class Caller(Rulings):
     def _called_back(self, payload: bytes) -> None:
         """Let the code use what a test passed to it. The target has to be named by its number."""
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
-        how = "return"
+        how, asked = "return", self._asked
         try:
             if number is None:
                 raise TypeError("only what a test passed to the code can be used")
@@ -203,6 +234,9 @@ class Caller(Rulings):
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
+            of_code = self._asked > asked or any(type(part) is tuple and part for part in arguments)
+            if of_code and isinstance(error, _FAILURES):
+                self.caught.append(error)
             how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 
@@ -266,6 +300,15 @@ class Caller(Rulings):
         if found is None:
             raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
         return found
+
+
+def _is_part(failure: BaseException, error: BaseException | None) -> bool:
+    """Return True if `error` is `failure`, or was raised on account of it."""
+    for _ in range(_MOST_CAUSES):
+        if error is None or error is failure:
+            break
+        error = error.__cause__ or error.__context__
+    return error is failure
 
 
 def write_as_json() -> None:

@@ -180,9 +180,11 @@ class Capabilities:
         self._lasting.update(self._crossing.numbers())
 
     def end_test(self) -> None:
-        """A test is over, and what it passed to the code with it."""
+        """A test is over, and what it passed to the code with it, but for what a container holds that stays."""
+        self._crossing.shared.let_go()
+        lasting = self._lasting | self._crossing.held()
         for number in self._crossing.numbers():
-            if number not in self._lasting and self._kind(self._crossing.exported(number)) is not None:
+            if number not in lasting and self._kind(self._crossing.exported(number)) is not None:
                 self._crossing.take_back(number)
         self._crossing.shared.let_go()
 

@@ -157,6 +157,7 @@ def _choose_modules(
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
         write_as_json()
         reporter.between_tests = caller.end_test
+        reporter.caught_by_code = lambda: caller.caught
         reporter.after_collection = caller.capabilities.keep
         plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing

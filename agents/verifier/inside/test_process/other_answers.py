@@ -9,12 +9,13 @@ import importlib
 import itertools
 import math
 import re
+from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
 from ..proxy import packages
-from ..proxy.shared import KINDS
+from ..proxy.shared import KINDS, extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)
@@ -167,10 +168,11 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             dict.update(other, zip(items[::2], items[1::2]))
             yield other
         return
+    kind = [extra_of(value)] if type(value) is array else []
     for items in _of_items(list(value), first):
         try:
-            other = type(value)(items)
-        except (TypeError, ValueError):
+            other = type(value)(*kind, items)
+        except (TypeError, ValueError, OverflowError):
             continue
         if not isinstance(value, (set, frozenset)) or other != value:  # items of the tests may record comparisons
             yield other

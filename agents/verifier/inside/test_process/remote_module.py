@@ -42,17 +42,17 @@ class RemoteModule(types.ModuleType):
             return part
         caller = self._greenloop_caller
         value = caller.get(self, name)
-        if isinstance(value, type) and caller.crossing.remote_number(value) is not None:
+        number = caller.crossing.remote_number(value)
+        if isinstance(value, type) and number is not None:
             caller.name(value)
-        elif callable(value) and self.__name__ == USER_MODULE:
-            caller.calls.functions[caller.crossing.remote_number(value) or 0] = name
+        if callable(value) and self.__name__ == USER_MODULE:
+            caller.calls.functions[number or 0] = name
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
         if name.startswith(("__", "_greenloop")):
             super().__setattr__(name, value)
         else:
-            self._greenloop_caller.calls.functions.clear()  # what they answer depends on the tests from here on
             self._greenloop_caller.ask("set", self, name, value)
 
     def __delattr__(self, name: str) -> None:

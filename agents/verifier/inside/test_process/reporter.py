@@ -52,6 +52,7 @@ class Reporter:
         self.moved: set[str] = set()
         """Items whose outcome here is none: they run elsewhere, or on nothing."""
         self.caught: set[str] = set()
+        self.caught_by_code: Callable[[], object] = lambda: None
         self.asserts: Asserts | None = None
         self._failures = 0
         self._again = self._calling = False
@@ -155,6 +156,8 @@ class Reporter:
             yield
             if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
+            if self.caught_by_code():
+                pytest.fail("an assertion failed, and the code caught it")
         except BaseException:
             self._emit({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
