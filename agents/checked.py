@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,13 +21,20 @@ class Record:
     """Options that belong together. Raises UsageError for a value that doesn't fit; a path may be a text."""
 
     def __post_init__(self) -> None:
-        kind: Any = type(self)
-        for name, hint in hints_of(kind).items():
-            value = getattr(self, name)
-            if isinstance(value, str) and not _wanted(hint, Path()):
-                object.__setattr__(self, name, value := Path(value))
-            if wanted := _wanted(hint, value):
-                raise UsageError(f"{name} can't be {value!r}; give {wanted}.")
+        check(self)
+
+
+def check(record: object) -> None:
+    """Raise UsageError for a value of a record that doesn't fit its annotation; a path may be a text."""
+    kind: Any = type(record)
+    for name, hint in hints_of(kind).items():
+        value = getattr(record, name)
+        if isinstance(value, str) and not _wanted(hint, Path()):
+            object.__setattr__(record, name, value := Path(value))
+        if wanted := _wanted(hint, value):
+            # Python writes out no number of many digits.
+            shown = "so large" if isinstance(value, int) and value.bit_length() > 1000 else repr(value)
+            raise UsageError(f"{name} can't be {shown}; give {wanted}.")
 
 
 @cache
@@ -66,5 +74,7 @@ def _wanted(hint: Any, value: Any) -> str:
         fits = isinstance(value, tuple) and not any(_wanted(parts[0], one) for one in value)
         return "" if fits else f"a tuple of {'paths' if parts[0] is Path else 'texts'}"
     kinds, name = _KINDS[hint]
+    if isinstance(value, str) and re.search(r"[\ud800-\udfff]", value):
+        return "a text without broken characters"
     fits = isinstance(value, kinds) and isinstance(value, bool) is (hint is bool) and value == value
     return "" if fits else name

@@ -117,7 +117,7 @@ class LimitSettings(Record):
     """Stop calling models after so many generated tokens."""
     max_cost: Annotated[Positive | None, _LIMIT] = None
     """Stop calling models at this cost in USD."""
-    seed: Annotated[int, MORE, _LIMIT] = 0
+    seed: Annotated[int, Parameter(validator=Number(gte=-(1 << 63), lt=1 << 63)), MORE, _LIMIT] = 0
     """Seed of what is sampled."""
     require: Annotated[RequiredGrade, Use.NOTED] = "consensus"
     """The lowest grade that ends in exit code 0."""

@@ -79,13 +79,15 @@ def _read(item: Item, ids: Collection[str]) -> _Read:
     """Read one item; `ids` are those that specs of the batch give themselves."""
     if item.fault:
         return _bad(item)
-    needs, paths = _named(item.front, ids)
     try:
+        needs, paths = _named(item.front, ids)
         read = _read_heal(item) if item.heal is not None else _read_spec(item, needs, paths)
         if read.given and (reason := unsafe_reason(read.id)):
             raise UsageError(f"the id `{read.id}` {reason}; give it another.")
     except UsageError as error:
         return _bad(replace(item, fault=str(error)))
+    except OSError as error:
+        return _bad(replace(item, fault=f"what it names can't be read ({error.strerror}); check the names."))
     return read
 
 

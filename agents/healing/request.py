@@ -9,6 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
+from ..checked import check
 from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records.heal import HealRequest
@@ -44,16 +45,18 @@ def __getattr__(name: str) -> Any:
 def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
     """Return a request as it is kept: paths absolute, from `folder` on, and FILE.py::NAME as a file and a name.
 
-    Raises UsageError where tests and files that may change don't fit the target.
+    Raises UsageError for a value that doesn't fit, and where tests and files that may change don't fit the target.
     """
+    check(request)
     path, _, name = request.path.partition("::")
     name = request.name or name
     whole = folder / path
+    is_folder = os.path.isdir(whole)  # noqa: PTH112 - raises nothing
     if name and not request.tests:
         raise UsageError(f"Say which test {path}::{name} fails: --test tests/test_it.py::test_name")
-    if whole.is_dir() and not (request.tests and request.may_change):
+    if is_folder and not (request.tests and request.may_change):
         raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
-    if request.tests and not name and not whole.is_dir():
+    if request.tests and not name and not is_folder:
         raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
     return replace(
         request,
@@ -98,7 +101,7 @@ def open_case(
         return tests_case(request, sandbox, cancelled)
     script = Path(request.path)
     root = script.parent
-    if not script.is_file():
+    if not os.path.isfile(script):  # noqa: PTH113 - raises nothing
         raise UsageError(f"There is no script {script}; give the path of a Python file.")
     named, extra = _data(root, request.data)
     tree = read_tree(root, [script.name, *named], extra)
@@ -146,7 +149,8 @@ def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
 
 
 def _limits(request: HealRequest, share: int) -> SandboxLimits:
-    return SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds * share)))
+    limits = SandboxLimits(wall_seconds=request.seconds)
+    return replace(limits, cpu_seconds=max(1, round(request.seconds * share)))
 
 
 def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:

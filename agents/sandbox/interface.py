@@ -7,14 +7,16 @@ failed (`SandboxBroken`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol, Self
 
-from ..errors import SandboxUnavailable
+from ..errors import SandboxUnavailable, UsageError
 from ..records import Stopped
 from .interpreter import Interpreter
 
 NO_PROGRAMS: Mapping[str, bytes] = {}
+_MOST = 1 << 53
+"""Of a limit: what is above is no whole number to every program that is told of it."""
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 
 
@@ -26,6 +28,7 @@ class SandboxLimits:
     `memory_bytes` is also the address space of each process, and counts what sockets can hold (see `sockets.py`);
     of `disk_bytes` each file takes 2 KiB more than its content. A program that reaches `file_bytes` gets an
     OSError (EFBIG), unless it gives SIGXFSZ its default action back: then it is ended, and `stopped` says so.
+    Raises UsageError for a number that bounds nothing.
     """
 
     wall_seconds: float = 10.0
@@ -36,6 +39,17 @@ class SandboxLimits:
     disk_bytes: int = 64 << 20
     output_bytes: int = 8 << 20
     open_files: int = 256
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            check_limit(each.name, getattr(self, each.name), whole=each.name != "wall_seconds")
+
+
+def check_limit(name: str, value: float, *, whole: bool = True) -> None:
+    """Raise UsageError for what is no number above 0, or none that ends anything (NaN, infinity)."""
+    kinds = int if whole else (int, float)
+    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value <= _MOST:
+        raise UsageError(f"{name} has to be a {'whole ' if whole else ''}number above 0, at most {_MOST}.")
 
 
 @dataclass(frozen=True, slots=True)

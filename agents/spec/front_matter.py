@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -17,6 +16,8 @@ from .place import Place, place_of
 from .yaml_source import YamlFault, built, composed, key_lines
 
 _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
+_MOST = 1_000_000_000
+"""Of a limit, as of the option of its name."""
 KEYS = ("id", "signature", "examples", "tests", "packages", "with", "limits", *_LIMITS)
 _BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(?:\s|\Z)")
@@ -185,8 +186,8 @@ class Fields:
         value = self.data.get(key)
         if value is None:
             return None
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value < math.inf:
-            raise self.complaint(key, "a number above 0")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _MOST:
+            raise self.complaint(key, f"a number above 0, at most {_MOST}")
         if whole and value != int(value):
             raise self.complaint(key, "a whole number above 0")
         return value

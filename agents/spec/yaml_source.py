@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import yaml
 
+_MOST_ALIASES = 1000
+"""Of a source: each stands for a text of any length, which is read anew."""
+_LONGEST_NUMBER = 300
 DEEPEST = 50
 """Lists and mappings within one another; libyaml overflows the stack somewhere above ten thousand."""
 
@@ -38,10 +41,10 @@ def composed(source: str) -> yaml.Node | None:
 
 
 def _check_depth(source: str, loader: type[yaml.SafeLoader]) -> None:
-    """Raise YamlFault where `source` nests too deeply, or has merge keys, which a few lines can make endless."""
+    """Raise YamlFault where `source` nests too deeply, or has what makes much of little: merge keys, aliases."""
     import yaml
 
-    depth = 0
+    depth = aliases = 0
     for event in yaml.parse(source, Loader=loader):
         line = event.start_mark.line if event.start_mark else 0
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -49,6 +52,9 @@ def _check_depth(source: str, loader: type[yaml.SafeLoader]) -> None:
             raise YamlFault("merge keys, `<<`, are not read", line)
         if depth > DEEPEST:
             raise YamlFault("it nests too deeply", line)
+        aliases += isinstance(event, yaml.AliasEvent)
+        if aliases > _MOST_ALIASES:
+            raise YamlFault(f"it has more than {_MOST_ALIASES} aliases", line)
 
 
 def _fault(error: yaml.YAMLError, line: int) -> YamlFault:
@@ -61,13 +67,22 @@ def built(node: yaml.Node) -> object:
     import yaml
 
     try:
-        value: object = yaml.constructor.SafeConstructor().construct_document(node)
+        constructor = yaml.constructor.SafeConstructor()
+        known = constructor.yaml_constructors  # the class's; the instance gets its own
+        constructor.yaml_constructors = {**known, "tag:yaml.org,2002:int": _whole_number}  # type: ignore[misc]
+        value: object = constructor.construct_document(node)
     except yaml.YAMLError as error:
         raise _fault(error, node.start_mark.line) from error
     # A tag that its value does not fit (`!!bool x`, `!!int ""`, `!!timestamp x`) fails as each of these.
     except (RecursionError, ValueError, OverflowError, LookupError, AttributeError, TypeError) as error:
         raise YamlFault(f"a value is not what its tag says: {error}") from error
     return value
+
+
+def _whole_number(constructor: yaml.constructor.SafeConstructor, node: yaml.ScalarNode) -> int:
+    if len(node.value) > _LONGEST_NUMBER:  # `1:59:59...` takes quadratic time, and Python writes no such number
+        raise ValueError("a number is too long")
+    return constructor.construct_yaml_int(node)
 
 
 def key_lines(node: yaml.Node) -> dict[str, int]:

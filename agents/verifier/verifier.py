@@ -18,7 +18,7 @@ from typing import Self
 from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, UserModule, Verdict
 from ..sandbox import open_sandbox
-from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName
+from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName, check_limit
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages, open_interpreter
 from .awaiting import result_of
@@ -65,6 +65,8 @@ class Verifier:
         importable: Importable | None = None,
     ) -> None:
         self._jobs = jobs or os.cpu_count() or 1
+        check_limit("jobs", self._jobs)
+        check_limit("call_seconds", call_seconds, whole=False)
         self._limits = limits
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()

@@ -15,6 +15,7 @@ import stat
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,8 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import absolute_path, contained, find_program, read_regular
 
-_SECONDS = 20
+_SECONDS = 30
+"""Of all commands together: a repository may make each of many slow."""
 _MOST_OUTPUT = 256 << 20
 _MOST_MEMORY = 512 << 20
 """Of one piece, by git's own count: an object of some bytes may say that it has any number."""
@@ -102,6 +104,7 @@ class Repository:
         self._tree = own / "tree"
         self._git = own / "git"
         self._seen: set[str] = set()
+        self._spent = 0.0
         for each in (self._tree, self._git / "refs", self._git / "objects"):
             each.mkdir(parents=True)
         config = self._text(common, "config")
@@ -132,9 +135,9 @@ class Repository:
             return self.reference(text[4:].strip(), links - 1) if links else None
         if found := _HASH.match(text):
             return found[0]
-        packed = self._text(self._common, "packed-refs", _MOST_REFERENCES)
-        line = re.search(rf"^([0-9a-f]{{40,64}}) {re.escape(name)}$", packed, re.MULTILINE)
-        return line[1] if line else None
+        before, there, _ = self._packed.partition(f" {name}\n")
+        line = before[before.rfind("\n") + 1 :] if there else ""
+        return line if _HASH.fullmatch(line) else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
         """Return the blobs of a commit's files, or of one, by path; a link to one of them has its blob. Raises
@@ -175,9 +178,10 @@ class Repository:
         path ends with `/`, and is returned so."""
         asked = [self._below + path for path in paths]
         for path in asked:
-            (self._tree / path).parent.mkdir(parents=True, exist_ok=True)
-            if path.endswith("/"):
-                (self._tree / path).mkdir(exist_ok=True)
+            with suppress(OSError):  # a name may be too long for git, which says so
+                (self._tree / path).parent.mkdir(parents=True, exist_ok=True)
+                if path.endswith("/"):
+                    (self._tree / path).mkdir(exist_ok=True)
             for folder in Path(path.rstrip("/")).parents:
                 self._copy_ignored(folder.as_posix())
         given = b"".join(b"./" + os.fsencode(path) + b"\0" for path in asked)  # a name may begin with a colon
@@ -185,11 +189,16 @@ class Repository:
         return {os.fsdecode(path[2:]).removeprefix(self._below) for path in said.split(b"\0") if path}
 
     @cached_property
+    def _packed(self) -> str:
+        return f"{self._text(self._common, 'packed-refs', _MOST_REFERENCES)}\n"
+
+    @cached_property
     def index(self) -> Mapping[str, _Entry]:
         """The files that git tracks, by their paths. Raises UsageError."""
+        room = _MOST_OUTPUT
         for path in (self._directory / "index", *self._directory.glob("sharedindex.*")):
             with suppress(FileNotFoundError):
-                (self._git / path.name).write_bytes(read_regular(path, self._directory, _MOST_OUTPUT))
+                room -= (self._git / path.name).write_bytes(read_regular(path, self._directory, room))
         listed = self._run("ls-files", "--cached", "--stage", "--debug", "-z")
         return {
             name.removeprefix(self._below): _Entry(
@@ -230,7 +239,7 @@ class Repository:
             return
         self._seen.add(folder)
         source = self.top / folder / ".gitignore"
-        copies = [(source, self._tree / folder / ".gitignore")] if not source.is_symlink() else []
+        copies = [(source, self._tree / folder / ".gitignore")] if not os.path.islink(source) else []  # noqa: PTH114
         if folder == ".":
             copies.append((self._common / "info" / "exclude", self._git / "info" / "exclude"))
             (self._git / "info").mkdir()
@@ -284,12 +293,14 @@ class Repository:
                     cwd=self._tree, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
                 ) as process:  # fmt: skip
                     assert process.stdout is not None
-                    timer = threading.Timer(_SECONDS, process.kill)
+                    began = time.monotonic()
+                    timer = threading.Timer(_SECONDS - self._spent, process.kill)
                     timer.start()
                     output = process.stdout.read(_MOST_OUTPUT)
                     if more := process.stdout.read(1):
                         process.kill()
                     timer.cancel()
+                    self._spent += time.monotonic() - began
                 stderr.seek(0)
                 said = stderr.read(_MOST_TEXT).decode("utf-8", "replace").strip().split("\n")[-1]
         except (OSError, ValueError) as error:

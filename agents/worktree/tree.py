@@ -104,7 +104,9 @@ def _candidates(root: Path) -> list[str]:
                     nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
                     return nested | repository.ignored(asked)
 
-                paths = [*repository.index, *files_below(root, ignored)]
+                # Looking is cheap, and an index may name a million files that are not there.
+                named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
+                paths = [*named, *files_below(root, ignored)]
                 paths += _made_in_packages(root, paths)
     real = root.resolve()
     found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
@@ -172,9 +174,8 @@ def _is_entered(root: Path, path: str) -> bool:
 
 
 def _is_taken(root: Path, path: str) -> bool:
-    """Return True for a file that is there and no secret, whether by its own name or by that of a link to it."""
-    # Looking is cheap, and an index may name a million files that are not there.
-    if not os.path.lexists(root / path) or os.path.isdir(root / path):  # noqa: PTH112 - raises nothing
+    """Return True for a file that is no secret, whether by its own name or by that of a link to it."""
+    if os.path.isdir(root / path):  # noqa: PTH112 - raises nothing
         return False
     try:
         real = (root / path).resolve().relative_to(root).as_posix()

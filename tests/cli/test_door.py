@@ -122,6 +122,9 @@ def test_a_model_with_a_server_of_its_own_or_a_provider_of_litellms_is_known() -
         ({"critic_model": ""}, "critic_model is empty"),
         ({"max_seconds": float("inf")}, "max_seconds can't be inf"),
         ({"drafts": 65}, "drafts can't be 65"),
+        ({"drafts": 10**5000}, "drafts can't be so large"),
+        ({"seed": 1 << 64}, "seed can't be 18446744073709551616"),
+        ({"model": "\udcff"}, "give a text without broken characters"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_where_they_are_made(values: dict[str, object], said: str) -> None:

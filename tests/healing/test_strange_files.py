@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import socket
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,6 +73,25 @@ def test_a_file_whose_name_can_not_be_shown_never_changes(strange: Path, name: s
     request = resolved(HealRequest(path="s.py", may_change=("*.py",)))
     with closing(open_sandbox("none")) as sandbox:
         assert set(open_case(request, sandbox, {}, lambda: False).files) == {"s.py", "named.py", "inside.py"}
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"seconds": math.inf}, "wall_seconds has to be"),
+        ({"seconds": math.nan}, "seconds can't be nan"),
+        ({"seconds": -1}, "wall_seconds has to be"),
+        ({"path": "x" * 5000}, "There is no script"),
+        ({"expect": b"x"}, "give a text"),
+        ({"arguments": "abc"}, "give a tuple of texts"),
+        ({"arguments": ("\udcff",)}, "give a tuple of texts"),
+    ],
+)
+def test_a_request_that_no_heal_fits_is_refused_before_a_model_is_asked(
+    strange: Path, values: dict[str, Any], said: str
+) -> None:
+    with closing(open_sandbox("none")) as sandbox, pytest.raises(UsageError, match=said):
+        open_case(resolved(HealRequest(**{"path": "s.py", **values})), sandbox, {}, lambda: False)
 
 
 @pytest.mark.parametrize("name", ["link.py", "fifo.py", "zero.py"])

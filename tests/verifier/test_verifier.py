@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from agents.errors import Interrupted, SandboxBroken
+from agents.errors import Interrupted, SandboxBroken, UsageError
 from agents.records import Candidate, Test, TestOrigin
 from agents.sandbox import Job, Running, Sandbox, SandboxLimits, open_sandbox
 from agents.verifier import Verifier
@@ -230,6 +232,15 @@ class BreaksOnce(Sandbox):
 
     def close(self) -> None:
         self._sandbox.close()
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, True, 1 << 64, "5", None])
+def test_a_limit_that_bounds_nothing_is_refused(value: Any) -> None:
+    for name in ("wall_seconds", "memory_bytes"):
+        with pytest.raises(UsageError, match=f"{name} has to be a .*number above 0"):
+            SandboxLimits(**{name: value})
+    with pytest.raises(UsageError, match="call_seconds has to be a number above 0"):
+        Verifier("none", call_seconds=value)
 
 
 def test_an_error_in_one_board_ends_that_board_alone() -> None:

@@ -8,6 +8,7 @@ import pty
 import shutil
 import struct
 import subprocess
+import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -428,6 +429,41 @@ def test_files_of_a_repository_that_are_no_files_are_refused(
     refused = pytest.raises(UsageError, match=r"no regular file|link out")
     with open_repository(strange.folder) as repository, refused:
         asked[name](repository)
+
+
+def _shared_indexes(folder: Path) -> None:
+    for number in range(24):
+        with (folder / ".git" / f"sharedindex.{number:040x}").open("wb") as file:
+            file.truncate(64 << 30)
+
+
+def _patterns(folder: Path) -> None:
+    (folder / ".gitignore").write_text("".join(f"*a*b*c*{number}\n" for number in range(60_000)))
+    (below := folder / "/".join(["a" * 80] * 25)).mkdir(parents=True)
+    for each in (below, *below.parents[:24]):
+        (each / f"{'a' * 100}.py").write_text("")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("made", [_shared_indexes, _patterns])
+def test_what_is_large_in_a_repository_costs_little(strange: Strange, made: Callable[[Path], None]) -> None:
+    made(strange.folder)
+    began = time.monotonic()
+    assert "s.py" in read_tree(strange.folder, [], {}).files
+    assert time.monotonic() - began < 45
+
+
+def test_folders_of_which_git_can_not_be_told_are_read_without_it(strange: Strange) -> None:
+    descriptor = os.open(strange.folder, os.O_RDONLY)
+    left = 4090 - len(str(strange.folder.resolve()))  # the system's limit, but for a name in the last folder
+    while left:
+        name = "x" * (left - 1 if left < 200 else 100)
+        os.mkdir(name, dir_fd=descriptor)
+        left -= len(name) + 1
+        above, descriptor = descriptor, os.open(name, os.O_RDONLY, dir_fd=descriptor)
+        os.close(above)
+    os.close(descriptor)
+    assert "s.py" in read_tree(strange.folder, [], {}).files
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def _header_fault(header: Sequence[str]) -> str:
     """Say what is wrong with a header; empty where nothing is."""
     names = [name.strip() for name in header]
     strange = next((name for name in names if name not in _COLUMNS), None)
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = next((name for name in _COLUMNS if names.count(name) > 1), None)
     if len(names) == 1 and re.search(r"[;\t|]", names[0]):
         return "the header is one column; separate columns by commas."
     if not set(names) & set(BODIES):
