@@ -29,7 +29,7 @@ _TYPE_ABOVE = re.compile(
     re.MULTILINE,
 )
 """The types in numpy's docstrings, above what is said of a parameter or the result: they are no kinds of input."""
-_HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$|\s*Scenario[^:]*+:(?!.*\bGiven\b)")
+_HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
@@ -181,6 +181,8 @@ def _parts(prose: str) -> Iterator[str]:
     for line in [*prose.split("\n"), ""]:
         if set(line.strip()) & set("-=~") and not line.strip(" -=~|:"):
             line, paragraph = "", paragraph[:-1]  # what it underlines is a heading
+        if _STEP.match(line) and len(paragraph) == 1 and paragraph[0].lstrip().startswith("Scenario"):
+            paragraph = []  # its title
         starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
         if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)

@@ -51,6 +51,8 @@ def test_examples_code_and_headings_are_no_clauses() -> None:
 def test_a_scenario_is_one_clause() -> None:
     text = "Write a class Box with add(x).\n\nGiven an empty box\nWhen 1 is added\nThen len(box) is 1"
     assert texts(text)[1] == "Given an empty box When 1 is added Then len(box) is 1"
+    assert texts("Write f(n).\n\nGiven: a box\nWhen it is empty\nThen it stays")[0].startswith("Given: a box When")
+    assert "Scenario: no text gives None" in texts("Write f(n).\n\nScenario: no text gives None\n")
     titled = "Write f(n).\n\nScenario: never below zero\n  Given 3\n  When f is called\n  Then it gives 0\n"
     assert needs(titled) == {
         "Given 3 When f is called Then it gives 0": ["“Given 3 When f is called Then it gives 0”"]
