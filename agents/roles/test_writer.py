@@ -89,7 +89,8 @@ def _about(name: str, checks: Sequence[ClauseCheck]) -> str:
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:
     names, call = _names(spec), f"{spec.signature.name if spec.signature else 'function'}(...)"
     asked = {"names": names, "example": f"{call} == ...", "example_call": call}
-    return {**asked, "count": count, "kind": kind_of(spec)}
+    kind = kind_of(spec)
+    return {**asked, "count": count, "kind": kind, "form": render("test_form", kind=kind, **asked)}
 
 
 def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:

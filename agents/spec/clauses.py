@@ -12,23 +12,29 @@ from functools import lru_cache
 from keyword import iskeyword
 
 from ..records import Clause, Need, Spec
-from ..syntax.definitions import Definition
+from ..syntax.definitions import Definition, Function
+from ..syntax.literals import MAKERS
 from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .sentences import QUOTED, sentences
-from .signature import closing, without_headers
+from .signature import FENCED, closing, without_headers
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
-_ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+")
+_ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
 """What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
+_TYPE_ABOVE = re.compile(
+    r"^(?P<name>\*{0,2}\w++(?:, \*{0,2}\w++)*+) : .++\n[ \t]++(?=\S)|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])",
+    re.MULTILINE,
+)
+"""The types in numpy's docstrings, above what is said of a parameter or the result: they are no kinds of input."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
     r"\b(?:(?:for )?examples?|e\.g\.|of|inputs?|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
-    r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert)\b",
+    r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert|def|async)\b",
     re.IGNORECASE,
 )
 _RAISE = re.compile(
@@ -60,27 +66,36 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not)\b(?! (?:have to|need|know|want|care)\b)|^no\b"
-    r"|\b(?:(?:is|are) (?:fine|allowed)|neither|already|outside"
-    r"|untouched|unchanged|only the|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
+    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b(?! (?:have to|need|know|want|care)\b)|^no\b"
+    r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
+    r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
+    r"|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as"
-    r"|as long as|may be|instead|comes? first)\b",
+    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
     re.IGNORECASE,
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it."""
+_RESULT = re.compile(
+    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
+)
+"""Words of a rule that no kind of input alone shows."""
+_PART = re.compile(r"\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b", re.I)
 _GIVING = re.compile(
-    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as)\s+"
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
+    r"|exits? with (?:exit )?(?:code|status))\s+"
     r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
 )
 _OF_THE_CODE = re.compile(
-    r"\b(?:do not|don't|must not|without|never|only|should|may|can) (?:use|using|import)\b|\bO\("
+    r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|\bmeans\b|\bassumed\b|\bexample\b|\binput:",
+    r"|\bmeans\b(?! that)|\bassumed\b|\bexample\b|\binput:"
+    r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
+    r"(?: inclusive)?\Z",
     re.IGNORECASE,
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
-_CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[a-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
+_CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(
@@ -89,7 +104,8 @@ _PATTERN = re.compile(
 """A layout of texts (`YYYY-MM-DD`), which is no text itself."""
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
-_NOT_TESTED = _BUILTIN - {"len", "iter", "str", "repr", "bool", "hash", "next"}
+_ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
+_NOT_TESTED = _BUILTIN - _ASKED
 _ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
 
 
@@ -97,7 +113,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
     found: list[Clause] = []
     raised = named = ""
-    for number, text in enumerate(dict.fromkeys(_parts(_prose(spec)))):
+    for number, text in enumerate(dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))):
         said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
@@ -106,17 +122,20 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             named = raised or named
             untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
             giving = _GIVING.search(said)
-            own = number and (giving or _RULE.search(QUOTED.sub(" ", said))) and not untestable
-            if own and all(need.kind == "name" for need in needs):
-                needs = (*needs, Need("test", text.strip(" ,"), giving=giving[1] if giving else ""))
-            found.append(Clause(text.strip(" ,"), needs))
+            scene = not raised and all(step in said for step in ("Given ", "When ", "Then "))
+            rule = giving or _RULE.search(QUOTED.sub(" ", said))
+            alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
+            if scene or (number and rule and alone and not untestable):
+                needs = (*needs, Need("test", text, giving=giving[1] if giving and not scene else ""))
+            found.append(Clause(text, needs))
     return tuple(found)
 
 
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
-    called = rf"(?<![\w.])(?:{re.escape(entry) or '(?!)'}|\w++\.[\w.]++)\("
+    name = re.escape(entry) if entry else r"[a-z_]\w*+(?=\([^)])"
+    called = rf"(?<![\w.])(?:{name}|{'|'.join(MAKERS)}|\w++\.[\w.]++)\("
     calls = [(match, closing(said, match.end() - 1)) for match in re.finditer(called, said)]
     for match, end in reversed(calls):
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
@@ -129,10 +148,8 @@ def _is_example(said: str, spec: Spec) -> bool:
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
     text = spec.text[:_LONGEST]
-    nodes = ast.walk(ast.Module(statements(text), []))
-    texts = [ast.get_docstring(node) for node in nodes if isinstance(node, Definition | ast.Module)]
-    text = "\n\n".join(filter(None, texts)) or text
-    lines = text.split("\n")
+    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_docstrings(block[2])}\n", text)
+    lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {
         number
         for session in shown(lines)
@@ -147,12 +164,25 @@ def _prose(spec: Spec) -> str:
     return "\n".join(kept)
 
 
+def _docstrings(code: str) -> str:
+    """Return the docstrings in `code`, a method's after its name; none where it is no Python."""
+    nodes = list(ast.walk(ast.Module(statements(code), [])))
+    inside = {item for node in nodes if isinstance(node, ast.ClassDef) for item in node.body}
+    found = []
+    for node in nodes:
+        if isinstance(node, Definition | ast.Module) and (text := ast.get_docstring(node)):
+            found.append(f"`{node.name}`: {text}" if isinstance(node, Function) and node in inside else text)
+    return "\n\n".join(found)
+
+
 def _parts(prose: str) -> Iterator[str]:
     """Yield the parts that are clauses, each on one line."""
     paragraph: list[str] = []
     for line in [*prose.split("\n"), ""]:
         if set(line.strip()) & set("-=~") and not line.strip(" -=~|:"):
             line, paragraph = "", paragraph[:-1]  # what it underlines is a heading
+        if _STEP.match(line) and len(paragraph) == 1 and paragraph[0].lstrip().startswith("Scenario"):
+            paragraph = []  # its title
         starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
         if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)
@@ -203,15 +233,16 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     quoted = [match[0] for match in QUOTED.finditer(said)]
     exceptions = _EXCEPTION.findall(_BASE.sub(" ", said)) or filter(None, [meant])
     raised = [] if _NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
-    words = QUOTED.sub(" ", said)
+    words = QUOTED.sub(" ", said.replace("`None`", "None"))
     if raised:
         words = re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1]
         words = re.split(r"\bunless\b|\bmust (?!not|never|rais|throw)", words)[0]
     a_class = spec.signature is not None and spec.signature.kind == "class"
-    # An object is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
+    # An object or a part is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
     own_words = {*map(str.lower, own), *_parameters(spec.text)}
-    inputs = [found for found in kinds_in(words, own_words) if not (a_class and found[0] == "an empty input")]
+    inside = a_class or any(part.lower() not in own_words for part in _PART.findall(words))
+    inputs = [found for found in kinds_in(words, own_words) if not (inside and found[0] == "an empty input")]
     if raised:
         yield from (Need("exception", exception) for exception in raised)
         if len(raised) == 1:
@@ -235,9 +266,11 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         match["name"]
         for match in _CALLED.finditer(text)
         if match["owner"] not in sys.stdlib_module_names
+        if match["owner"] in (None, entry) or match["owner"].islower()
         if match["name"] not in (_NOT_TESTED if own else _BUILTIN) or (own and text[match.end() :].startswith(")"))
     ]
-    inside = [each.strip("`").strip() for each in quoted if each.startswith("`")]
+    inside = [each.strip("` ") for each in quoted if each.startswith("`")]
+    inside = [each.strip("_") if each.strip("_") in _ASKED else each for each in inside]
     plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
     if spec.signature is not None and not own:
         plain = []  # in a function's spec these are its parameters, keys, and values

@@ -73,7 +73,8 @@ def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
 
 def _lines(value: object) -> list[str]:
     """Return the lines of a text, or the texts in a list."""
-    items = value.split("\n") if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    value = value.removesuffix("\n").split("\n") if isinstance(value, str) else value
+    items = value if isinstance(value, list | tuple) else []
     return [item for item in items if isinstance(item, str)]
 
 
@@ -86,7 +87,8 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
         r"(?<!non-)(?<!non)(?<!not )\bempty\b"
-        r"|\bno (?:items?|elements?|words?|characters?|values?|numbers?|entries|letters)\b"
+        r"|\bno (?:items?|elements?|characters?|values?|entries)\b"
+        r"|\b(?:(?:it|they) \w+|there (?:is|are)|with|of|for|given) no (?:words?|numbers?|letters)\b"
         r"|\b(?:for|given) (?:\[\]|\{\}|\(\))",
         lambda value: isinstance(value, _SIZED) and not value,
         lambda value: type(value)() if isinstance(value, _SIZED) else value,
@@ -108,8 +110,8 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _of_number(
         "zero",
-        r"(?<!from )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!non-)(?<!non )\bzero\b"
-        r"(?! or more)(?![- ](?:padded|fill|based|indexed))",
+        r"(?<!from )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!between )(?<!non-)(?<!non )"
+        r"\bzero\b(?! or more)(?![- ](?:padded|fill|based|indexed|arguments?))",
         lambda number: number == 0,
         r"\b0\b",
         lambda number: 0,
@@ -122,7 +124,7 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _kind(
         "one item",
-        r"\b(?:single|only one|exactly one|just one) (?:item|element|value|character|number|word|entry)\b",
+        r"\b(?:single|only one|exactly one|just one) (?:item|element|value|character|number|entry)\b",
         lambda value: isinstance(value, _SIZED) and len(value) == 1,
         lambda value: value[:1] if isinstance(value, str | list | tuple) else value,
     ),
@@ -146,6 +148,12 @@ KINDS: tuple[KindOfInput, ...] = (
         r"\bwhite ?space\b|\bspaces\b|\ba space\b|\bblanks\b",
         lambda text: any(map(str.isspace, text)),
         _holding(" "),
+    ),
+    _of_text(
+        "spaces in a row",
+        r"\b(?:runs? of|consecutive|several|multiple|double) (?:white ?space|spaces|blanks)\b",
+        lambda text: re.search(r"\s\s", text) is not None,
+        _holding("  "),
     ),
     _kind("None", r"(?-i:\bNone\b)", lambda value: value is None),
     _of_number(
@@ -186,11 +194,18 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 
 
 _OUTCOME = re.compile(
-    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill)\w*\b",
+    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak)\w*\b",
     re.IGNORECASE,
 )
 
 
+_MAIN = re.compile(
+    r"(?:(?:(?!(?:if|when|where|for|that|which|with|without|given|on)\b)\S++ )*?(?:is|are|or|else|\S*[,:]) )?"
+    r"(?:an? )?",
+    re.IGNORECASE,
+)
+_UNDER = re.compile(r"(?: \w++)? (?:if|when|where|for)\b")
+"""Around what comes out: `an empty list if there are no rows`, `The tag is None for a name without one`."""
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
 _NEGATED_LIST = re.compile(
@@ -212,4 +227,5 @@ def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool
             continue
         listed = any(start <= found.start() < end for start, end in without)
         if kind.name == "an empty input" or not (listed or _NEGATED.search(text[: found.start()])):
-            yield kind.name, outcome is not None and outcome.start() < found.start()
+            stated = _MAIN.fullmatch(text, 0, found.start()) and _UNDER.match(text, found.end())
+            yield kind.name, bool(stated) or (outcome is not None and outcome.start() < found.start())

@@ -12,9 +12,8 @@ from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
 
 _ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
-_FIRST_WORDS = re.compile(
-    r"\s*(?:(?:an?|the)\s+)?(?:python\s+)?(?:(?:function|coroutine|generator)\s+)?`?", re.IGNORECASE
-)
+_WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
+_FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
 _CLASS = re.compile(
@@ -52,13 +51,15 @@ _PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|in
 _OF_A_PROGRAM = re.compile(
     r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status))\b", re.I
 )
-_FENCED = re.compile(
+FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )
+_LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{_WORDS}`?\Z", re.IGNORECASE)
+"""Words before a header, which may say what it leaves out."""
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _TYPE = re.compile(r"[A-Za-z_][\w.]*|'[\w.]+'|\"[\w.]+\"")
-_UNION = re.compile(r"\s*+\|\s*+(?=[A-Za-z_'\"])")
+_UNION = re.compile(r"[ \t]*+\|[ \t]*+(?=[A-Za-z_'\"])")
 _ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
 
 
@@ -88,7 +89,7 @@ def named(name: str) -> Signature:
 
 def is_alone(text: str, name: str) -> bool:
     """Return True if a spec's text names no other function, by its header or as one, and no other class."""
-    prose = _FENCED.sub("", text)
+    prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
     others |= {match["name"] or match["other"] for match in _CLASS.finditer(prose)}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
@@ -97,7 +98,7 @@ def is_alone(text: str, name: str) -> bool:
 
 def asks_for_a_program(text: str) -> bool:
     """Return True if a spec's text asks for a program, and says how it is given its input or how it ends."""
-    prose = _FENCED.sub("", text)
+    prose = FENCED.sub("", text)
     asked = any(_is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose))
     return asked and _OF_A_PROGRAM.search(prose) is not None
 
@@ -126,7 +127,7 @@ def _of(node: Function | ast.ClassDef) -> Signature:
 
 def _stub(text: str) -> Signature | None:
     """Return the last definition without a body in Python code: the whole text, or what is fenced in it."""
-    for code in [text, *(match[2] for match in _FENCED.finditer(text))]:
+    for code in [text, *(match[2] for match in FENCED.finditer(text))]:
         body = statements(code)
         stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
         methods = {
@@ -154,7 +155,7 @@ def _header(text: str) -> Signature | None:
 
 def _sentence(text: str) -> Signature | None:
     """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
-    prose = _FENCED.sub("", text)
+    prose = FENCED.sub("", text)
     every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if _is_asked(prose, place)]
@@ -177,14 +178,20 @@ def _sentence(text: str) -> Signature | None:
 def _name(text: str) -> Signature | None:
     """Return the function of which a sentence gives the name alone."""
     found = {
-        name: match for match in _NAMED.finditer(_FENCED.sub("", text)) if (name := match[match.lastgroup or 0])
+        name: match for match in _NAMED.finditer(FENCED.sub("", text)) if (name := match[match.lastgroup or 0])
     }
     if len(found) != 1 or not is_alone(text, *found) or ("method" in text and re.search(r"\bclass\b", text)):
         return None
     ((name, match),) = found.items()
-    word = "async " if re.search(r"\basync|\bcoroutine", match[0], re.IGNORECASE) else ""
-    returns = (" -> AsyncIterator" if word else " -> Iterator") if "generator" in match[0].lower() else ""
-    return Signature(name, "function", f"{word}def {name}(...){returns}")
+    word, iterator = _form(match[0])
+    return Signature(name, "function", f"{word} {name}(...){f' -> {iterator}' if iterator else ''}")
+
+
+def _form(words: str) -> tuple[str, str]:
+    """Return the keyword and the annotation that `words` before a function's name ask for."""
+    word = "async def" if re.search(r"\basync\w*+(?!\s+context)|\bcoroutine", words, re.IGNORECASE) else "def"
+    iterator = "Iterator" if word == "def" else "AsyncIterator"
+    return word, iterator if "generator" in words.lower() else ""
 
 
 def _is_asked(text: str, place: int) -> bool:
@@ -200,8 +207,9 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
     if end is None or match["name"] in {"print", "main"}:
         return None
     parameters = text[match.end() : end]
-    returns = _annotation(text, end + 1)
-    word = "async def" if (match["kind"] or "").startswith("async") else "def"
+    before = _LEADS.search(text, max(0, match.start() - 60), match.start())
+    word, iterator = _form(match["kind"] or (before[0] if before else ""))
+    returns = _annotation(text, end + 1) or iterator
     header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
     if not parameters.strip() and not returns and not match["kind"]:
         return None

@@ -15,7 +15,9 @@ LONGEST_LITERAL = 4000
 """Characters; a longer text counts as no literal."""
 LONGEST_WHOLE = 250
 """Characters; a longer value in a report may have been cut in its middle, and then it is another value."""
-MAKERS = frozenset({"Counter", "OrderedDict", "defaultdict", "deque", "Decimal", "Fraction", "math"})
+MAKERS = frozenset(
+    {"Counter", "Decimal", "Fraction", "OrderedDict", "date", "defaultdict", "deque", "math", "timedelta"}
+)
 """Names of the standard library that an example may use without an import."""
 _CALLED = MAKERS.union(
     ["set", "frozenset", "float", "int", "complex", "bytes", "bytearray", "range", "dict", "list", "tuple"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agents.errors import ReplyError
-from agents.records import Candidate, Example, Outcome, Reply, Request
+from agents.records import Candidate, ClauseCheck, Example, Outcome, Reply, Request
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
 from agents.roles.critic import LONGEST_DETAIL, Critic, describe
@@ -170,6 +170,16 @@ def test_each_kind_of_spec_has_a_form_of_tests(text: str, form: str) -> None:
     asked = model.asked[0].messages[1].content
     assert form in asked
     assert "Each has one line: an assertion that compares one call on literal values" not in asked
+
+
+@pytest.mark.parametrize(("text", "form"), [FORMS[kind] for kind in FORMS if kind != "class"])
+def test_tests_of_clauses_have_the_form_of_their_kind(text: str, form: str) -> None:
+    model = Model(TESTS)
+    with contextlib.suppress(ReplyError):
+        blind_writer(model).draft_for(read_spec(text, origin="argument"), [ClauseCheck("It ends", 0)])
+    asked = model.asked[0].messages[1].content
+    assert form in asked
+    assert ("user_code import" in asked) is not ("program" in text)
 
 
 def test_a_program_is_asked_for_as_one_and_may_print() -> None:

@@ -51,12 +51,60 @@ def test_examples_code_and_headings_are_no_clauses() -> None:
 def test_a_scenario_is_one_clause() -> None:
     text = "Write a class Box with add(x).\n\nGiven an empty box\nWhen 1 is added\nThen len(box) is 1"
     assert texts(text)[1] == "Given an empty box When 1 is added Then len(box) is 1"
+    assert texts("Write f(n).\n\nGiven: a box\nWhen it is empty\nThen it stays")[0].startswith("Given: a box When")
+    assert "Scenario: no text gives None" in texts("Write f(n).\n\nScenario: no text gives None\n")
+    titled = "Write f(n).\n\nScenario: never below zero\n  Given 3\n  When f is called\n  Then it gives 0\n"
+    assert needs(titled) == {
+        "Given 3 When f is called Then it gives 0": ["“Given 3 When f is called Then it gives 0”"]
+    }
 
 
 def test_a_stubs_docstring_is_what_is_split() -> None:
     said = "Double the number. Negative numbers give zero."
     text = f'def f(n: int) -> int:\n    """{said}\n\n    >>> f(1)\n    2\n    """\n'
     assert texts(text) == ["Double the number", "Negative numbers give zero"]
+    assert texts(f"Fill it in.\n\n```python\n{text}```\nDo not use loops.") == [
+        "Fill it in",
+        "Double the number",
+        "Negative numbers give zero",
+        "Do not use loops",
+    ]
+
+
+def test_docstrings_of_methods_speak_of_them() -> None:
+    text = (
+        "class Box:\n    def add(self, n: int) -> None:\n"
+        '        """Put it in. Twice is an error."""\n\n    def __len__(self) -> int:\n        """How many."""\n'
+    )
+    assert needs(f"```python\n{text}```") == {
+        "`add`: Put it in": ["`add`"],
+        "Twice is an error": [],
+        "`__len__`: How many": ["`len`"],
+    }
+
+
+def test_a_class_method_is_one_of_the_class_and_not_of_another() -> None:
+    found = needs("Write a class Box. `Box.read(text)` makes one. It uses Path.home() for others.")
+    assert list(found.values()) == [["`read`"], []]
+
+
+def test_types_in_a_docstring_of_numpys_are_no_clauses() -> None:
+    said = (
+        "Shift it.\n\nParameters\n----------\nn : float, optional\n    How far, at least 1.\n\n"
+        "Returns\n-------\nlist of float\n    The others.\n"
+    )
+    assert needs(f'def f(n: float) -> list[float]:\n    """{said}"""\n') == {
+        "Shift it": [],
+        "n: How far, at least 1": [],
+        "The others": [],
+    }
+
+
+def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> None:
+    text = 'def f(n: int) -> str:\n\n- [ ] Zero gives "a"\n- [x] Others stay\n\n| date(2024, 1, 2) | 3 |\n'
+    assert texts(text) == ['Zero gives "a"', "Others stay"]
+    both = "Write on(a: str) -> str and off(a: str) -> str"
+    assert texts(f"{both}. They swap.\n\non('a') == off('b')") == [both, "They swap"]
 
 
 @pytest.mark.parametrize(
@@ -116,11 +164,44 @@ def test_a_stubs_docstring_is_what_is_split() -> None:
         ("A name that is not listed raises KeyError.", ["`KeyError`"]),
         ("A KeyError is not raised.", []),
         ("Define OddError, a subclass of ValueError.", ["`OddError`"]),
+        ("Runs of spaces count once.", ["white space", "spaces in a row"]),
+        ("It is rounded to a decimal place.", ["a float", "“It is rounded to a decimal place”"]),
+        ("Only the first comma counts.", ["a comma", "“Only the first comma counts”"]),
+        ("Numbers between zero and ten count.", []),
+        ("The others are zero-argument functions.", []),
+        ("A line has no number there.", []),
+        ("The mark may be empty.", ["“The mark may be empty”"]),
+        ("The text must not be empty (ValueError).", ["`ValueError`", "ValueError for an empty input"]),
+        ("odd => even", ["“odd => even”"]),
+        ("A NaN makes others NaN.", ["“A NaN makes others NaN”"]),
+        ("A value of `None` means that it goes.", ["None"]),
+        ("It gives the one itself, not a copy.", ["“It gives the one itself, not a copy”"]),
+        ("It may not use a loop.", []),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
     found = needs(f"Write f(text: str) -> int that counts things. {sentence}")
     assert [need for each in list(found)[1:] for need in found[each]] == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("Empty if n is odd.", "value"),
+        ("The tag is None for a name.", "value"),
+        ("The first one, None for others.", "value"),
+        ("If it is None, it counts.", "input"),
+        ("A list that is empty counts.", "input"),
+    ],
+)
+def test_what_comes_out_is_no_input(sentence: str, kind: str) -> None:
+    *_, last = clauses(spec(f"Write f(n) that counts things. {sentence}"))
+    assert [need.kind for need in last.needs] == [kind]
+
+
+def test_how_a_program_ends_is_what_a_test_of_it_expects() -> None:
+    found = clauses(spec("Write a program that reads stdin. An unknown option exits with status 2."))
+    assert [need.giving for need in found[1].needs] == ["2"]
 
 
 def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first() -> None:

@@ -155,6 +155,13 @@ def test_what_is_not_certain_is_ignored(text: str) -> None:
     assert kept == []
 
 
+def test_dates_are_values() -> None:
+    text = "def next_day(day: date) -> date\n\nnext_day(date(2024, 5, 31)) == date(2024, 6, 1)"
+    (test,) = example_tests(read_spec(text, origin="argument"))
+    assert "import date" in test.preamble
+    assert "next_day(date(2024, 5, 31)) == date(2024, 6, 1)" in test.source
+
+
 def test_an_entry_point_named_like_a_builtin_has_examples() -> None:
     assert codes("assert sum(10, 15) == 6", Signature("sum", "function", "def sum(a, b)")) == [
         "assert sum(10, 15) == 6"

@@ -99,6 +99,13 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         ),
         ("A function that joins two lists: joined(a, b, key=None). It is stable.", "def joined(a, b, key=None)"),
         ("Numbers on a pile: push(x) returns nothing, pop() the last one.", None),
+        ("Context manager `kept(mapping, **changes)`: it sets keys.", "def kept(mapping, **changes)"),
+        ("Write an async function `tried(calls)` in Python.", "async def tried(calls)"),
+        ("A coroutine fetch(n) that waits.", "async def fetch(n)"),
+        ("Write a generator function down(n) that yields.", "def down(n) -> Iterator"),
+        ("An async generator ticks(n).", "async def ticks(n) -> AsyncIterator"),
+        ("Write a password generator make(n) for me.", "def make(n)"),
+        ("## price(kg: float) -> float\n\n| zone | price |\n|---|---|", "def price(kg: float) -> float"),
     ],
 )
 def test_a_spec_may_say_what_a_function_does_without_asking_for_it(text: str, header: str | None) -> None:
