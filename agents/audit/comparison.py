@@ -141,10 +141,10 @@ class Comparison(Project):
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
 
     def _names_one(self, name: str, functions: Collection[str]) -> bool:
-        """Return True if the text of a test has the name of one of these functions of the code."""
+        """Return True if the text of a test calls one of these functions, or names it as an attribute."""
         text = self._text(name) or ""
         return any(
-            f"'{node.name}'" in text
+            f"func=Name(id='{node.name}'" in text or f"attr='{node.name}'" in text
             for path in {each.partition("::")[0] for each in functions}
             for node in ast.walk(parsed(self._tree.files.get(path, b"")))
             if isinstance(node, Function) and f"{path}::{first_line(node)}" in functions
