@@ -141,6 +141,16 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
     return found
 
 
+def texts_of_functions(tree: Tree) -> dict[str, str]:
+    """Return the bodies of the functions in a tree's tests and beside them, as dumps, by `path::line`."""
+    return {
+        f"{path}::{first_line(node)}": "\n".join(map(ast.dump, node.body))
+        for path, module in modules(tree, of_tests=True).items()
+        for node in ast.walk(module)
+        if isinstance(node, Function)
+    }
+
+
 def parsed(data: bytes) -> ast.Module:
     """Return the tree of a file's text, an empty one where it can't be read."""
     try:

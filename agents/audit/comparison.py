@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,11 +13,12 @@ from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
+from ..syntax.definitions import Function, first_line
 from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
-from .base import Base, around, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .base import Base, around, parsed, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .check_helpers import old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import measured
@@ -131,9 +133,22 @@ class Comparison(Project):
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
         idle = [name for name, functions in passing.items() if not functions and name in ended]
         calling = (name for name in idle if functions_of(ended[name].called))
-        silent = [name for name in calling if not asserts(self._text(name) or "assert")]
-        found |= dict.fromkeys(silent, "it calls no function of the project, and asserts nothing")
+        for name in calling:
+            if not asserts(self._text(name) or "assert"):
+                found[name] = "it calls no function of the project, and asserts nothing"
+            elif self._names_one(name, functions_of(ended[name].called)):
+                found[name] = "it calls no function of the project, though its text does"
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
+
+    def _names_one(self, name: str, functions: Collection[str]) -> bool:
+        """Return True if the text of a test calls one of these functions, or names it as an attribute."""
+        text = self._text(name) or ""
+        return any(
+            f"func=Name(id='{node.name}'" in text or f"attr='{node.name}'" in text
+            for path in {each.partition("::")[0] for each in functions}
+            for node in ast.walk(parsed(self._tree.files.get(path, b"")))
+            if isinstance(node, Function) and f"{path}::{first_line(node)}" in functions
+        )
 
     def _duller(
         self, trial: Trial, four: TwoByTwo, tree: Tree, suite: Suite, passing: Collection[str]

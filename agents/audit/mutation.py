@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import islice
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
@@ -117,13 +118,17 @@ def _made(
 
 
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
-    """Yield the changes of each file in turn: those within functions first, as they take less time."""
-    later = []
-    for each in (each for turn in zip_longest(*made) for each in turn if each is not None):
-        if each.mutant.names:
-            yield each
-        else:
-            later.append(each)
+    """Yield the changes of each file in turn, each made when it is asked for: those within functions first, as
+    they take less time."""
+    files, later = deque(made), []
+    while files:
+        for each in islice(files[0], 1):
+            files.append(files[0])
+            if each.mutant.names:
+                yield each
+            else:
+                later.append(each)
+        files.popleft()
     yield from later
 
 

@@ -23,7 +23,7 @@ from ..sandbox.interpreter import Interpreter
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import SETTINGS, code_paths, places_of
+from .base import SETTINGS, code_paths, places_of, texts_of_functions
 from .mutation import measured
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
 from .trial import Trial, reason
@@ -72,6 +72,9 @@ class Project:
         self._notes: list[str] = []
         self._absent: list[tuple[str, str]] = []
         self._places = places_of(self._tree)
+        self._texts = texts_of_functions(self._tree)
+        self._called: dict[str, Sequence[str]] = {}
+        """The functions that each test called in the first run, also of the tests."""
         self._held = ExitStack()
         """Closes the suites that were opened."""
         self._cold = False
@@ -201,7 +204,21 @@ class Project:
                     f"{clean(unlike[0])}."
                 )
                 first = again
+            else:
+                first = self._unhindered(first, again, others, unlike)
+        self._called = {name: test.called for name, test in first.tests.items()}
         return [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
+
+    def _unhindered(
+        self, first: SuiteRun, again: SuiteRun, others: Sequence[SuiteRun], names: Sequence[str]
+    ) -> SuiteRun:
+        """Return the first run with the tests passed that fail only where calls are noted, which takes time."""
+        failing = [name for name in names if first.outcome(name) == again.outcome(name) == "failed"]
+        failing = [name for name in failing if {*outcomes_of(name, others)} == {"passed"}]
+        by_itself = run_whole(self._suite, failing, SuiteJob(self._left())) if failing else first
+        passed = [name for name in failing if by_itself.outcome(name) == "passed"]
+        tests = {name: replace(first.tests[name], outcome="passed") for name in passed}
+        return replace(first, tests={**first.tests, **tests})
 
     def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
         """Run the suite under other hash seeds, if the `seconds` that a run takes with its start are less than
@@ -226,7 +243,7 @@ class Project:
     ) -> TestFinding:
         path = name.partition("::")[0]
         place = self._places.get(name.partition("[")[0])
-        line, text = (1, None) if place is None else (place.line, place.body)
+        line, text = 1 if place is None else place.line, self._text(name)
         outcomes = outcomes_of(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
@@ -250,9 +267,11 @@ class Project:
         return found("counts", "")
 
     def _text(self, name: str) -> str | None:
-        """Return the text of a test, a dump of its tree; None where it is no function of a file."""
+        """Return the text of a test with those of the functions of tests that it called, as dumps of their trees;
+        None where it is no function of a file."""
         place = self._places.get(name.partition("[")[0])
-        return None if place is None else place.body
+        helpers = [self._texts[each] for each in self._called.get(name, ()) if each in self._texts]
+        return None if place is None else "\n".join([place.body, *helpers])
 
     def _ending(self) -> dict[str, Any]:
         return {"notes": tuple(self._notes), "seconds": time.monotonic() - self._began}

@@ -118,11 +118,14 @@ class Trial:
 
 
 def reason(test: TestRun) -> str:
-    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, else the
-    last."""
+    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, with the
+    last where that says in which file; else the last."""
     lines = test.text.strip().split("\n")
     marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
-    return clean((marked or lines)[-1])[:_MOST_SHOWN] or test.outcome
+    told = (marked or lines)[-1]
+    if told.startswith('File "'):
+        told += f": {lines[-1].removeprefix('E').strip()}"
+    return clean(told)[:_MOST_SHOWN] or test.outcome
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -18,15 +18,18 @@ _WORKFLOWS = re.compile(
     r"\.pre-commit-config\.yaml|(GNU)?[Mm]akefile|tox\.(ini|toml)|pyproject\.toml|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
 )
 _IGNORED = re.compile(
-    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&]&$|success_codes|\bpython[\d.]*\s+-O|"
+    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&]&$|success_codes|--suppress-tests-failed|\bpython[\d.]*\s+-O|"
     r"^(if|while|until)\s+[^!\s]"
 )
 """In a command that runs tests."""
+_NEGATED = re.compile(r"(- )?(run:\s+)?((if|while|until)\s+)?!\s")
+_MOST_THEN = 20
+"""Lines after a command with `!` that say what is done where it fails."""
 _FAILS = re.compile(r"\b(exit|return)\s+[1-9$]")
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
     r"^(- )?(continue-?on-?error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
-    r"if:\s*(false\b|\$\{\{\s*false\b)|shell:(?!.*\s-\w*e).*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b)|"
+    r"if:\s*(false\b|\$\{\{\s*false\b)|shell:(?!.*\s-\w*e).*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b|trap\b.*\bexit\s+0\b)|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*true",
     re.IGNORECASE,
 )
@@ -36,7 +39,10 @@ _DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
 _RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
-_NO_STEP = re.compile(r"(- )?(#|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|.*(\binstall\b|\s--notest\b)")
+_NO_STEP = re.compile(
+    r"(- )?(#|(run:\s+)?@?(echo|printf)\b[^&|;`$]*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
+    r".*(\binstall\b|\s--notest\b)"
+)
 _KEY = re.compile(r"([\w-]+)\s*=")
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
 _TASKS = re.compile(r"\[tool\..*(scripts|tasks)\]")
@@ -143,6 +149,8 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
         swallowed = otherwise and _runs_tests(head) and not _FAILS.search(otherwise)
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or swallowed or piped or (_DASHED.search(text) and not is_yaml))
+        then = lines[number - 1 : min(block.stop, number + _MOST_THEN)]
+        ignored = ignored or (runs and _NEGATED.match(text) and not any(map(_FAILS.search, then)))
         goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
         block_runs = block_runs or lines[block.start - 1].strip() == "run:"  # of `defaults:`
         lenient = _IGNORES.search(_QUOTES.sub("", text)) and block_runs and not is_for_new(text)

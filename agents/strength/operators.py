@@ -41,7 +41,7 @@ def replacements(site: Site) -> Iterator[ast.AST]:
     node = site.node
     match node:
         case ast.Compare():
-            yield from _compared(node)
+            yield from _compared(node, site)
         case ast.BinOp():
             yield from _calculated(node)
         case ast.BoolOp(op=operator, values=values):
@@ -58,10 +58,15 @@ def replacements(site: Site) -> Iterator[ast.AST]:
         yield from _by_place(node, site)
 
 
-def _compared(node: ast.Compare) -> Iterator[ast.AST]:
+def _compared(node: ast.Compare, site: Site) -> Iterator[ast.AST]:
     chained = len(node.ops) > 1
+    clamps = False  # such as `9 if n > 9 else n`: both are the same where they are equal
+    if isinstance(site.parent, ast.IfExp) and site.field == "test":
+        sides = sorted(map(ast.dump, (node.left, *node.comparators)))
+        clamps = sides == sorted(map(ast.dump, (site.parent.body, site.parent.orelse)))
     for index, operator in enumerate(node.ops):
-        for other in _COMPARISONS[type(operator)][: 1 if chained else None]:
+        others = _COMPARISONS[type(operator)]
+        for other in others[1 if clamps and len(others) > 1 else 0 : 1 if chained else None]:
             yield ast.Compare(node.left, [*node.ops[:index], other(), *node.ops[index + 1 :]], node.comparators)
 
 
@@ -161,6 +166,10 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
                 yield ast.Pass()
         case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
             yield ast.Pass()
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[_, ast.Name(id=same)])
+        ) if name == same and last_name(function) == "cast":
+            return  # for a checker of types alone
         case ast.Assign(targets=targets) if all(_is_bound(target, site) for target in targets):
             yield ast.Pass()
 

@@ -433,16 +433,16 @@ def test_a_test_of_many_assertions_has_to_notice_and_to_ask_for_as_much(
     assert named is None or any(named in line for line in sentences(report))
 
 
+@pytest.mark.parametrize(
+    "new", ["    checked()\n\n\ndef checked():\n    yield\n", "    if parse:\n        return\n"]
+)
 def test_assertions_that_nobody_runs_are_missed_though_another_test_asks_the_same(
-    project: Path, sandbox: Sandbox
+    new: str, project: Path, sandbox: Sandbox
 ) -> None:
     long = f"def test_long():\n{LONG}"
     write(project, {"tests/test_long.py": f"from versions import parse\n\n\ndef test_first():\n{FIRST}\n\n{long}"})
     commit(project)
-    write(
-        project,
-        {"tests/test_long.py": [("first():\n", "first():\n    checked()\n\n\ndef checked():\n    yield\n")]},
-    )
+    write(project, {"tests/test_long.py": [("first():\n", f"first():\n{new}")]})
     report = compared(project, sandbox)
     assert not report.passed
     assert "test_first: weaker: as it was it could fail; now it calls no function" in str([*sentences(report)])

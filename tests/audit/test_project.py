@@ -72,7 +72,7 @@ def test_discount(total, due):
     assert discount(total) == due
 """
 WORTHLESS = """
-import pytest
+import sys, pytest
 from shop import discount
 
 def test_no_assert():
@@ -102,6 +102,15 @@ def test_wrong():
 @pytest.mark.skip
 def test_skipped():
     assert discount(1) == 1
+
+def check(number):
+    assert number == 2
+
+def test_by_helper():
+    check(1 + 1)
+
+def test_not_watched():
+    assert (sys.getprofile(), discount(5)) == (None, 5)
 """
 
 
@@ -168,6 +177,8 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
         "test_flaky": "flaky",
         "test_wrong": "failed",
         "test_skipped": "skipped",
+        "test_by_helper": "calls no code",
+        "test_not_watched": "counts",
     }
     wrong = next(test for test in document["tests"] if test["status"] == "failed")
     assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 26)

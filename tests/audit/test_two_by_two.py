@@ -161,4 +161,6 @@ def test_a_class_of_tests_that_comes_or_goes_stands_around_no_others(old: str, n
 def test_a_failure_is_told_by_the_error_that_ended_it_and_not_by_one_that_this_came_from() -> None:
     text = "E   KeyError: 'a'\n\nDuring handling of it, another one:\nE   ValueError: no a\nE   and more\n\na.py:3"
     assert reason(Ended("failed", text)) == "ValueError: no a"
+    text = 'E     File "a.py", line 7\nE       <<<<<<< HEAD\nE   SyntaxError: invalid syntax'
+    assert reason(Ended("failed", text)) == 'File "a.py", line 7: SyntaxError: invalid syntax'
     assert [reason(Ended("failed", "it ended")), reason(Ended("missing"))] == ["it ended", "missing"]

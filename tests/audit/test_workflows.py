@@ -27,6 +27,7 @@ AZURE = "steps:\n  - script: pytest\n"
 GITLAB = "test:\n  stage: test\n  script:\n    - pytest\n"
 HOOK = "repos:\n  - repo: local\n    hooks:\n      - id: tests\n        entry: pytest\n        language: system\n"
 NOX = "@nox.session\ndef tests(session):\n    session.install('pytest')\n    session.run(\"pytest\")\n"
+NEGATED = "          if ! pytest; then\n            echo failed\n"
 SCRIPT = "set -e\npython -m pytest tests\n"
 
 
@@ -40,6 +41,10 @@ def found(path: str, old: str, new: str) -> list[str]:
     ("path", "old", "new"),
     [
         (CI, JOB, JOB.replace("pytest\n", "pytest || true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: echo pytest\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: |\n          trap 'exit 0' EXIT\n          pytest\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{NEGATED}          fi\n")),
+        ("Makefile", MAKE, MAKE.replace("python -m", "! python -m")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: |\n          pytest \\\n            || true\n")),
         (
             CI,
@@ -169,6 +174,8 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ("Makefile", MAKE, MAKE.replace("rm -rf build", "-rm -rf build dist")),
         ("Makefile", MAKE, MAKE.replace("pytest\n", "pytest \\\n\t  -q \\\n\t  --strict-markers\n")),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\ncd sub || exit 1\n")),
+        ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\necho 'pytest begins'\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{NEGATED}            exit 1\n          fi\n")),
     ],
 )
 def test_what_concerns_other_steps_or_the_form_of_a_command_is_not(path: str, old: str, new: str) -> None:

@@ -199,12 +199,23 @@ def test_an_exit_at_import_is_told_and_not_waited_for(made: Made) -> None:
 def test_modules_from_elsewhere_and_modules_that_lack_are_named(made: Made, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "project").mkdir()
-    suite = made("import sys\nimport json as shop\nsys.modules['shop'] = shop\ndef test_a(): pass\n")
+    # `shop.other` may be another distribution's, which has the namespace, too.
+    others = "import sys\nimport json as shop\nsys.modules['shop'] = sys.modules['shop.other'] = shop\n"
+    suite = made(f"{others}def test_a(): pass\n")
     collected, _ = suite.collect(60)
     assert collected is not None
     assert [name for name, _ in collected.elsewhere] == ["shop"]
     _, run = made("import no_such_module\n").collect(60)
     assert [test.lacks for test in run.tests.values()] == ["no_such_module"]
+
+
+def test_calls_are_noted_after_a_recursion_without_end_and_commands_of_packages_are_found(made: Made) -> None:
+    endless = "def test_a():\n    def deeper(): deeper()\n    with pytest.raises(RecursionError): deeper()\n"
+    path = "assert os.environ['PATH'].split(os.pathsep)[0] == os.path.dirname(sys.executable)"
+    suite = made(f"import os, sys, pytest, shop\n{endless}\ndef test_b():\n    shop.Cart()\n    {path}\n")
+    run = suite.run(SuiteJob(60, record=True))
+    assert {test.outcome for test in run.tests.values()} == {"passed"}
+    assert any(each.startswith("shop.py::") for each in run.tests["test_shop.py::test_b"].called)
 
 
 def test_options_that_need_pytests_cache_hold_and_only_unknown_ones_are_left_out(made: Made) -> None:

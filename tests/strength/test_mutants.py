@@ -108,6 +108,8 @@ def test_ways_out_of_a_loop_are_swapped(word: str, other: str) -> None:
         ("print(a - b)", "print(a + b)"),
         ("raise ValueError(a - b)", "raise ValueError(a + b)"),
         ("return cast('int', a)", "return cast('in', a)"),
+        ("return 9 if a > 9 else a", "return 9 if a >= 9 else a"),
+        ("a = cast(int, a)\n    return a", ""),
     ],
 )
 def test_what_changes_nothing_or_repeats_another_mutant_is_left_out(body: str, same: str) -> None:

@@ -29,20 +29,24 @@ def reached_by(
     noted: dict[str, None] = {}
     monitored = lines is None and calls is None and hasattr(sys, "monitoring")
 
+    below = place + os.sep
+    watch: Any = _profiling(below, noted, calls) if lines is None else _tracing(below, lines, noted)
+    install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
+
     def take() -> list[str]:
         found = list(noted)
         noted.clear()
         if monitored:
             sys.monitoring.restart_events()  # type: ignore[attr-defined]
+        else:  # a RecursionError within it has ended it
+            for each in install:
+                each(watch)
         return found
 
-    below = place + os.sep
     if monitored:
         with _monitored(below, noted):
             yield take
         return
-    watch: Any = _profiling(below, noted, calls) if lines is None else _tracing(below, lines, noted)
-    install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
     for each in install:
         each(watch)
     try:

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 from .answers import Answers as CallAnswers
 from .calls import Calls
@@ -140,14 +141,17 @@ class SuiteSession:
         self.serve(run)
 
     def _elsewhere(self) -> list[tuple[str, str]]:
-        """Return the modules of the project's own packages that were imported from elsewhere, with their files."""
-        below = os.path.realpath(self._place) + os.sep
+        """Return the project's own modules that were imported from elsewhere, with their files; a namespace that
+        it shares has others' modules, too."""
+        root = Path(os.path.realpath(self._place))
         found = []
         for name, module in list(sys.modules.items()):
             path = getattr(module, "__file__", None)
             if name.partition(".")[0] in self._task["packages"] and isinstance(path, str):
-                found.append((name, os.path.realpath(path)))
-        return [(name, path) for name, path in found if not path.startswith(below)]
+                own = [root.joinpath(folder, *name.split(".")) for folder in ("", "src")]
+                if any(each.is_dir() or each.with_name(f"{each.name}.py").is_file() for each in own):
+                    found.append((name, os.path.realpath(path)))
+        return [(name, path) for name, path in found if not path.startswith(f"{root}{os.sep}")]
 
     def _run(self, session: Any) -> None:
         job, emit = self._job, self._emit

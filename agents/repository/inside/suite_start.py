@@ -32,7 +32,8 @@ def main() -> None:
     with tarfile.open(str(here / "tree.tar")) as archive:
         archive.extractall(place)
     os.chdir(place)
-    environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"])}
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # those of packages, too
+    environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), "PATH": commands}
     environment.pop("PWD", None)
     for descriptor in (cold, warm):
         os.set_inheritable(int(descriptor), True)
