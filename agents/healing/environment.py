@@ -50,7 +50,8 @@ def _missing_module(name: str, tree: Tree, interpreter: Interpreter) -> str | No
     if left_out or place.is_dir() or place.with_suffix(".py").exists():
         return f"The module {name} did not go along into the sandbox; give it with --data {place}."
     known = {*interpreter.importable, *sys.stdlib_module_names, *own}
-    if difflib.get_close_matches(name, known, n=1, cutoff=0.75):
+    near = [each for each in known if each[:1] == name[:1] and abs(len(each) - len(name)) <= 1]
+    if difflib.get_close_matches(name, near, n=1, cutoff=0.75):  # misspelt; `utils` is no `docutils`
         return None
     return (
         f"The module {name} is not installed in {interpreter.executable}; install what provides it there, or name "

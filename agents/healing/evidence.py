@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import starmap
+from itertools import product, starmap
 
 from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
@@ -162,20 +162,20 @@ class Evidence:
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
         """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
         last call, of another kind, that it changes an answer of. None where no answer can be written down."""
-        found = []
-        for call in self.calls:
-            one = self._text(leader, call)
-            other = _text(self.before.get(call)) if rival is None else self._text(rival, call)
+        found = {}
+        for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
+            one = self._text(leader, call, bare=bare)
+            other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
             differs = rival is None if other is None else one is not None and not is_same(one, other)
             if one is not None and differs:
-                found.append((call, one, other))
+                found[call] = call, one, other
 
         def is_plain(text: str | None) -> bool:
             return text is None or (len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text)))
 
-        plain = [each for each in found if all(map(is_plain, each[1:]))]
+        plain = [each for each in found.values() if all(map(is_plain, each[1:]))]
         if not plain:
-            others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found)
+            others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found.values())
             shortened = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
             return next(shortened, None)
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
@@ -191,13 +191,13 @@ class Evidence:
         each = "each " if len(asked) > 1 else ""
         return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
 
-    def _text(self, trial: Trial, call: Call) -> str | None:
+    def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
         """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
         answer = self.after.get(trial.patch.id, {}).get(call)
         raised = None if answer is None or answer.raises == NO_END else answer.raises
         if raised is not None and _text(self.before.get(call)) is not None:
             return f"{RAISES}{raised}"
-        return _text(answer)
+        return _text(answer, bare)
 
 
 def calls_near(
@@ -285,12 +285,15 @@ def _is_raised(text: str | None) -> bool:
     return text is not None and text.startswith(RAISES)
 
 
-def _text(answer: Answer | None) -> str | None:
+def _text(answer: Answer | None, bare: bool = False) -> str | None:
+    """The answer to a call as text, `bare` without its effects."""
     if answer is None or answer.value is None:
         return None
-    parts = (answer.value, answer.arguments, answer.state)
-    value, arguments, state = map(rounded, parts)  # not what it prints: that is a text
-    return comparable(replace(answer, value=value, arguments=arguments, state=state).text)
+    value = rounded(answer.value)
+    if bare:
+        return comparable(value)
+    arguments, state = (rounded(each, as_equal=True) for each in (answer.arguments, answer.state))
+    return comparable(replace(answer, value=value, arguments=arguments, state=state).text)  # it prints a text
 
 
 def _quoted(text: str) -> str:

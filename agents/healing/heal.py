@@ -124,6 +124,8 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     others = [*case.observe_by(range(1, COLD_RUNS), {})]
     ways = [_way(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
+        if not anyway and (lacking := next(filter(None, (each.environment for each in others)), None)):
+            return HealResult(outcome="environment", why=lacking, symptom=first.symptom), first
         shown = " / ".join(dict.fromkeys(way[0] if way else "no failure" for way in ways))
         why = f"It does not fail the same way each time: {shown}."
         return HealResult(outcome="flaky", why=why, symptom=first.symptom), first

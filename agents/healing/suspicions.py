@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -18,6 +19,9 @@ from ..syntax.units import qualified
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
+_COUNTED = frozenset(["range", "round", "divmod", "pow", "int", "format"])
+"""Functions of which constants beside another argument are steps, digits or how it is formatted."""
+_FIELD = re.compile(r"\{[^{}]*\}")
 _EXITS = frozenset(
     ["sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"]
 )
@@ -37,6 +41,8 @@ _REACHES: Mapping[str, frozenset[str]] = {
         ),
     }.items()
 }
+
+_OPENS = frozenset(["open", "read_text", "read_bytes", "write_text", "write_bytes"])
 
 
 def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:
@@ -107,8 +113,9 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
 
 
 def _constants(tree: ast.Module) -> Iterator[object]:
-    """Values that are written in a module where they can be an answer or a condition: not as an operand, an index
-    or a step of a range. What is computed of constants alone is one; a docstring is none."""
+    """Values that are written in a module where they can be an answer or a condition: not as an operand, an index,
+    a step of a range, a number of digits or how a value is formatted. What is computed of constants alone is one;
+    a docstring is none."""
     pending: list[ast.AST] = list(tree.body)
     while pending:
         node = pending.pop()
@@ -132,8 +139,14 @@ def _constants(tree: ast.Module) -> Iterator[object]:
                 pending.append(value)
                 if not isinstance(index, ast.Constant | ast.Slice):
                     pending.append(index)
-            case ast.Call(func=ast.Name(id="range")):
-                pending.extend(each for each in node.args if not isinstance(each, ast.Constant))
+            case ast.FormattedValue(value=value):
+                pending.append(value)
+            case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
+                yield _FIELD.sub("", text)
+                pending.extend([*node.args, *node.keywords])
+            case ast.Call(func=ast.Name(id=name), args=args) if name in _COUNTED:
+                given = [each for each in args if not isinstance(each, ast.Constant)]
+                pending.extend(given if given or name == "range" else args)
             case _:
                 pending.extend(ast.iter_child_nodes(node))
 
@@ -156,8 +169,8 @@ def _value(text: str) -> object:
 
 
 def _is_same(found: object, wanted: object) -> bool:
-    if isinstance(found, str) and isinstance(wanted, str):
-        return len(wanted) > 1 and wanted.strip() in found
+    if isinstance(found, str) and isinstance(wanted, str):  # whole words of it: an alphabet has `abc` in it
+        return len(wanted) > 1 and re.search(rf"(?<!\w){re.escape(wanted.strip())}(?!\w)", found) is not None
     return type(found) is type(wanted) and found == wanted
 
 
@@ -173,7 +186,7 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 
 
 def _effects(tree: ast.Module) -> int:
-    """The number of statements with an effect; what fills a container that a function makes itself has none."""
+    """The number of effects that statements have; what fills a container that a function makes itself has none."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     filling = {
         id(node)
@@ -182,7 +195,7 @@ def _effects(tree: ast.Module) -> int:
         for node in ast.walk(function)
         if _changed_name(node) in made
     }
-    return sum(_has_effect(node) and id(node) not in filling for node in ast.walk(tree))
+    return sum(_effects_of(node) for node in ast.walk(tree) if id(node) not in filling)
 
 
 def _made_in(function: ast.AST) -> set[str]:
@@ -213,6 +226,8 @@ def _is_new(node: ast.expr | None) -> bool:
     match node:
         case ast.Call(func=ast.Name(id=name)):
             return name in ("list", "dict", "set")
+        case ast.BinOp(left=ast.List(), op=ast.Mult()):
+            return True
     return isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
 
 
@@ -220,23 +235,29 @@ def _changed_name(node: ast.AST) -> str:
     """The variable that a statement changes in place; empty where it does more, or something else."""
     match node:
         case (
-            ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name))))
-            | ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))])
-            | ast.AugAssign(target=ast.Subscript(value=ast.Name(id=name)))
+            ast.Expr(value=ast.Call(func=ast.Attribute(value=place)))
+            | ast.Assign(targets=[ast.Subscript(value=place)])
+            | ast.AugAssign(target=ast.Subscript(value=place))
         ):
-            return name
+            while isinstance(place, ast.Subscript):  # a row of it
+                place = place.value
+            return place.id if isinstance(place, ast.Name) else ""
     return ""
 
 
-def _has_effect(node: ast.AST) -> bool:
+def _effects_of(node: ast.AST) -> int:
     match node:
         case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
-            return True
+            return 1
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            parts = (each for target in targets for each in ast.walk(target))
-            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in parts)
-    return isinstance(node, ast.Delete | ast.With | ast.AsyncWith)
+            parts = [each for target in targets for each in ast.walk(target)]
+            places = [each for each in parts if isinstance(each, ast.Attribute | ast.Subscript)]
+            return sum(isinstance(each.ctx, ast.Store) for each in places)
+        case ast.With(items=items):  # what is done with a file that it opens is an effect by itself
+            opened = (ast.unparse(each.context_expr).partition("(")[0] for each in items)
+            return int(any(name.rpartition(".")[2] != "open" for name in opened))
+    return int(isinstance(node, ast.Delete | ast.AsyncWith))
 
 
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
@@ -248,7 +269,8 @@ def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 def _reaches(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     used, new = set(_used(before)), set(_used(after))
     for what, names in _REACHES.items():
-        added = {_matching(name, names) for name in new} - {_matching(name, names) for name in used} - {""}
+        known = {_matching(name, names) for name in used} | {""}
+        added = {_matching(name, names) for name in new} - known - (_OPENS if known & _OPENS else set())
         if added:
             yield Suspicion("reaches", f"{min(added)} is new: it reaches for {what}")
 

@@ -73,8 +73,11 @@ class TestsCase(TreeCase):
             some = self._reached(changed)
         run = self._tested(changed, seed, some, self._expected) if changed or seed else before
         if run.ended != "ended":
-            late = f"The tests did not end within {self._seconds:g} s"
-            ended = late if run.ended == "over" else f"pytest did not come to its end ({run.ended})"
+            late = {"over": ("The tests", self._seconds), "late": ("A test", self.limits.wall_seconds)}.get(
+                run.ended
+            )
+            ended = f"pytest did not come to its end ({run.ended})"
+            ended = f"{late[0]} did not end within {late[1]:g} s" if late else ended
             way = None if changed else f"{ended}; give them more by --seconds, or name fewer by --tests."
             return Observation(Symptom("limit", ended, run.output[-_MOST_SOURCE:]), environment=way)
         now = {name: run.tests.get(name, _MISSING) for name in some or before.tests}

@@ -25,10 +25,8 @@ Calls = Sequence[tuple[ast.Call, T]]
 """Calls of literals, each with what comes with it."""
 Others = Callable[[object, Sequence[object]], Iterable[object]]
 LONGEST_INPUT = 1500
-EDGE = "test_edge_"
-"""The names of probes on inputs that a clause asks for and no test has begin so."""
-ODD = "test_odd_"
-"""The names of probes on texts of nearly the form that the tests have begin so."""
+EDGE, ODD = "test_edge_", "test_odd_"
+"""Names of probes begin so: on inputs that a clause asks for, and on texts of nearly the form that tests have."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
 _NUMBER = re.compile("[0-9]{1,9}")
@@ -54,8 +52,8 @@ def near_calls(calls: Calls[T], count: int, *, reshape: bool = False) -> dict[st
 
 
 def related_calls(calls: Calls[T], count: int) -> dict[str, T]:
-    """At most `count` of `calls`, as `near_calls` gives them but longer ones more often, with what one holds twice
-    changed in both places (what is equal stays equal), or with one part in the place of another (a tree grows)."""
+    """At most `count` of `calls`, longer ones more often, with what one holds twice changed in both places (equal
+    stays equal), or with one part, or a text near it, in the place of another (a tree grows)."""
     pool = [each for each in calls for _ in range(1 + len(ast.unparse(each[0])) // 30)]
     return _changed(pool, count, _related_call)
 
@@ -68,8 +66,7 @@ def _changed(calls: Calls[T], count: int, change: Callable[[ast.Call, random.Ran
 
 def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | None) -> dict[str, T]:
     """The first `count` that can be made and are none of `calls`, each once."""
-    known = {ast.unparse(call) for call, _ in calls}
-    found: dict[str, T] = {}
+    known, found = {ast.unparse(call) for call, _ in calls}, dict[str, T]()
     for source, label in made:
         if len(found) == count:
             break
@@ -89,7 +86,14 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
         return _with(text, spots, repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode())
     fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
-    return _with(text, [spot], chance.choice([*fitting]))
+    return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))
+
+
+def _twins(part: bytes) -> list[bytes]:
+    """Of a text one that ends otherwise, and one in other letters: near one, that is, and not equal."""
+    text = ast.literal_eval(part.decode())
+    others = (text[:-1] + "ab"[text[-1] == "a"], text.swapcase()) if text and isinstance(text, str) else ()
+    return [repr(each).encode() for each in others]
 
 
 def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
@@ -140,8 +144,8 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
 
 
 def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
-    """At most `count` of `calls`, of literals, with one argument at the edge of its type (empty, one item, zero,
-    one; a fraction a thousandth off) or equal to another one of its type, as `near_calls` gives them."""
+    """At most `count` of `calls`, of literals, with one argument or its last item at the edge of its type (empty,
+    one item, twice as long, zero, one; a fraction a thousandth off) or equal to another one of its type."""
     return varied_calls(calls, _edges, count)
 
 
@@ -166,8 +170,12 @@ def _edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield from (0, 1)
         case float():
             yield from (0.0, 1.0, value * 0.999, value * 1.001)
-        case str() | list() | tuple():
+        case str() | tuple():
             yield from (value[:0], value[:1])
+        case list():
+            yield from (value[:0], value[:1], 2 * value)
+            lasts = (each for each in value[-1:] if isinstance(each, str | int | float))
+            yield from ([*value[:-1], next(_edges(each, ()))] for each in lasts)
         case dict():
             yield from ({}, dict(list(value.items())[:1]))
         case set():
@@ -197,11 +205,9 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
     if not literals:
         return None
     chosen = chance.choice(literals)
-    value = ast.literal_eval(chosen)
-    other = mutated(value, chance)
-    if other == value and type(other) is type(value):
+    new = parse_expression(repr(mutated(ast.literal_eval(chosen), chance)))
+    if ast.unparse(new) == ast.unparse(chosen):
         return None
-    new = parse_expression(repr(other))
     *setup, call = map(ast.unparse, swapped(tree, lambda node: new if node is chosen else None).body)
     changed = replace(claim, setup=tuple(setup), call=call, expected=UNKNOWN)
     return changed if len(changed.question) <= LONGEST_INPUT else None
@@ -257,8 +263,7 @@ def _mutated_call(call: ast.Call, chance: random.Random, reshape: bool) -> str |
     values = argument_values(call)
     index = chance.randrange(len(values))
     changed = mutated(values[index], chance, reshape=reshape)
-    same = changed == values[index] and type(changed) is type(values[index])
-    return None if same else with_argument(call, index, changed)
+    return None if repr(changed) == repr(values[index]) else with_argument(call, index, changed)
 
 
 def argument_values(call: ast.Call) -> list[object]:
@@ -322,7 +327,8 @@ def _mutated_items(items: list[object], chance: random.Random, reshape: bool) ->
     if not items:
         return items
     at, other = chance.randrange(len(items)), chance.randrange(len(items))
-    if _is_grid(items):
+    lengths = {len(item) if isinstance(item, list) else 0 for item in items}
+    if len(items) > 1 and len(lengths) == 1 and min(lengths) > 1:  # rows of one length: a board, a matrix
         if reshape and chance.random() < 0.5:
             return chance.choice(_shapes(items, at)[1:])  # a grid has rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
@@ -334,12 +340,6 @@ def _mutated_items(items: list[object], chance: random.Random, reshape: bool) ->
 
 def _shapes(items: list[object], at: int) -> list[list[object]]:
     return [[], items[at : at + 1], items[::-1], [*items, items[at]], items[:at] + items[at + 1 :]]
-
-
-def _is_grid(items: list[object]) -> bool:
-    """Rows of one length (a board, a matrix): its shape is likely part of what the spec asks for."""
-    rows = [item for item in items if isinstance(item, list)]
-    return len(rows) == len(items) > 1 and len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
 
 
 def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:

@@ -9,8 +9,8 @@ import time
 import pytest
 
 from agents.errors import UsageError
-from agents.healing.expectations import read_expectations
-from agents.records.heal import HealRequest
+from agents.healing.expectations import read_calls, read_expectations
+from agents.records.heal import Answer, HealRequest
 
 
 def test_a_pattern_that_takes_forever_ends_within_its_limit() -> None:
@@ -30,3 +30,17 @@ def test_a_pattern_that_takes_forever_ends_within_its_limit() -> None:
 def test_a_number_that_python_does_not_read_is_refused() -> None:
     with pytest.raises(UsageError, match="is not understood"):
         read_expectations(HealRequest(path="s.py", expect_file=(f"a.csv:rows>={'9' * 5000}",)))
+
+
+@pytest.mark.parametrize(
+    ("call", "returned", "holds"),
+    [
+        ("f(2) == [0, 1]", "['yields', 0, 1]", True),
+        ("f(2) == ['yields', 0, 1]", "['yields', 0, 1]", True),
+        ("f(0) == []", "['yields']", True),
+        ("f(2) == [0]", "['yields', 0, 1]", False),
+    ],
+)
+def test_the_items_of_a_generator_are_expected_as_a_list(call: str, returned: str, holds: bool) -> None:
+    (expected,) = read_calls([call], {"s.py": "def f(x):\n    yield x\n"})
+    assert (expected.failing(Answer(returned)) is None) is holds

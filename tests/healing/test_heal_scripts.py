@@ -109,6 +109,7 @@ def test_a_syntax_error_is_mended_in_its_block_alone(heals: Heals) -> None:
 
 ENVIRONMENT = {
     "import yamlx_missing\n": "yamlx_missing is not installed",
+    "import config\n": "config is not installed",
     "import urllib.request\nurllib.request.urlopen('http://example.org')\n": "needs the network",
     "import socket\nsocket.create_connection(('127.0.0.1', 9))\n": "needs the network",
     "input('name? ')\n": "--stdin",

@@ -213,6 +213,25 @@ class Fails(Case):
         return [None for _ in calls]
 
 
+class Late(Fails):
+    """One that does not end in time on some runs."""
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        late = Observation(Symptom("limit", "late"), environment="It did not end; give it more by --seconds.")
+        return late if seed else super().observe(changed)
+
+
+@pytest.mark.parametrize(
+    ("anyway", "outcome", "why"), [(False, "environment", "--seconds"), (True, "flaky", "late")]
+)
+def test_what_fails_otherwise_for_what_its_surroundings_lack_is_not_said_to_be_flaky(
+    anyway: bool, outcome: str, why: str
+) -> None:
+    result = heal_case(Late("x", "y", []), Healer(one_reply, LARGE_MODEL, seed=0), max_rounds=1, anyway=anyway)
+    assert result.outcome == outcome
+    assert why in result.why
+
+
 def one_reply(request: Request) -> Reply:
     if request.purpose != "patch 1":
         raise BudgetSpent("tokens", 5, 5)

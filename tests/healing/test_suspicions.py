@@ -126,6 +126,22 @@ def test_an_effect_may_be_one_of_several_that_a_statement_has(new: str) -> None:
     assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a.b = n\n    a.c = n", "a.b, a.c = n, n"),
+        ("m = [[0] * 2] * n\n    m[0][1] = n\n    return m", "return [[0, n] for _ in a]"),
+        ("with open(a) as file:\n        file.write(n)", "open(a).write(n)"),
+    ],
+)
+def test_effects_may_be_written_in_fewer_statements(old: str, new: str) -> None:
+    head = "def f(a, n):\n    "
+    assert named(f"{head}{new}\n", f"{head}{old}\n") == set()
+    assert named("def f(a, n):\n    return 2\n", f"{head}{new}\n") == (
+        {"removes"} if "return" not in new else set()
+    )
+
+
 @pytest.mark.parametrize("new", HONEST.values(), ids=HONEST)
 def test_an_honest_patch_is_not_suspicious(new: str) -> None:
     assert named(new) == set()
@@ -159,6 +175,27 @@ BEFORE = answers("0", "0", "0")
 ALIKE = Evidence(CALLS, BEFORE, dict.fromkeys(["patch1", "patch2", "patch3"], answers("1", "2", "3")))
 HELD_OUT = Evidence(voices_needed=1)
 THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("f'{x:02}'", 0),
+        ("'{:02}'.format(x)", 0),
+        ("format(x, '02')", 0),
+        ("round(x, 7)", 0),
+        ("'abcdefgh'[x]", 0),
+        ("Path(x).read_text()", 0),
+        ("f'02 {x}'", 1),
+        ("'02 {}'.format(x)", 1),
+        ("round(7)", 1),
+        ("'x bcd y'", 1),
+        ("os.remove(x)", 1),
+    ],
+)
+def test_how_a_value_is_written_or_a_file_is_opened_is_no_answer(code: str, found: int) -> None:
+    old, item = "def f(x):\n    return open(x)\n", Item("test_f", "", "", ("02", "7", "'bcd'"))
+    assert len(suspicions({"s.py": old}, {"s.py": old.replace("open(x)", code)}, [item])) == found
 
 
 @pytest.mark.parametrize(

@@ -406,6 +406,19 @@ def test_a_patch_that_is_alone_is_asked_about_two_calls(rival: str | None, asked
     assert all(f"{each} is 1 or " in (question or "") for each in asked)
 
 
+def test_of_a_call_that_changes_its_object_the_value_is_asked_for_and_equal_states_are_one() -> None:
+    call = Call("s.py", "C.f", "having(C, a=5).f(1)")
+    place = Place("s.py", "function", "C.f", 1, 2)
+    trials = [Trial(Patch(name, place, {}), Observation()) for name in ("patch1", "patch2")]
+    states = ("C({'a': {'x': 4, 'y': 2.0}})", "C({'a': {'y': 2, 'x': 4}})")
+    answers: dict[str, Answers] = {
+        trial.patch.id: {call: Answer("4", state=state)} for trial, state in zip(trials, states, strict=True)
+    }
+    evidence = Evidence([call], {call: Answer("5", state="C({'a': 5})")}, answers)
+    assert evidence.following(trials[0], trials) == trials
+    assert ' --expect-call "having(C, a=5).f(1) == 4" ' in (evidence.question(trials[0], None) or "")
+
+
 def test_a_long_value_is_cut_in_a_question() -> None:
     call = Call("s.py", "f", "f(1)")
     trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())

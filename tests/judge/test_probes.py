@@ -81,7 +81,8 @@ def test_edges_of_types_and_equal_arguments_are_tried() -> None:
         )),
         *((each, "other") for each in (
             "f({}, [5, 6], True)", "f({1: 2}, [5, 6], True)", "f({1: 2, 3: 4}, [], True)",
-            "f({1: 2, 3: 4}, [5], True)", "f({1: 2, 3: 4}, [5, 6], False)",
+            "f({1: 2, 3: 4}, [5], True)", "f({1: 2, 3: 4}, [5, 6, 5, 6], True)", "f({1: 2, 3: 4}, [5, 0], True)",
+            "f({1: 2, 3: 4}, [5, 6], False)",
         )),
     ]  # fmt: skip
     assert len(edge_calls(calls, 4)) == 4
@@ -104,6 +105,9 @@ def test_what_is_equal_stays_equal_and_a_tree_grows() -> None:
     assert "depth({'left': {'left': None}, 'right': {'left': {'left': None}, 'right': None}})" in related_calls(
         trees, 24
     )
+    assert {"f(['fig', 'fia'])", "f(['fig', 'FIG'])"} <= {
+        *related_calls([(call_of("f(['fig', 'kiwi'])"), "")], 24)
+    }
     rows = related_calls([(call_of("f([['é', 7], ['zoë', 9]])"), "")], 24)
     assert all(
         isinstance(row, list) and [*map(type, row)] == [str, int] for each in rows for row in argument(each)
