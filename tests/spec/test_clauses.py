@@ -307,11 +307,15 @@ def test_methods_and_attributes_of_a_class_are_needed_and_parameters_are_not() -
 
 
 def test_many_different_clauses_take_linear_time() -> None:
-    text = "Write f(n: int) -> int. " + " ".join(f"f{n}(x) takes {n}." for n in range(6_000))
     asked = spec("Write f(n: int) -> int.")
-    began = time.thread_time()
-    assert len(clauses(Spec(asked.id, text, asked.signature))) > 1_000
-    assert time.thread_time() - began < 2
+
+    def seconds(count: int) -> float:
+        text = "Write f(n: int) -> int. " + " ".join(f"f{n}(x) takes {n}." for n in range(count))
+        began = time.thread_time()
+        assert len(clauses(Spec(asked.id, text, asked.signature))) > count - 2
+        return time.thread_time() - began
+
+    assert min(seconds(1_000) for _ in range(3)) < 8 * min(seconds(250) for _ in range(3))
 
 
 @pytest.mark.parametrize("unit", ["a. ", "; ", "(", "`", '"', "raise ", "- a\n", "f(", "Given a\n", "\n", " "])
