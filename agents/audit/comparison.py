@@ -51,6 +51,8 @@ class Comparison(Project):
         Raises UsageError where no test can be run, SandboxBroken and Interrupted.
         """
         base = read_base(self._tree, reference)
+        if ".gitmodules" in self._tree.files:
+            self._notes.append("What its submodules have in them is not compared.")
         if not base.differing:
             self._notes.append(f"Nothing differs from {reference}: no test was run.")
             return ProjectReport(self._name, reference, (), strict=strict, **self._ending())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -79,8 +80,8 @@ def _read(item: Item, ids: Collection[str]) -> _Read:
     """Read one item; `ids` are those that specs of the batch give themselves."""
     if item.fault:
         return _bad(item)
+    needs, paths = _named(item.front, ids)
     try:
-        needs, paths = _named(item.front, ids)
         read = _read_heal(item) if item.heal is not None else _read_spec(item, needs, paths)
         if read.given and (reason := unsafe_reason(read.id)):
             raise UsageError(f"the id `{read.id}` {reason}; give it another.")
@@ -114,7 +115,7 @@ def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], t
     for name, path in zip(front.named, front.modules, strict=True):
         if name in ids:
             needs[name] = None
-        elif path.exists() or path.suffix == ".py" or "/" in name:
+        elif path.suffix == ".py" or "/" in name or os.path.exists(path):  # noqa: PTH110 - raises nothing
             paths.append(path)
         else:
             raise UsageError(

@@ -511,6 +511,11 @@ def test_renamed_modules_a_new_package_and_a_base_that_does_not_run_end_in_a_tab
 def test_nothing_that_differs_is_said_and_no_test_is_run(project: Path) -> None:
     done = greenloop(project, "audit", "--base", "main")
     assert (done.returncode, "Nothing differs from main" in done.stdout) == (0, True)
+    assert "submodules" not in done.stdout
+    write(project, {".gitmodules": ""})
+    git(project, "add", ".gitmodules")
+    git(project, "commit", "--quiet", "--message", "a submodule")
+    assert "submodules" in greenloop(project, "audit", "--base", "HEAD").stdout
 
 
 @pytest.mark.thorough

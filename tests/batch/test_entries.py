@@ -196,7 +196,7 @@ FAULTS: dict[str, tuple[str | bytes, str, str]] = {
     "a number for a key": (f"- '{F}'\n- spec: x\n  ? 1{':59' * 9_000}\n", "a.yaml:2", "a number is too long"),
     "a limit beyond limits": (f'"{F}"\n{{"spec": "x", "max_cost": 1{"0" * 400}}}\n', "a.jsonl:2", "`max_cost` must be .* at most"),
     "a name that no file has": (f'"{F}"\n{{"heal": "{"x" * 300}"}}\n', "a.jsonl:2", "a.jsonl:2: .*(no|too long)"),
-    "a module that no file is": (f'"{F}"\n{{"spec": "x", "with": "{"x" * 300}"}}\n', "a.jsonl:2", "can't be read .File name too"),
+    "a module that no file is": (f'"{F}"\n{{"spec": "x", "with": "{"x" * 300}.py"}}\n', "a.jsonl:2", "can't be read .File name too"),
     "half a character for a heal": (f'"{F}"\n{{"heal": "a.jsonl", "arguments": "\\ud800"}}\n', "a.jsonl:2", "arguments can't be"),
     "too few cells": (f'id,spec\n"a\n",{F}\nb\n', "a.csv:4", "the row has 1 cells, the header 2"),
     "too many cells": (f"id,spec\na,{F}\nb,c,d\n", "a.csv:3", "the row has 3 cells, the header 2"),

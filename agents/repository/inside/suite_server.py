@@ -75,6 +75,7 @@ def main() -> None:
         if job["collect"]:
             channels[0].close()
             session.serve = Server(channels[1], place, here, output).serve
+            sys.dont_write_bytecode = False  # half of what a cold job takes after this is to compile the same anew
         try:
             code = session.main(importlib.import_module("pytest"))
         except SystemExit as error:

@@ -114,6 +114,7 @@ class SuiteSession:
         if self.serve is None:
             self._run(session)
             return
+        sys.dont_write_bytecode = True
         called = self._take()
         self._collecting.close()
         self._functions = Functions(self._place)
