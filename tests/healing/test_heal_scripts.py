@@ -438,7 +438,8 @@ def test_a_stopped_heal_goes_on_and_asks_nothing_twice(heals: Heals) -> None:
     assert heals.run("s.py", "--expect", "total: 6") == 0
     count = len(heals.requests)
     asked = heals.approve("--resume", heals.document["run_dir"])
-    assert f"Of {heals.folder / 's.py'}, which failed: --expect total: 6" in asked.replace("\n", "")
+    said = f"Of {heals.folder / 's.py'}, which failed: --expect total: 6"
+    assert "".join(said.split()) in "".join(asked.split())  # wrapped anywhere, by how long the folder's name is
     assert len(heals.requests) == count
     assert " - 1" not in (heals.folder / "s.py").read_text()
     shown = greenloop(heals.folder, "show", heals.document["run_dir"])
