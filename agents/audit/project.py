@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,6 @@ class Project:
         self._notes: list[str] = []
         self._absent: list[tuple[str, str]] = []
         self._places = places_of(self._tree)
-        self._texts = texts_of_functions(self._tree)
         self._called: dict[str, Sequence[str]] = {}
         """The functions that each test called in the first run, also of the tests."""
         self._held = ExitStack()
@@ -265,6 +265,10 @@ class Project:
         if not called[name]:
             return found("calls no code", "it calls no function of the project")
         return found("counts", "")
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return texts_of_functions(self._tree)
 
     def _text(self, name: str) -> str | None:
         """Return the text of a test with those of the functions of tests that it called, as dumps of their trees;
