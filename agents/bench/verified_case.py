@@ -19,12 +19,12 @@ from ..verifier import Verifier
 from .repair_tasks import RepairTask
 
 MODULE = "user_code.py"
-_LIMITS = SandboxLimits(wall_seconds=10.0, cpu_seconds=10)
-_CALL_SECONDS = 4.0
+_LIMITS = SandboxLimits(wall_seconds=20.0, cpu_seconds=20)
+_CALL_SECONDS = 10.0
 
 
 def open_verifier(sandbox: Sandbox) -> Verifier:
-    """A verifier for programs of which each item takes milliseconds, or never ends."""
+    """A verifier for programs of which an item takes 3 s at most (levenshtein's, without a cache), or never ends."""
     return Verifier(sandbox, _LIMITS, call_seconds=_CALL_SECONDS)
 
 
