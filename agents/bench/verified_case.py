@@ -19,8 +19,8 @@ from ..verifier import Verifier
 from .repair_tasks import RepairTask
 
 MODULE = "user_code.py"
-_LIMITS = SandboxLimits(wall_seconds=20.0, cpu_seconds=20)
-_CALL_SECONDS = 10.0
+_LIMITS = SandboxLimits(wall_seconds=15.0, cpu_seconds=15)
+_CALL_SECONDS = 7.0
 
 
 def open_verifier(sandbox: Sandbox) -> Verifier:
