@@ -159,7 +159,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         if known is not None:
             search.repeats += 1
             emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
-            if not known.plausible:
+            if not known.plausible or known.suspicions:
                 continue
         if known is not None:
             trial = replace(known, patch=patch)

@@ -196,9 +196,10 @@ def test_a_patch_that_only_hides_the_failure_is_never_verified(
 ) -> None:
     path = heals.script(OFF_BY_ONE)
     heals.replies(reply)
-    assert heals.run("s.py", "--expect", "total: 6", "--max-rounds", "1", "--apply") == 1
+    assert heals.run("s.py", "--expect", "total: 6", "--apply") == 1
     assert heals.document["grade"] == grade
     assert reason in heals.document["why"]
+    assert len(heals.requests) <= 6, "a model that only repeats itself is asked no more"
     assert path.read_text() == OFF_BY_ONE
 
 
