@@ -21,6 +21,8 @@ _MOST_MUTANTS = 1000
 _MOST_SHOWN = 300
 _SLOWER = 3
 _LEAST_SECONDS = 1.0
+_LEAST_CPU = 0.3
+"""Seconds of processor time that a test may take beyond three times those of the slowest one."""
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
 
@@ -80,6 +82,15 @@ class Trial:
         """Return the seconds that these tests may take on a change, which may make them hang."""
         return _LEAST_SECONDS + _SLOWER * sum(run.tests[name].seconds for name in names)
 
+    def cpu(self, names: Container[str]) -> float:
+        """Return the seconds of processor time that one of these tests may take on a change: one that hangs is
+        noticed sooner by them, and one that waits for a busy machine is not. The fixtures that others share may be
+        made for any of them."""
+        runs = (self.first, self.before) if self.before is not None else (self.first,)
+        of_tests = (pair for run in runs for pair in run.tests.items())
+        slowest = max((test.cpu if name in names else test.setup for name, test in of_tests), default=0.0)
+        return _LEAST_CPU + _SLOWER * slowest
+
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
         """Run tests, up to the first that fails, on a change of the file at `path`. None where no time is left.
 
@@ -113,7 +124,8 @@ class Trial:
         left = self.left
         if left <= 0:
             return None
-        done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold or self.cold)
+        timed = replace(job, seconds=min(job.seconds, left), cpu=self.cpu(frozenset(job.tests)))
+        done = suite.run(timed, cold=cold or self.cold)
         return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
 
 

@@ -61,7 +61,8 @@ class SuiteJob:
     functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
     of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
     other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
-    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0.
+    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0,
+    and one that takes more than `cpu` seconds of processor time, if that is not 0, ends the job.
     `replaced` tells of each test what tests have put in the place of the code's functions.
     With `exits` the exit code is told after all that code has left for the end of the process.
     """
@@ -83,6 +84,7 @@ class SuiteJob:
     asked: tuple[tuple[str, str], ...] = ()
     outside: bool = False
     most: float = 0.0
+    cpu: float = 0.0
     replaced: bool = False
     exits: bool = False
 
@@ -94,11 +96,14 @@ class TestRun:
     could not be found.
 
     `crossed` answers went to the test, the last of the functions `crossings`, to `questions` (digests of the
-    arguments); `given` is the text of the other answer that it got."""
+    arguments); `given` is the text of the other answer that it got. `cpu` are seconds of processor
+    time, `setup` those until its fixtures were made."""
 
     outcome: str
     text: str = ""
     seconds: float = 0.0
+    cpu: float = 0.0
+    setup: float = 0.0
     asserted: bool = False
     by_test: bool = False
     called: tuple[str, ...] = ()
@@ -324,9 +329,9 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
 
 
 def _worse(one: TestRun | None, other: TestRun) -> TestRun:
-    """Return the worse of two tests with one id, with the seconds of both and the functions that they called."""
+    """Return the worse of two tests with one id, with the times of both and the functions that they called."""
     if one is None:
         return other
     worse = max(one, other, key=lambda each: (_BADNESS.get(each.outcome, 2), each.crossed))
     called = tuple(dict.fromkeys((*one.called, *other.called)))
-    return replace(worse, seconds=one.seconds + other.seconds, called=called)
+    return replace(worse, seconds=one.seconds + other.seconds, cpu=one.cpu + other.cpu, called=called)

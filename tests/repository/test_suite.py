@@ -275,3 +275,30 @@ def test_a_collection_ends_with_the_time_of_its_suite(made: Made) -> None:
     assert suite.run(SuiteJob(1)).ended == "over"
     suite.close()
     assert time.monotonic() - began < 15
+
+
+BUSY = """
+import time
+import pytest
+
+@pytest.fixture(scope="session")
+def shared():
+    time.sleep(0.5)
+
+def test_spins():
+    while True:
+        pass
+
+def test_waits(shared):
+    time.sleep(1.5)
+"""
+
+
+def test_a_test_that_spins_ends_by_its_processor_time_and_one_that_waits_does_not(made: Made) -> None:
+    suite = made(BUSY)
+    began = time.monotonic()
+    assert suite.run(SuiteJob(60, ("test_shop.py::test_spins",), cpu=0.5)).ended == "died"
+    assert time.monotonic() - began < 20
+    run = suite.run(SuiteJob(60, ("test_shop.py::test_waits",), cpu=0.5))
+    waits = run.tests["test_shop.py::test_waits"]
+    assert (waits.outcome, waits.cpu < 0.5 <= waits.setup) == ("passed", True)

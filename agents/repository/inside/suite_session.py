@@ -6,6 +6,7 @@ import copy
 import gc
 import importlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -186,14 +187,16 @@ class SuiteSession:
     def _one(self, item: Any, after: Any, take: Callable[[], list[str]]) -> None:
         """Run one test, after which comes another."""
         self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
-        began = time.monotonic()
+        began, used = time.monotonic(), time.process_time()
         if self._answers is not None:
             self._answers.begin()
+        if self._job["cpu"]:
+            signal.setitimer(signal.ITIMER_PROF, self._job["cpu"])  # its signal ends the process
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         except BaseException as error:  # pytest.exit, or what sets out to end the session
             self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
-        self._test.update(seconds=time.monotonic() - began, called=take())
+        self._test.update(seconds=time.monotonic() - began, cpu=time.process_time() - used, called=take())
         if self._answers is not None:
             self._test.update(self._answers.end())
 
@@ -207,6 +210,8 @@ class SuiteSession:
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""
+        if report.when == "setup":
+            self._test["setup"] = report.duration
         if report.when == "call" and report.passed and self._test["outcome"] == "missing":
             self._test["outcome"] = "passed"
         elif report.failed:
