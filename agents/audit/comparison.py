@@ -21,7 +21,7 @@ from .answers import asserts, blind_tests
 from .base import Base, around, parsed, places_of, read_base, touched_tests, uncalled, with_tests_of
 from .check_helpers import old_checks
 from .doctests import weakened, with_doctests_of
-from .mutation import measured
+from .mutation import lost_functions, measured
 from .noticed_answers import Duller, Side
 from .outside import Outside
 from .project import Project, functions_of, listed, options_for, outcomes_of
@@ -58,7 +58,7 @@ class Comparison(Project):
             return ProjectReport(self._name, reference, (), strict=strict, **self._ending())
         with self._held:
             self._say("the tests as they are")
-            collected, faulty = self._collected()
+            collected, faulty = self._collected(least=1 if self._suite.paths else 0)
             suites = alike(self._suite)
             self._held.callback(suites.close)
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
@@ -90,7 +90,8 @@ class Comparison(Project):
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind) for name in tried)
-        ruled = settled(changes, mutation.survivors, blunted, lambda name: _compared(mutation, four, name))
+        lost = lost_functions(mutation, self._tree)
+        ruled = settled(changes, mutation.survivors, blunted, lambda name: _compared(mutation, four, name, lost))
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
@@ -328,12 +329,12 @@ def _steady(runs: list[SuiteRun]) -> SuiteRun:
     return replace(runs[0], tests=tests)
 
 
-def _compared(mutation: Mutation, four: TwoByTwo, name: str) -> bool:
-    """Return True if changes of all that a test of the base calls were tried."""
+def _compared(mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> bool:
+    """Return True if changes of all that a test of the base calls were tried, and none of it is `lost`."""
     wanted = normal_id(name)
     test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
     whole = mutation.tried == mutation.made and not mutation.not_compared
-    return test is not None and whole and bool(functions_of(test.called))
+    return test is not None and whole and bool(functions_of(test.called)) and lost.isdisjoint(test.called)
 
 
 def _is_below(path: str, folder: str) -> bool:

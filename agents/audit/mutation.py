@@ -10,7 +10,7 @@ from itertools import islice
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
-from ..worktree.tree import never_changes
+from ..worktree.tree import Tree, never_changes
 from .base import Base, function_starts, parsed
 from .records import Change, Mutation
 from .trial import Trial, notices
@@ -89,6 +89,13 @@ def measured(
         if is_new or compared.noticed_before is not None:
             changes.append(compared)
     return Mutation(made, tried, noticed, tuple(changes), left_out)
+
+
+def lost_functions(mutation: Mutation, tree: Tree) -> set[str]:
+    """Return the functions of `tree`, as path::line, with changes that only tests of the base noticed."""
+    lost = [change for change in mutation.survivors if change.noticed_before is not None]
+    starts = {path: function_starts(parsed(tree.files[path])) for path in {each.path for each in lost}}
+    return {f"{each.path}::{starts[each.path].get(each.line, 0)}" for each in lost}
 
 
 def _made(

@@ -114,8 +114,8 @@ class Project:
 
     # --- the tests as they are -----------------------------------------------------------------------------
 
-    def _collected(self) -> tuple[Collected, SuiteRun]:
-        """Collect the tests. Raises UsageError where that can't be, with the way out."""
+    def _collected(self, *, least: int = 1) -> tuple[Collected, SuiteRun]:
+        """Collect the tests, `least` of them. Raises UsageError where that can't be, with the way out."""
         suite, collected, run = self._collect(self._suite)
         if suite is not self._suite:
             self._suite = suite
@@ -138,7 +138,7 @@ class Project:
                     f"package that has it there, by {python} -m pip and without -e (other folders are not in the "
                     "sandbox), or name another Python with --python."
                 )
-        if collected is None or not (collected.tests or run.tests):
+        if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
             reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
             raise UsageError(f"No test of {root.name} could be run ({reason or 'pytest found none'}).")
@@ -190,7 +190,7 @@ class Project:
             self._notes.append(said)
         first = replace(first, tests={name: first.tests.get(name, _NOT_RUN) for name in names})
         others = self._again(seeds[1:], took) if not lacking else []
-        if len(others) < len(seeds) - 1:
+        if names and len(others) < len(seeds) - 1:
             looked = f"looked for in {len(others) + 1} runs, not {len(seeds)}" if others else "not looked for"
             self._notes.append(f"Flaky tests were {looked}: there was no time for it; more --seconds do.")
         unlike = [name for name in names if set(outcomes_of(name, others)) - {first.outcome(name)}]

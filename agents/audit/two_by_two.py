@@ -233,7 +233,7 @@ def settled(
         elif is_open and compared(change.id):
             found.append(replace(change, status="kept", why="others notice what it did"))
         elif is_open:
-            found.append(replace(change, why="it is not run any more, and what it noticed was not compared"))
+            found.append(replace(change, why="it is not run any more, and others may not notice what it did"))
         else:
             found.append(change)
     return tuple(found)
