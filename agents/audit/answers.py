@@ -14,7 +14,7 @@ _MOST_OTHERS = 4
 """Of the last answers to a test so many are changed, each so often, until it notices one."""
 _STUMBLED_OVER = (answers.ALTERING, answers.RAISING, answers.RETYPED)
 _MOST_CHANGES = 40
-"""Changes of the code for a test that notices no other answer."""
+"""Changes of the code for a test that notices no other answer, and as many statements left out."""
 
 
 def blind_tests(
@@ -106,13 +106,15 @@ def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
 def _on_changes(
     trial: Trial, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
 ) -> Iterator[SuiteRun | None]:
-    """Run a test on changes of functions that it calls, those that answer it first; but for changes that only make
-    an answer None."""
+    """Run a test on changes of functions that it calls: of those that answer it, then without statements, one of
+    which may do what it looks at. Changes that only make an answer None are no such."""
     found = [
         (".".join(mutant.names) not in crossing, path, mutant)
         for path in sorted({function.partition("::")[0] for function in called})
         for mutant in trial.mutants(path)
         if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None"
     ]
-    for _, path, mutant in sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]:
+    first = sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]
+    left_out = [each for each in found if not each[2].after and each not in first]
+    for _, path, mutant in first + left_out[:_MOST_CHANGES]:
         yield trial.run(suite, path, mutant, [name], trial.first)

@@ -80,7 +80,7 @@ def measured(
         compared: Change | None = change
         if trial.before is not None and trial.old is not None:
             compared = _at_base(trial, trial.old, trial.before, each, change)
-            if compared is not None and compared.noticed_before and _again(trial, each):
+            if compared is not None and compared.noticed_before and _again(trial, each, compared.noticed_before):
                 noticed += 1
                 continue
             left_out += compared is None
@@ -183,10 +183,12 @@ def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Chang
     return sorted(found, key=lambda pair: -len(pair[1].tests))
 
 
-def _again(trial: Trial, each: _Made) -> bool:
-    """Return True if a test of now notices a change at the second try: one that goes by chance may."""
-    run = trial.run(trial.suites.all[0], each.path, each.mutant, each.tests, trial.first) if each.tests else None
-    return run is not None and notices(run, each.tests)
+def _again(trial: Trial, each: _Made, before: str) -> bool:
+    """Return True if a test of now notices a change at the second try: one that goes by chance may, and the one
+    that did `before`, which was not asked if it notices no other answer."""
+    tests = tuple(name for name in dict.fromkeys((*each.tests, before)) if name in trial.first.tests)
+    run = trial.run(trial.suites.all[0], each.path, each.mutant, tests, trial.first) if tests else None
+    return run is not None and notices(run, tests)
 
 
 def _at_base(trial: Trial, old: Suite, before: SuiteRun, each: _Made, change: Change) -> Change | None:

@@ -287,7 +287,7 @@ def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -
 
 ERRORS = """
 import pytest
-from shop import Cart, old, pick, shout, with_tax
+from shop import Cart, kept, old, pick, shout, with_tax
 
 def test_error_of_the_code():
     with pytest.raises(TypeError):
@@ -314,6 +314,11 @@ def test_argument_is_left_as_it_is():
     amounts = {"a": 1}
     with_tax(amounts)
     assert amounts == {"a": 1}
+
+def test_mode(tmp_path):
+    path = tmp_path / "a"
+    kept(path, "x")
+    assert path.stat().st_mode & 0o777 == 0o640
 """
 PICK = """
 import warnings
@@ -337,7 +342,22 @@ def shout(text):
 
 def with_tax(amounts):
     return {name: amount * 1.2 for name, amount in amounts.items()}
+
+
+def kept(path, text):
+    written(path, framed(len(text)))
+    return True
+
+
+def written(path, size):
+    path.write_text(str(size + 1))
+    path.chmod(0o640)
+    return size
 """
+PICK += "\n\nframed = abs\n" + "".join(
+    f"\n\ndef added{number}(size, inner=framed):\n    return inner(size) + {number}\n\n\nframed = added{number}\n"
+    for number in range(50)
+)
 
 
 @pytest.mark.thorough
@@ -347,7 +367,7 @@ def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count
     _, document = verified(project)
     found = statuses(document)
     assert found == dict.fromkeys(found, "counts")
-    assert len(found) == 6
+    assert len(found) == 7
 
 
 @pytest.mark.thorough
