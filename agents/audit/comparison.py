@@ -63,7 +63,7 @@ class Comparison(Project):
             self._held.callback(suites.close)
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
-            four, contract, at_base = self._four(base, reference, _steady(runs))
+            four, contract, at_base = self._four(base, reference, _steady(runs), suites)
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
@@ -100,17 +100,19 @@ class Comparison(Project):
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
 
-    def _four(self, base: Base, reference: str, now: SuiteRun) -> tuple[TwoByTwo, Suite, Suite]:
+    def _four(self, base: Base, reference: str, now: SuiteRun, suites: Suites) -> tuple[TwoByTwo, Suite, Suite]:
         """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
-        the old."""
+        the old. Those of now are all collected meanwhile."""
         names = renames(base.tree, self._tree)
         back = {right: left for left, right in names.items()}
         on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names))
         on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back))
         trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
-        suites = [self._suite_of(tree, code) for tree, code in trees]
+        compared = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
-            ran = pool.map(self._ran, suites, (reference, "", ""), ("", "now", reference))
+            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference))
+            for suite in suites.all[1:]:
+                pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
         beside = around(self._tree, base)
         lost = dropped(base.tree, self._tree) - names.keys()
