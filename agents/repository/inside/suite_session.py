@@ -82,9 +82,6 @@ class SuiteSession:
         if self.serve is not None:
             self._take = self._collecting.enter_context(reached_by(self._place))
         code = int(pytest.main(arguments, plugins=plugins))
-        if self._job["calls"]:
-            returned = [self._calls.returned.get(each) for each in self._calls.found]
-            self._emit({**self._calls.told(), "returned": returned})
         if self._job["asked"]:
             answers = CallAnswers(self._place)
             self._emit({"answers": [answers.to(path, source) for path, source in self._job["asked"]]})
@@ -114,7 +111,10 @@ class SuiteSession:
             self._items.setdefault(item.nodeid, []).append(item)
         if self.serve is None:
             self._run(session)
-            if not (self._job["exits"] or self._job["calls"] or self._job["asked"]):
+            if self._job["calls"]:
+                returned = [self._calls.returned.get(each) for each in self._calls.found]
+                self._emit({**self._calls.told(), "returned": returned})
+            if not (self._job["exits"] or self._job["asked"]):
                 self._emit({"end": True})
                 os._exit(0)  # nobody reads the summary, for which a plugin may import more than all tests do
             return
