@@ -24,7 +24,7 @@ _CALL_SECONDS = 10.0
 
 
 def open_verifier(sandbox: Sandbox) -> Verifier:
-    """A verifier for programs of which an item takes 3 s at most (levenshtein's, without a cache), or never ends."""
+    """A verifier for programs of which an item takes 3 s at most (levenshtein's, uncached), or never ends."""
     return Verifier(sandbox, _LIMITS, call_seconds=_CALL_SECONDS)
 
 

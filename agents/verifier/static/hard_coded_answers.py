@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...syntax.imports import USER_MODULE
+from ...syntax.literals import literal_value
 from ...syntax.source import parse, parse_expression
 
 _FEWEST = 3
@@ -205,8 +206,4 @@ def _listed(tree: ast.Module) -> Iterator[set[str]]:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
+    return literal_value(node) is not None
