@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from functools import cached_property
 
 from ..repository.suite import Suite, SuiteJob, TestRun
 from ..syntax.clean_text import clean
+from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from .project import functions_of
 from .trial import Trial, notices
@@ -197,7 +197,5 @@ def _kind(given: str) -> object:
     text = given.partition(" returning ")[2]
     if given.endswith(OTHER_ERROR):
         return OTHER_ERROR
-    try:
-        return type(ast.literal_eval(text))
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return text
+    value = literal_value(text)
+    return text if value is None else type(value[0])

@@ -79,8 +79,9 @@ class Project:
         """Closes the suites that were opened."""
         self._cold = False
         """True where forks of collected tests do something else than processes of their own."""
+        settings = b"\n".join(self._tree.files.get(name, b"") for name in SETTINGS)
         for module, used, switch in _SWITCHED_OFF:
-            if sandbox.interpreter.finds(module) and re.search(used, _settings(self._tree), re.MULTILINE):
+            if sandbox.interpreter.finds(module) and re.search(used, settings, re.MULTILINE):
                 self._notes.append(f"{module} was switched off: {' '.join(switch)}.")
         named = [_below(root, path) for path in paths]
         options = options_for(self._tree, sandbox.interpreter)
@@ -326,10 +327,6 @@ def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) 
         where = "src ."
     options = ["-o", f"pythonpath={where or ''}"] if where != told else []
     return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
-
-
-def _settings(tree: Tree) -> bytes:
-    return b"\n".join(tree.files.get(name, b"") for name in SETTINGS)
 
 
 def functions_of(called: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..syntax.encoding import decoded
+from ..syntax.literals import literal_value
 from ..syntax.source import swapped, unparse
 from ..worktree.tree import Tree
 from .base import Base, is_of_tests, modules, parsed
@@ -191,13 +192,7 @@ def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Any]:
     """Return the values of those nodes that are literals, lists and the like as tuples."""
-    found = []
-    for node in nodes:
-        try:
-            found.append(_frozen(ast.literal_eval(node)))
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            continue
-    return found
+    return [_frozen(value[0]) for value in map(literal_value, nodes) if value is not None]
 
 
 def _frozen(value: Any) -> Any:

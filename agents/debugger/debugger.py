@@ -7,9 +7,6 @@ prompts alone, and nothing is decided by it.
 from __future__ import annotations
 
 import difflib
-import json
-import math
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +22,7 @@ from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
 from ..roles.prompt import render
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..strength.measure import MutantRunner
+from ..strength.measure import NO_FILES, MutantRunner, finding_job, read_finding
 from ..syntax.clean_text import visible
 from ..syntax.source import program
 
@@ -33,32 +30,23 @@ _PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
 _SECONDS = 5.0
 _KEPT = 20
 _LONGEST_LINE = 200
-_NO_FILES: Mapping[str, bytes] = {}
 
 
 def trace(
-    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = _NO_FILES, seconds: float = _SECONDS
+    code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = NO_FILES, seconds: float = _SECONDS
 ) -> str:
     """Return the trace of `call` (an expression, statements before it) in `code` as text: at most 40 lines and how
     the call ended. `beside` are files to import. Raises SandboxBroken."""
-    mark = secrets.token_hex(8)
-    files = {
-        **beside,
-        "under_trace.py": _PROGRAM.read_bytes(),
-        "user_code.py": code.encode("utf-8", "surrogatepass"),
-        "call.txt": call.encode("utf-8", "surrogatepass"),
-    }
-    limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
-    with sandbox.launch(Job(["-I", "-B", "/src/under_trace.py", mark], files, limits)) as running:
+    job = finding_job(_PROGRAM, {"user_code.py": code, "call.txt": call}, seconds, beside)
+    with sandbox.launch(job) as running:
         ended = running.wait()
     if ended.stopped is not None:
         return f"The call did not come to its end ({ended.stopped})."
-    marked = [line for line in ended.stdout.split(b"\n") if line.startswith(mark.encode())]
+    finding = read_finding(job, ended) or {}
     try:
-        finding = json.loads(marked[-1].removeprefix(mark.encode()))
         lines = [(int(number), str(text)) for number, text in finding["lines"]]
         left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
-    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError):
         return "The call left no trace: its process ended, or the module can't be imported."
     shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
     return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from ..records.heal import Item, Suspicion
+from ..syntax.literals import literal_value
 from ..syntax.source import parse, plain, unparse
 from ..syntax.units import qualified
 
@@ -162,10 +163,8 @@ def _folded(node: ast.AST) -> object:
 
 
 def _value(text: str) -> object:
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return text
+    (value,) = literal_value(text) or [text]
+    return value
 
 
 def _is_same(found: object, wanted: object) -> bool:

@@ -12,6 +12,7 @@ from itertools import islice
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..syntax.collection import last_name
+from ..syntax.literals import literal_value
 from ..syntax.source import statements
 from .argument_tests import SAID
 from .probes import EDGE, ODD, argument_nodes, literal_calls, probes_of, varied_calls
@@ -74,15 +75,12 @@ def used_by(test: Test) -> Used:
 
 def _values(node: ast.expr) -> Iterator[object]:
     """Yield the literal values in an expression, those within containers too."""
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
-                yield from _values(child)
+    if (value := literal_value(node)) is not None:
+        yield from (value[0], *_within(value[0]))
         return
-    yield value
-    yield from _within(value)
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
+            yield from _values(child)
 
 
 def _within(value: object) -> Iterator[object]:

@@ -13,7 +13,7 @@ from keyword import iskeyword
 
 from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition, Function
-from ..syntax.literals import MAKERS
+from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
 from .doctests import shown
 from .kinds_of_input import kinds_in
@@ -299,11 +299,6 @@ def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str])
 
 def _stated_text(quoted: str) -> str | None:
     """Return the text that a quotation in a clause stands for; None where it is a name or a layout."""
-    inner = quoted.strip("`").strip()
-    try:
-        value = ast.literal_eval(inner)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return None
-    if not isinstance(value, str) or not value.strip() or _PATTERN.fullmatch(value):
-        return None
-    return repr(value)
+    (value,) = literal_value(quoted.strip("`").strip()) or [None]
+    is_text = isinstance(value, str) and value.strip() and not _PATTERN.fullmatch(value)
+    return repr(value) if is_text else None

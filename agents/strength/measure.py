@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
@@ -126,27 +126,32 @@ def coverage_job(
     code: str, tests: Sequence[Test], seconds: float = LONGEST_COVERAGE, beside: Mapping[str, bytes] = NO_FILES
 ) -> Job:
     """Return the job that measures `code` under `tests`, ended after `seconds`; `beside` are files to import."""
-    limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
-    files = {
-        **beside,
-        "under_coverage.py": _PROGRAM.read_bytes(),
-        "user_code.py": code.encode("utf-8", "surrogatepass"),
-        "test_user_code.py": render(tests).encode("utf-8", "surrogatepass"),
-    }
-    return Job(["-I", "-B", "/src/under_coverage.py", secrets.token_hex(8)], files, limits)
+    return finding_job(_PROGRAM, {"user_code.py": code, "test_user_code.py": render(tests)}, seconds, beside)
 
 
 def read_coverage(job: Job, ended: Ended) -> Coverage | None:
     """Return what `job` found; None where it was stopped, or its finding makes no sense."""
+    finding = read_finding(job, ended)
+    return None if finding is None or ended.stopped is not None else _coverage(finding)
+
+
+def finding_job(program: Path, texts: Mapping[str, str], seconds: float, beside: Mapping[str, bytes]) -> Job:
+    """Return a job that runs `program` with the files `texts` and `beside`; it marks its finding as it is told."""
+    limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
+    files = {name: text.encode("utf-8", "surrogatepass") for name, text in texts.items()}
+    argv = ["-I", "-B", f"/src/{program.name}", secrets.token_hex(8)]
+    return Job(argv, {**beside, program.name: program.read_bytes(), **files}, limits)
+
+
+def read_finding(job: Job, ended: Ended) -> dict[str, Any] | None:
+    """Return the JSON object behind the last mark; None where there is none."""
     mark = job.argv[-1].encode()
     marked = [line for line in ended.stdout.split(b"\n") if line.startswith(mark)]
-    if not marked or ended.stopped is not None:
-        return None
     try:
-        finding = json.loads(marked[-1].removeprefix(mark))
+        finding = json.loads(marked[-1].removeprefix(mark)) if marked else None
     except (ValueError, RecursionError):
         return None
-    return _coverage(finding) if isinstance(finding, dict) else None
+    return finding if isinstance(finding, dict) else None
 
 
 def without_coverage(interpreter: Interpreter) -> str:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Literal
 
 from .collection import last_name
-from .literals import expression, is_value
+from .literals import expression, is_value, literal_value
 from .source import names_bound, names_used, parse, unparse, with_values
 
 Sign = Literal["==", "!=", "true", "false", "raises"]
@@ -207,10 +207,7 @@ def _literal(text: str) -> tuple[object] | None:
     node = expression(text)
     if node is None or any(isinstance(each, ast.Constant) and each.value is ... for each in ast.walk(node)):
         return None
-    try:
-        return (ast.literal_eval(node),)
-    except (ValueError, TypeError, MemoryError, RecursionError):
-        return None
+    return literal_value(node)
 
 
 def _equal(one: str, other: str) -> bool | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from typing import Any
 
 from .source import parse_expression, statements
 
@@ -81,6 +82,14 @@ def exception(text: str) -> str | None:
     return found.__name__ if isinstance(found, type) and issubclass(found, Exception) else None
 
 
+def literal_value(node: ast.expr | str) -> tuple[Any] | None:
+    """Return the value of a literal, alone in a tuple; None for any other expression."""
+    try:
+        return (ast.literal_eval(node),)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
 def is_literal(text: str) -> bool:
     """Return True if `text` is the source of a plain value."""
     return _parsed(text) is not None
@@ -108,12 +117,11 @@ def _parsed(text: str) -> tuple[object] | None:
         return None
     try:
         node = parse_expression(text.strip())
-        within = (each for each in ast.walk(node) if each is not node)
-        if any(isinstance(each, ast.Constant) and each.value is ... for each in within):
-            return None  # left out, not said
-        return (ast.literal_eval(node),)
-    except (ValueError, TypeError, MemoryError, RecursionError):
+    except ValueError:
         return None
+    within = (each for each in ast.walk(node) if each is not node)
+    left_out = any(isinstance(each, ast.Constant) and each.value is ... for each in within)
+    return None if left_out else literal_value(node)
 
 
 def _typed(value: object) -> object:

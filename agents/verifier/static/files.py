@@ -225,7 +225,7 @@ class Files:
                     yield "it uses tmp_path, and drops what may have a file open"
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=made)))) if self._asks(made):
                     yield "it uses tmp_path, and drops what may have a file open"
-                case ast.With(items=items, body=body) if any(last(_function(each)) == "open" for each in items):
+                case ast.With(items=items, body=body) if "open" in map(_opened_by, items):
                     if any(self._asks(each) for part in body for each in ast.walk(part)):
                         yield "it asks the code while it has a file open"
 
@@ -253,5 +253,5 @@ class Files:
         return self._names.is_under_test(node) or any(isinstance(place, Function) for place in places)
 
 
-def _function(item: ast.withitem) -> ast.AST:
-    return getattr(item.context_expr, "func", item)
+def _opened_by(item: ast.withitem) -> str:
+    return last(getattr(item.context_expr, "func", item))

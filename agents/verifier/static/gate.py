@@ -11,6 +11,7 @@ from ...records import Test
 from ...syntax.collection import is_test
 from ...syntax.definitions import is_definition
 from ...syntax.encoding import decoded
+from ...syntax.literals import literal_value
 from ...syntax.source import names_bound
 from .names import Names, names_of
 from .tampering import Tampering
@@ -90,19 +91,15 @@ def _is_data(names: Names, node: ast.expr) -> bool:
     """Return True if `node` is, or names, literals of which one is none of True, False and None: what stands there
     decides nothing."""
     values = names.values_of(node) if isinstance(node, ast.Name) else [node]
-    try:
-        found = [ast.literal_eval(value or "") for value in values]
-    except (ValueError, TypeError, SyntaxError, RecursionError):
-        return False
-    return any(value is not None and type(value) is not bool for value in found)
+    found = [literal_value(value or "") for value in values]
+    kinds = [type(each[0]) for each in found if each is not None]
+    return len(kinds) == len(found) and not {bool, type(None)}.issuperset(kinds)
 
 
 def _is_value(node: ast.expr) -> bool:
     """Return True if `node` is a constant other than a text, which would be a message."""
-    try:
-        return not isinstance(ast.literal_eval(node), str)
-    except (ValueError, TypeError, RecursionError):
-        return False
+    value = literal_value(node)
+    return value is not None and not isinstance(value[0], str)
 
 
 def _is_question(node: ast.expr) -> bool:

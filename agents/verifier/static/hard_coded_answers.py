@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...syntax.imports import USER_MODULE
+from ...syntax.literals import literal_value
 from ...syntax.source import parse, parse_expression
 
 _FEWEST = 3
@@ -77,7 +78,12 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
     last part, the answer."""
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     others = {alias.asname or alias.name for node in imports for alias in node.names} | set(dir(builtins))
-    others -= {alias.asname or alias.name for node in imports for alias in node.names if _is_of_code(node, alias)}
+    others -= {
+        alias.asname or alias.name
+        for node in imports
+        for alias in node.names
+        if USER_MODULE in (alias.name, getattr(node, "module", ""))
+    }
     shared = dict(_named(tree.body))
     for part in tree.body:
         named = shared | dict(_named(ast.walk(part)))
@@ -100,10 +106,6 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
                 root = root.value
             if isinstance(root, ast.Name) and root.id not in others and given and all(map(_is_literal, given)):
                 yield _key(given)
-
-
-def _is_of_code(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> bool:
-    return USER_MODULE in (alias.name, getattr(node, "module", ""))
 
 
 def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
@@ -205,8 +207,4 @@ def _listed(tree: ast.Module) -> Iterator[set[str]]:
 
 
 def _is_literal(node: ast.expr) -> bool:
-    try:
-        ast.literal_eval(node)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-        return False
-    return True
+    return literal_value(node) is not None

@@ -183,7 +183,8 @@ class Called:
             if current is None or id(current) in seen:
                 continue
             seen.add(id(current))
-            found += reversed([frame for frame in map(self._frame, _walked(current)) if frame is not None])
+            walked = map(self._frame, traceback.walk_tb(current.__traceback__))
+            found += reversed([frame for frame in walked if frame is not None])
             waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
         return found
 
@@ -196,10 +197,6 @@ class Called:
         shown = {name: _text(repr, value)[:_MOST_VALUE] for name, value in values}
         path, function = code.co_filename[len(self._root) + 1 :], getattr(code, "co_qualname", code.co_name)
         return {"path": path, "line": line, "function": function, "values": shown}
-
-
-def _walked(error: BaseException) -> list[tuple[types.FrameType, int]]:
-    return list(traceback.walk_tb(error.__traceback__))
 
 
 def _definitions(body: list[Any]) -> list[Any]:

@@ -126,6 +126,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
     base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
     like = next((name for kind, name in KINDS.items() if issubclass(value, kind)), None)
+    own_bases = [base for base in value.__mro__ if str(base.__module__).partition(".")[0] not in STANDARD_LIBRARY]
     meta = {
         name for kind in type.mro(type(value)) if kind.__name__ not in _PLAIN_METACLASSES for name in vars(kind)
     }
@@ -145,15 +146,11 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "tzinfo": any((base.__module__, base.__name__) == ("datetime", "tzinfo") for base in value.__mro__),
         "error": error.__name__ if issubclass(value, BaseException) else None,
         "like": like,
-        "compares": any("__eq__" in vars(base) for base in value.__mro__ if not _of_the_library(base)),
+        "compares": any("__eq__" in vars(base) for base in own_bases),
         "abcs": [name for name in ABCS if issubclass(value, getattr(collections.abc, name))],
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
-
-
-def _of_the_library(value: type) -> bool:
-    return str(value.__module__).partition(".")[0] in STANDARD_LIBRARY
 
 
 def describe_function(value: Any) -> Description:

@@ -115,7 +115,8 @@ class Caller(Rulings):
         number = self.crossing.remote_number(arguments[0]) if arguments else None
         if what in ("set", "delete") and isinstance(arguments[0], (type, types.ModuleType)):
             self.calls.functions.clear()  # what they answer depends on the tests from here on
-        self._carry_environment()
+        if changes := self._environment.changes():
+            self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])
         if call is None or self._environment.set or self.temporary.folder:
             return self._asked_for(what, *arguments)
@@ -166,10 +167,6 @@ class Caller(Rulings):
             said.leaving = failures
         elif said is not None and (said or type(said) not in (bool, int)):
             self.caught += failures
-
-    def _carry_environment(self) -> None:
-        if changes := self._environment.changes():
-            self.ask("environment", None, changes)
 
     def end_test(self) -> None:
         """A test is over, and what it shared with the code."""

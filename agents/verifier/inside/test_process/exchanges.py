@@ -79,7 +79,8 @@ class Reader(Known):
                     changes = []  # a value of a kind that nothing is known of
                 if "__next__" in question[1][1] and what == "return":
                     changes.insert(1, ENDING)
-                self._learn_name(question[1], parts[0])
+                if isinstance(parts[0], list) and parts[0][:1] in (["o"], ["K"]):
+                    self._said.setdefault(parts[0][1], self._question(*question[1])[:_MOST_NAME])
             else:
                 continue
             key, (asking, asked_of) = question
@@ -127,10 +128,6 @@ class Reader(Known):
         if tag in ("o", "K", "y") and len(node) == 2 and isinstance(node[1], int):
             return [tag if tag == "K" else "o", self._named.get(node[1], node[1])]
         return [self._walked(part, origin) for part in node]
-
-    def _learn_name(self, question: Tree, answer: Tree) -> None:
-        if isinstance(answer, list) and answer[:1] in (["o"], ["K"]):
-            self._said.setdefault(answer[1], self._question(*question)[:_MOST_NAME])
 
     def _question(self, what: str, tree: Tree) -> str:
         """The question as text for a user: `f(1)`, `a Stack.pop()`."""

@@ -171,7 +171,7 @@ class Reporter:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
         """Keep both sides of the comparison that failed."""
-        self._compared = _comparison(op, left, right)
+        self._compared = {"op": op, "left": _shown(left), "right": _shown(right)}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -238,10 +238,6 @@ class _Whole(SafeRepr):
 def _shown(value: object) -> str:
     """A `repr` of at most 300 characters that never raises; whole where it fits, however many items there are."""
     return _Whole(_MOST_REPR).repr(value)
-
-
-def _comparison(operator: str, left: object, right: object) -> Comparison:
-    return {"op": operator, "left": _shown(left), "right": _shown(right)}
 
 
 def _failure(
