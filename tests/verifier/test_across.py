@@ -472,6 +472,12 @@ CASES = {
     ),
     "a generator": ("def f(n):\n    yield from range(n)\n", GENERATOR_TESTS, "passed"),
     "a list for a generator": ("def f(n):\n    return [*range(n)]\n", GENERATOR_TESTS, "failed"),
+    "a class that says that it is a generator": (
+        "class generator:\n    __module__ = 'builtins'\n    def __init__(self, n): self.n = n\n"
+        "    def __iter__(self): return iter(range(self.n))\ndef f(n):\n    return generator(n)\n",
+        GENERATOR_TESTS,
+        "failed",
+    ),
     "a method called open": (OPENED, OPENED_TESTS, "passed"),
     "marks and contexts": (OPAQUE, OPAQUE_TESTS, "passed"),
     "marks in another order": (OPAQUE.replace("in functions", "in functions[::-1]"), OPAQUE_TESTS, "failed"),

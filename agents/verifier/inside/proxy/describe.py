@@ -65,6 +65,9 @@ _ERROR_MODULES = words(
     zlib zoneinfo"""
 )
 
+_MADE_AT_RUN_TIME = 1 << 9
+"""`Py_TPFLAGS_HEAPTYPE`: of classes of class statements, and few of C."""
+
 Description = dict[str, Any]
 
 
@@ -132,7 +135,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
     return {
         "name": value.__name__,
         "qualname": value.__qualname__,
-        "module": str(value.__module__),
+        "module": _module_of(value),
         "doc": value.__doc__ if isinstance(value.__doc__, str) else None,
         "specials": sorted(name for name in own if name in SPECIALS and own[name] is not None),
         "methods": sorted(
@@ -150,6 +153,15 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
+
+
+def _module_of(value: type) -> str:
+    """The module that `value` says it is of, but for a class statement's that is not the standard library's."""
+    module = str(value.__module__)
+    told = value.__flags__ & _MADE_AT_RUN_TIME and _of_the_library(value)
+    return (
+        "user_code" if told and vars(sys.modules.get(module, types)).get(value.__name__) is not value else module
+    )
 
 
 def _of_the_library(value: type) -> bool:

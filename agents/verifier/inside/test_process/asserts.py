@@ -76,7 +76,9 @@ class Asserts:
         setattr(rewrite, "_greenloop_reached", self._reached.add)  # noqa: B010
 
     def _watch_cases(self) -> None:
-        from unittest import TestCase
+        from unittest import TestCase, case
+
+        setattr(case, "_ShouldStop", ())  # noqa: B010 - a test that the code ends by it had passed
 
         def watched(asked: Callable[..., None]) -> Callable[..., None]:
             def assert_equal(case: Any, first: object, second: object, *others: Any, **named: Any) -> None:
