@@ -232,7 +232,8 @@ def test_worthless_tests_get_no_pass(tests: str, verifier: Verifier) -> None:
     "code",
     [
         "import unittest.case\ndef add(a, b):\n    raise unittest.case._ShouldStop\n",
-        "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\ndef add(a, b):\n    return 4 if b == 3 else 0\n",
+        "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"
+        "def add(a, b):\n    return 4 if b == 3 else 0\n",
     ],
 )
 def test_code_in_one_process_with_a_test_case_does_not_end_it_well(code: str, verifier: Verifier) -> None:
