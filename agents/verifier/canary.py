@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-_FALSE = (
-    "assertEqual(1, 2)",
-    "assertTrue(0)",
-    "assertFalse(1)",
-    "assertIn(1, ())",
-    "assertRaises(ValueError, int)",
-)
+_FALSE = ("Equal(1, 2)", "True(0)", "False(1)", "In(1, ())", "Raises(ValueError, int)")
 
 
 def plant(cases: bool = False) -> tuple[dict[str, bytes], dict[str, str]]:
@@ -30,7 +24,9 @@ def plant(cases: bool = False) -> tuple[dict[str, bytes], dict[str, str]]:
         ).encode()
         for asserted in _FALSE if cases else ():
             case = f"test_{secrets.token_hex(6)}"
-            text = f"import unittest\nclass {case}(unittest.TestCase):\n    def {case}(self): self.{asserted}\n"
+            text = (
+                f"import unittest\nclass {case}(unittest.TestCase):\n    def {case}(self): self.assert{asserted}\n"
+            )
             files[name] += text.encode()
             outcomes[f"{name}::{case}::{case}"] = "failed"
         outcomes |= {f"{name}::{left}": "passed", f"{name}::{right}": "failed", f"{name}::{third}": "failed"}

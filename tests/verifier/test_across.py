@@ -435,6 +435,7 @@ def test_a():
     rules = {"more": partial(pow, 2, mod=5), "text": partial(lambda seen, n: seen.append(n), got)}
     assert run(rules, 3) == 3
     assert run({"more": rules["more"]}, 3) == 3 and got == [3]
+    assert run({"add": (5).__add__}, 3) == 8
 """
 GENERATOR_TESTS = """
 import inspect, types

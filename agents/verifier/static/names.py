@@ -244,9 +244,10 @@ class Names:
             name = next((name for name, item in _taken(helper, parent) if item is node), None)
             loads = [each for each in ast.walk(helper) if isinstance(each, ast.Name) and each.id == name]
             return name not in (None, "*") and all(self._is_read(each, depth - 1) for each in loads)
-        if isinstance(parent, ast.Subscript) and isinstance(parent.slice, ast.Slice):
-            return isinstance(parent.ctx, ast.Load)
-        return not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.For | ast.comprehension)
+        part = isinstance(getattr(parent, "slice", None), ast.Slice) and isinstance(
+            getattr(parent, "ctx", None), ast.Load
+        )
+        return part or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.For | ast.comprehension)
 
     def _given(self, parameter: ast.arg) -> list[ast.expr | None]:
         """Return what the calls in the file pass for a parameter of a function of the file."""
@@ -254,10 +255,9 @@ class Names:
         if not isinstance(helper, Function) or helper.decorator_list or len(self.defined[helper.name]) > 1:
             return [None]
         named = [node for node in self.nodes if helper.name in (last(node), text_of(node))]
-        if len(named) > _MOST_CALLS:
-            return [None]
         calls = [dict(_taken(helper, call)) if (call := self.call_of(node)) else {} for node in named]
-        return [None if "*" in given else given.get(parameter.arg) for given in calls] or [None]
+        given = [None if "*" in each else each.get(parameter.arg) for each in calls]
+        return given if 0 < len(given) <= _MOST_CALLS else [None]
 
     def _cases(self, parameter: ast.arg) -> list[ast.expr | None]:
         """Return the cases of a parameter of a test that pytest alone calls, as a literal lists them; nothing for

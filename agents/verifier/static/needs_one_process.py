@@ -81,13 +81,10 @@ def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
     """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or made by
     the code's own decorators or descriptors, such as a decorator of a method that is read like an attribute."""
     read = {each.attr for each in names.nodes if isinstance(each, ast.Attribute) and names.call_of(each) is None}
-    assigned = (
-        item
-        for item in node.body
-        if isinstance(item, ast.Assign | ast.AnnAssign) and not isinstance(item.value, ast.Name)
-    )
-    parts: list[ast.AST] = [*node.decorator_list, *assigned]
+    parts: list[ast.AST] = [*node.decorator_list]
     for item in node.body:
+        if isinstance(item, ast.Assign | ast.AnnAssign) and not isinstance(item.value, ast.Name):
+            parts.append(item)  # a name alone is a class or function that the tests keep
         parts += item.decorator_list if isinstance(item, Function) and item.name in read else []
     for inner in (inner for part in parts for inner in ast.walk(part)):
         if isinstance(inner, ast.Name) and inner.id in names.under_test:

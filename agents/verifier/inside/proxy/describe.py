@@ -65,8 +65,7 @@ _ERROR_MODULES = words(
     zlib zoneinfo"""
 )
 
-_MADE_AT_RUN_TIME = 1 << 9
-"""`Py_TPFLAGS_HEAPTYPE`: of classes of class statements, and few of C."""
+_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which few classes in C have
 
 Description = dict[str, Any]
 
@@ -158,10 +157,8 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
 def _module_of(value: type) -> str:
     """The module that `value` says it is of, but for a class statement's that is not the standard library's."""
     module = str(value.__module__)
-    told = value.__flags__ & _MADE_AT_RUN_TIME and _of_the_library(value)
-    return (
-        "user_code" if told and vars(sys.modules.get(module, types)).get(value.__name__) is not value else module
-    )
+    known = vars(sys.modules.get(module, types)).get(value.__name__) is value
+    return module if known or not (_of_the_library(value) and value.__flags__ & _CLASS_STATEMENT) else "user_code"
 
 
 def _of_the_library(value: type) -> bool:

@@ -18,7 +18,9 @@ from .shared import KINDS, VIEWS, extra_of
 from .tables import Tables
 from .versions import EXCEPTION_GROUP
 
-FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, functools.partial)
+FUNCTIONS = (
+    types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial,
+)  # fmt: skip
 _DEEPEST_CONTEXT = 20
 
 

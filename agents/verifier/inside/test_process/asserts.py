@@ -114,10 +114,9 @@ def _is_of_code(kind: type) -> bool:
 
 
 def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
-    if plain.__module__ not in _PLAIN_MODULES or plain not in kind.__mro__[1:-1] or not _is_of_code(kind):
-        return False
+    based = plain in kind.__mro__[1:-1] and plain.__module__ in _PLAIN_MODULES and _is_of_code(kind)
     usual = "_replace" in vars(kind) or any(base.__module__ == "enum" for base in kind.__mro__)
-    return not usual and kind.__name__ not in named
+    return based and not usual and kind.__name__ not in named
 
 
 def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, object] | None:
