@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+_FALSE = ("Equal(1, 2)", "True(0)", "False(1)", "In(1, ())", "Raises(ValueError, int)")
 
-def plant() -> tuple[dict[str, bytes], dict[str, str]]:
+
+def plant(cases: bool = False) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return fresh canaries under names that nobody can know: two files (name -> source), to run before and after
-    the tests, in each of which one passes and two fail, and the outcomes by node id."""
+    the tests, in each of which one passes and two fail, and the outcomes by node id. With `cases` a TestCase has
+    assertions of its own fail, too: code in their process could have replaced them."""
     files: dict[str, bytes] = {}
     outcomes: dict[str, str] = {}
     for _ in range(2):
@@ -19,5 +22,12 @@ def plant() -> tuple[dict[str, bytes], dict[str, str]]:
             f"def {right}():\n    assert {number} + 1 == {number}\n"
             f"def {third}():\n    raise LookupError\n"
         ).encode()
+        for asserted in _FALSE if cases else ():
+            case = f"test_{secrets.token_hex(6)}"
+            text = (
+                f"import unittest\nclass {case}(unittest.TestCase):\n    def {case}(self): self.assert{asserted}\n"
+            )
+            files[name] += text.encode()
+            outcomes[f"{name}::{case}::{case}"] = "failed"
         outcomes |= {f"{name}::{left}": "passed", f"{name}::{right}": "failed", f"{name}::{third}": "failed"}
     return files, outcomes

@@ -102,8 +102,8 @@ class FileRun:
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Session, Audit]:
-        canaries, expected = plant()
         source = self.file.source
+        canaries, expected = plant(cases=not isolated and "unittest" in source)
         session = self._opened(canaries, wanted, isolated)
         session.run()
         self._gather(session)

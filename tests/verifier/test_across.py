@@ -386,7 +386,100 @@ SumsTest = Sums.TestCase
 SumsTest.settings = settings(max_examples=5, stateful_step_count=5)
 """
 
+KEYS = """
+from collections.abc import MutableMapping
+class Held(MutableMapping):
+    def __init__(self, **items): self.items_held = items
+    def __getitem__(self, key): return self.items_held[key]
+    def __setitem__(self, key, value): self.items_held[key] = value
+    def __delitem__(self, key): del self.items_held[key]
+    def __iter__(self): return iter(self.items_held)
+    def __len__(self): return len(self.items_held)
+"""
+KEYS_TESTS = """
+from user_code import Held
+def test_a():
+    held = Held(a=1, b=2)
+    assert held.keys() == {"a", "b"}
+    assert {"a"} < held.keys() and held.keys() != {"a"}
+    assert held.keys() & {"a", "z"} == {"a"} and {"z"} | held.keys() == {"a", "b", "z"}
+    assert held.items() - {("a", 1)} == {("b", 2)}
+"""
+MARKS = """
+def mark(name):
+    def marked(function):
+        function.told = name
+        return function
+    return marked
+def told(holder):
+    found = [getattr(holder, name) for name in dir(holder) if name[:1] != "_"]
+    return {method.told: method(1) for method in found if hasattr(method, "told")}
+"""
+MARKS_TESTS = """
+from user_code import mark, told
+hook = mark("m")
+class A:
+    @hook
+    def run(self, a):
+        return a + 1
+    def rest(self, a):
+        return a
+def test_a():
+    assert told(A()) == {"m": 2}
+"""
+PARTIALS_TESTS = """
+from functools import partial
+from user_code import run
+def test_a():
+    got = []
+    rules = {"more": partial(pow, 2, mod=5), "text": partial(lambda seen, n: seen.append(n), got)}
+    assert run(rules, 3) == 3
+    assert run({"more": rules["more"]}, 3) == 3 and got == [3]
+    assert run({"add": (5).__add__}, 3) == 8
+"""
+GENERATOR_TESTS = """
+import inspect, types
+from user_code import f
+def test_a():
+    assert inspect.isgenerator(f(2)) and isinstance(f(2), types.GeneratorType)
+    assert list(f(2)) == [0, 1]
+"""
+OPENED = "class Account:\n    def open(self): self.amount = 0\n    def get(self): return self.amount\n"
+OPENED_TESTS = """
+from user_code import Account
+class TestAccount:
+    Kind = Account
+    def test_a(self):
+        account = self.Kind()
+        account.open()
+        assert account.get() == 0
+"""
 CASES = {
+    "keys of a mapping": (KEYS, KEYS_TESTS, "passed"),
+    "other keys": (KEYS.replace("iter(self", "iter('z' + x for x in self"), KEYS_TESTS, "failed"),
+    "keys that equal everything": (
+        f"{KEYS}    def keys(self): return Keys()\nfrom collections.abc import Set\nclass Keys(Set):\n"
+        "    __eq__ = __lt__ = __gt__ = lambda *_: True\n    __and__ = __or__ = __ror__ = lambda _, other: other\n"
+        "    __contains__ = __len__ = __iter__ = None\n",
+        KEYS_TESTS,
+        "failed",
+    ),
+    "marked methods": (MARKS, MARKS_TESTS, "passed"),
+    "methods that are marked alike": (MARKS.replace("= name", "= 'n'"), MARKS_TESTS, "failed"),
+    "partial functions": (
+        "def run(rules, n):\n    return [rules[key](n) for key in rules][0]\n",
+        PARTIALS_TESTS,
+        "passed",
+    ),
+    "a generator": ("def f(n):\n    yield from range(n)\n", GENERATOR_TESTS, "passed"),
+    "a list for a generator": ("def f(n):\n    return [*range(n)]\n", GENERATOR_TESTS, "failed"),
+    "a class that says that it is a generator": (
+        "class generator:\n    __module__ = 'builtins'\n    def __init__(self, n): self.n = n\n"
+        "    def __iter__(self): return iter(range(self.n))\ndef f(n):\n    return generator(n)\n",
+        GENERATOR_TESTS,
+        "failed",
+    ),
+    "a method called open": (OPENED, OPENED_TESTS, "passed"),
     "marks and contexts": (OPAQUE, OPAQUE_TESTS, "passed"),
     "marks in another order": (OPAQUE.replace("in functions", "in functions[::-1]"), OPAQUE_TESTS, "failed"),
     "an object's base compares": (POINT.replace("def make", "class Q(P): pass\nP = Q\ndef make"), TUPLE, "passed"),

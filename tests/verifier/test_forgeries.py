@@ -228,6 +228,24 @@ def test_worthless_tests_get_no_pass(tests: str, verifier: Verifier) -> None:
     assert verdict.kind != "passed", verdict
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import unittest.case\ndef add(a, b):\n    raise unittest.case._ShouldStop\n",
+        "import unittest\nunittest.TestCase.assertEqual = lambda *_: None\n"
+        "def add(a, b):\n    return 4 if b == 3 else 0\n",
+    ],
+)
+def test_code_in_one_process_with_a_test_case_does_not_end_it_well(code: str, verifier: Verifier) -> None:
+    tests = (
+        "import unittest, warnings\nfrom user_code import add\nclass TestA(unittest.TestCase):\n"
+        "    def test_a(self):\n        with self.assertWarns(UserWarning):\n            warnings.warn('x')\n"
+        "        self.assertEqual(add(1, 2), 3)\n        self.assertIn(add(1, 3), [4])\n"
+    )
+    verdict = verifier.verify(code, tests)
+    assert (verdict.isolation, verdict.kind == "passed") == ("in-process", False), verdict
+
+
 def test_no_exception_of_the_code_moves_a_test_into_its_own_process(verifier: Verifier) -> None:
     tests = "from user_code import add, run\ndef test_a():\n    assert run(lambda: add(1, 2)) == 3\n"
     code = "def add(a, b):\n    raise KeyboardInterrupt\ndef run(f):\n    return f()\n"

@@ -77,10 +77,15 @@ UNLIKE = [
     ("[{'a': (x / 1,)}]", "result = f(1)\n    assert result == [{'a': (1,)}]"),
     ("{x / 1: {2: 0}}", "assert f(1) == {1: {2: 0}}"),
     ("{x / 1, 2}", "assert f(1) == {1, 2}"),
+    ("type('Text', (str,), {})(x)", "assert f('a') == 'a'"),
+    ("[type('Row', (tuple,), {})([x, 2])]", "assert f(1) == [(1, 2)]"),
     ("float(x)", "for given, expected in [(1, 1), (2, 2)]:\n        assert f(given) == expected"),
 ]
 LIKE = [
     ("[x, 2.0, True, {1: (x,)}]", "assert f(1) == [1, 2.0, True, {1: (1,)}]"),
+    ("namedtuple('P', 'x y')(x, 2)", "assert f(1) == (1, 2)"),
+    ("IntEnum('E', 'A B')(x)", "assert f(1) == 1"),
+    ("P(x)", "from user_code import P\n    assert f(3) == 3 and type(f(3)) is P"),
     ("x / 3", "import pytest\n    assert f(3) == pytest.approx(1)"),
     ("x + 0.5", "assert f(1) != 1\n    assert 1 < f(1) < 2"),
 ]
@@ -126,10 +131,11 @@ def test_a_number_of_another_type_is_noted(answer: str, test: str, verifier: Ver
     assert "but of another type" in " ".join(passed(verifier, f"def f(x):\n    return {answer}\n", tests).notes)
 
 
-def test_it_is_noted_in_a_test_case_too(verifier: Verifier) -> None:
+@pytest.mark.parametrize("asserted", ["assertEqual(f(1), 1)", "assertDictEqual({1: f(1)}, {1: 1})"])
+def test_it_is_noted_in_a_test_case_too(asserted: str, verifier: Verifier) -> None:
     tests = (
         "import unittest\nfrom user_code import f\nclass TestF(unittest.TestCase):\n    def test_a(self):\n"
-        "        self.assertEqual(f(1), 1)\n"
+        f"        self.{asserted}\n"
     )
     assert "Line 5 of the tests takes 1.0 for 1" in " ".join(
         passed(verifier, "def f(x):\n    return x / 1\n", tests).notes
@@ -139,7 +145,9 @@ def test_it_is_noted_in_a_test_case_too(verifier: Verifier) -> None:
 @pytest.mark.parametrize(("answer", "test"), LIKE)
 def test_a_number_of_the_same_type_is_not_noted(answer: str, test: str, verifier: Verifier) -> None:
     tests = f"from user_code import f\ndef test_a():\n    {test}\n"
-    assert "type" not in " ".join(passed(verifier, f"def f(x):\n    return {answer}\n", tests).notes)
+    code = "from collections import namedtuple\nfrom enum import IntEnum\nclass P(int):\n    pass\n"
+    code += f"def f(x):\n    return {answer}\n"
+    assert "type" not in " ".join(passed(verifier, code, tests).notes)
 
 
 IDLE = [

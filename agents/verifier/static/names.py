@@ -40,6 +40,10 @@ ROWS = _rows()
 WHOLE = words("math cmath collections collections.abc fractions heapq bisect itertools statistics textwrap")
 """Modules whose rows hold all that a star import brings."""
 _MOST_TEXTS = 1000
+_DEEPEST = 3
+"""Functions through which a list is passed on."""
+_MOST_CALLS = 100
+"""Of a function of the tests: each is looked at once for each use of its parameter."""
 
 
 def parted(path: Path) -> tuple[str, Path]:
@@ -181,7 +185,7 @@ class Names:
 
     def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
         if isinstance(place, ast.arg):
-            return self._cases(place) if loops else [None]
+            return self._cases(place) or self._given(place)
         holder = self.parent(place)
         index: int | None = None
         if isinstance(holder, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in holder.elts):
@@ -193,14 +197,24 @@ class Names:
                 return self._each(each, index) if loops and target is place else [None]
         return [None]
 
-    def _each(self, node: ast.expr, index: int | None) -> list[ast.expr | None]:
+    def _each(self, node: ast.expr, index: int | None, depth: int = _DEEPEST) -> list[ast.expr | None]:
         """Return the elements of a literal that is gone through, or of each of them the one at `index`."""
-        if isinstance(node, ast.Name):
-            (literal, *others) = self.values_of(node, loops=False)
-            if literal is None or others or not self._stays(node, literal):
-                return [None]
-            node = literal
         match node:
+            case ast.Name(id=name):
+                values = self.values_of(node, loops=False) if depth else [None]
+                known = [value for value in values if value is not None]
+                rows = [row for value in known for row in getattr(value, "elts", []) if index is not None]
+                changeable = any(isinstance(row, ast.List) for row in rows)  # by `for row in rows: row[0] = ...`
+                if len(known) < len(values) or changeable or not self._stays(name, known):
+                    return [None]
+                return [part for value in known for part in self._each(value, index, depth - 1)]
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return self._each(value, index, depth)
+            case ast.Call(func=function, args=parts, keywords=[]) if self.is_builtin(function, "zip"):
+                whole = (
+                    index is None or index >= len(parts) or any(isinstance(part, ast.Starred) for part in parts)
+                )
+                return [None] if whole else self._each(parts[index or 0], None, depth)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 if index is None:
                     return list(elements)
@@ -213,23 +227,44 @@ class Names:
                 return list(values if index else keys)
         return [None]
 
-    def _stays(self, name: ast.Name, literal: ast.expr) -> bool:
-        """Return True if the literal that `name` holds cannot be changed: it is a tuple, or only gone through."""
-        loads = [node for node in self.nodes if isinstance(node, ast.Name) and node.id == name.id]
-        iterated = [
-            node
-            for node in loads
-            if not isinstance(node.ctx, ast.Load)
-            or isinstance(self.parent(node), ast.For | ast.comprehension)
-            or last(getattr(self.parent(node), "func", node)) == "parametrize"
-        ]
-        return isinstance(literal, ast.Tuple) or len(iterated) == len(loads)
+    def _stays(self, name: str, values: list[ast.expr]) -> bool:
+        """Return True if what `name` holds cannot be changed: tuples, or it is only gone through."""
+        loads = [node for node in self.nodes if isinstance(node, ast.Name) and node.id == name]
+        return all(isinstance(value, ast.Tuple) for value in values) or all(map(self._is_read, loads))
+
+    def _is_read(self, node: ast.Name, depth: int = _DEEPEST) -> bool:
+        """Return True if this use of a list goes through it, or a function of the file does that is given it."""
+        parent = self.parent(node)
+        if isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Call) and node in parent.args:
+            if last(parent.func) == "parametrize" or self.is_builtin(parent.func, "zip", "len", "enumerate"):
+                return True
+            (helper, *others) = self.defined.get(last(parent.func), [None])
+            if not isinstance(helper, Function) or others or not depth:
+                return False
+            name = next((name for name, item in _taken(helper, parent) if item is node), None)
+            loads = [each for each in ast.walk(helper) if isinstance(each, ast.Name) and each.id == name]
+            return name not in (None, "*") and all(self._is_read(each, depth - 1) for each in loads)
+        part = isinstance(getattr(parent, "slice", None), ast.Slice) and isinstance(
+            getattr(parent, "ctx", None), ast.Load
+        )
+        return part or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.For | ast.comprehension)
+
+    def _given(self, parameter: ast.arg) -> list[ast.expr | None]:
+        """Return what the calls in the file pass for a parameter of a function of the file."""
+        helper = next(node for node in self.above(parameter) if isinstance(node, Function | ast.Lambda))
+        if not isinstance(helper, Function) or helper.decorator_list or len(self.defined[helper.name]) > 1:
+            return [None]
+        named = [node for node in self.nodes if helper.name in (last(node), text_of(node))]
+        calls = [dict(_taken(helper, call)) if (call := self.call_of(node)) else {} for node in named]
+        given = [None if "*" in each else each.get(parameter.arg) for each in calls]
+        return given if 0 < len(given) <= _MOST_CALLS else [None]
 
     def _cases(self, parameter: ast.arg) -> list[ast.expr | None]:
-        """Return the cases of a parameter of a test that pytest alone calls, as a literal lists them."""
+        """Return the cases of a parameter of a test that pytest alone calls, as a literal lists them; nothing for
+        one of another function."""
         test = next((node for node in self.above(parameter) if isinstance(node, Function | ast.Lambda)), None)
         if not isinstance(test, Function) or not test.name.startswith("test"):
-            return [None]
+            return []
         named = [node for node in self.nodes if last(node) == test.name or text_of(node) == test.name]
         marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call)]
         plainly = all(path[:1] == ["pytest"] for mark in decorators(test) for path in self.paths(mark) or [[]])
@@ -249,6 +284,15 @@ class Names:
 
 _GET_TESTS = words("setup_method teardown_method setup_function teardown_function")
 """Functions to which pytest passes a test."""
+
+
+def _taken(function: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters of `function` with what `call` passes for them; `*` for what cannot be told."""
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    for name, item in zip(names, call.args, strict=False):
+        yield name if isinstance(call.func, ast.Name) and not isinstance(item, ast.Starred) else "*", item
+    for word in call.keywords:
+        yield word.arg or "*", word.value
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:

@@ -47,11 +47,17 @@ def shared_by(names: Names) -> Iterator[str]:
                     yield f"it uses {'.'.join(path)}"
         if isinstance(node, ast.ClassDef):
             yield from _shared_class(node, names)
-        if isinstance(node, ast.Call) and last(node.func) in _CALLS:
+        if isinstance(node, ast.Call) and last(node.func) in _CALLS and not _opens_nothing(names, node):
             yield f"it calls {last(node.func)}"
         if isinstance(node, ast.Call) and last(node.func) == "getfixturevalue":
             asked = {text for item in node.args for text in names.texts(item) or ()}
             yield from (f"it asks for the fixture {name}" for name in sorted(asked & _FIXTURES))
+
+
+def _opens_nothing(names: Names, call: ast.Call) -> bool:
+    """Return True for `account.open()` as a statement: no file that it might open is read."""
+    method = isinstance(call.func, ast.Attribute) and call.func.attr == "open"
+    return method and not names.paths(call.func) and isinstance(names.parent(call), ast.Expr)
 
 
 def _is_carried(names: Names, use: ast.expr) -> bool:
@@ -75,9 +81,10 @@ def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
     """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or made by
     the code's own decorators or descriptors, such as a decorator of a method that is read like an attribute."""
     read = {each.attr for each in names.nodes if isinstance(each, ast.Attribute) and names.call_of(each) is None}
-    assigned = (item for item in node.body if isinstance(item, ast.Assign | ast.AnnAssign))
-    parts: list[ast.AST] = [*node.decorator_list, *assigned]
+    parts: list[ast.AST] = [*node.decorator_list]
     for item in node.body:
+        if isinstance(item, ast.Assign | ast.AnnAssign) and not isinstance(item.value, ast.Name):
+            parts.append(item)  # a name alone is a class or function that the tests keep
         parts += item.decorator_list if isinstance(item, Function) and item.name in read else []
     for inner in (inner for part in parts for inner in ast.walk(part)):
         if isinstance(inner, ast.Name) and inner.id in names.under_test:

@@ -714,6 +714,65 @@ def f():
     pass
 [getattr(f, n) for n in dir(f) if n[2:4] == 'bu'][0]['exec'](TEXT)
 """,
+    "getattr in a helper given more": """
+def f():
+    pass
+def look(names):
+    for name in names:
+        getattr(f, name)['exec'](TEXT)
+look(names=[chr(95) * 2 + 'builtins' + chr(95) * 2])
+look([])
+""",
+    "getattr in a helper given a list that grows": """
+def f():
+    pass
+def look(names):
+    for name in zip(names):
+        pass
+    for name, _ in zip(names[:], [1]):
+        getattr(f, name)['exec'](TEXT)
+names = []
+def grow(given):
+    for each in [1]:
+        given.append(chr(95) * 2 + 'builtins' + chr(95) * 2)
+grow(names)
+look(names)
+""",
+    "getattr in a helper that is handed on": """
+def f():
+    pass
+def look(name):
+    getattr(f, name)['exec'](TEXT)
+list(map(look, [chr(95) * 2 + 'builtins' + chr(95) * 2]))
+if 0:
+    look('push')
+""",
+    "getattr in a helper whose parameter is set": """
+def f():
+    pass
+def look(names):
+    names[:] = [chr(95) * 2 + 'builtins' + chr(95) * 2]
+    for name in names:
+        getattr(f, name)['exec'](TEXT)
+look(['push'])
+""",
+    "getattr in a method called by its class": """
+def f():
+    pass
+class A:
+    def look(self, name, more=0):
+        getattr(f, name)['exec'](TEXT)
+A.look('push', chr(95) * 2 + 'builtins' + chr(95) * 2, 'pop')
+""",
+    "getattr of rows that change": """
+def f():
+    pass
+rows = [['push', 1]]
+for row in rows:
+    row[0] = chr(95) * 2 + 'builtins' + chr(95) * 2
+for name, _ in rows:
+    getattr(f, name)['exec'](TEXT)
+""",
     "getattr with a rebound name": """
 def f():
     pass

@@ -70,6 +70,16 @@ HONEST = {
         "def test_a():\n    box = user_code.Box()\n    for name in ['size', 'count']:\n"
         "        assert getattr(box, name) == 0\n"
     ),
+    "getattr in a function that is given the names": (
+        "def run(names, given):\n    box = user_code.Box()\n"
+        "    return [getattr(box, name)(*args) for name, args in zip(names[1:], given)]\n"
+        "def test_a():\n    names = ['Box', 'put', 'get']\n    assert run(names, [(1,), ()]) == [None, 1]\n"
+        "def test_b():\n    assert run(given=[()], names=['Box', 'get']) == [None]\n"
+    ),
+    "getattr in a function that is given a name": (
+        "def call(name, *args):\n    return getattr(user_code.Box(), name)(*args)\n"
+        "def test_a():\n    assert call('put', 1) is None\n    assert call('size') == 0\n"
+    ),
     "input by its module": (
         "import builtins\ndef test_a(monkeypatch):\n    monkeypatch.setattr(builtins, 'input', lambda _: '4')\n"
         "    assert user_code.ask() == 5\n"

@@ -106,6 +106,11 @@ HONEST = {
         "def f(g):\n    return g(1) if g(3) == 9 else 49\n",
         "from user_code import f\ndef test_f():\n    for g in (lambda x: x, f):\n        assert f(g) == 1\n",
     ),
+    "letters of a text": (
+        "def f(word):\n    for letter in word:\n        if letter == 'R': yield 1\n"
+        "        elif letter == 'L': yield 2\n        elif letter == 'A': yield 3\n",
+        _asserts([(("R",), 1), (("L",), 2), (("A",), 3), (("RALA",), 4)]),
+    ),
     "other answers": (
         "def f(n):\n    if n == 3: return 1\n    if n == 7: return 2\n",
         _asserts([((3,), 9), ((7,), 49)]),

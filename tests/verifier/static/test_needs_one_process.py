@@ -104,7 +104,9 @@ TOGETHER = {
     "a mock by its module": "from unittest import mock\ndef test_a():\n    assert f(mock.patch) == 1\n",
     "references": "import weakref\ndef test_a():\n    assert weakref.ref(f(1))() is None\n",
     "what an object holds": "def test_a():\n    assert vars(f(1)) == {}\n",
-    "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.GeneratorType)\n",
+    "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.CoroutineType)\n",
+    "a method called open whose file is read": "def test_a():\n    assert f(1).open().read() == 'x'\n",
+    "a file of a path": "import pathlib\ndef test_a():\n    pathlib.Path('x').open('w')\n    assert f(1)\n",
 }
 
 PATHS = "import json, os, time\nfrom pathlib import Path\nimport user_code\nfrom user_code import Store\n"

@@ -65,6 +65,8 @@ _ERROR_MODULES = words(
     zlib zoneinfo"""
 )
 
+_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which few classes in C have
+
 Description = dict[str, Any]
 
 
@@ -133,7 +135,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
     return {
         "name": value.__name__,
         "qualname": value.__qualname__,
-        "module": str(value.__module__),
+        "module": _module_of(value),
         "doc": value.__doc__ if isinstance(value.__doc__, str) else None,
         "specials": sorted(name for name in own if name in SPECIALS and own[name] is not None),
         "methods": sorted(
@@ -151,6 +153,14 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),
     }
+
+
+def _module_of(value: type) -> str:
+    """The module that `value` says it is of, but for a class statement's that is not the standard library's."""
+    module = str(value.__module__)
+    known = vars(sys.modules.get(module, types)).get(value.__name__) is value
+    claims = module.partition(".")[0] in STANDARD_LIBRARY and value.__flags__ & _CLASS_STATEMENT
+    return "user_code" if claims and not known else module
 
 
 def describe_function(value: Any) -> Description:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import types
 from collections import deque
@@ -17,7 +18,9 @@ from .shared import KINDS, VIEWS, extra_of
 from .tables import Tables
 from .versions import EXCEPTION_GROUP
 
-FUNCTIONS = (types.FunctionType, types.MethodType, types.BuiltinFunctionType)
+FUNCTIONS = (
+    types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType, functools.partial,
+)  # fmt: skip
 _DEEPEST_CONTEXT = 20
 
 
@@ -122,7 +125,10 @@ class Packer:
             return ["o", number, self._attributes(value, depth)] if again else ["o", number]
         if self._peer.describes_functions and isinstance(value, FUNCTIONS):
             hints = self._parts(getattr(value, "__annotations__", {}), depth)
-            return ["o", number, ["F", describe_function(value), self._attributes(value, depth), hints], None]
+            held = getattr(value, "__func__", None)  # of a method: the code may have marked the function
+            marked = self._tables.export(held) if self._tables.is_exported(held) else None
+            function = ["F", describe_function(value), self._attributes(value, depth), hints, marked]
+            return ["o", number, function, None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _attributes(self, function: Any, depth: int) -> Tree:

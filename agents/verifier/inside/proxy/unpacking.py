@@ -113,6 +113,8 @@ class Unpacker:
         number, kind, extra = parts
         if kind[0] == "F":
             function = self._peer.make_function(kind[1:])
+            if kind[4] is not None:
+                vars(function).update(vars(self._known(kind[4:])))
             self._with_attributes(function, kind[2], depth)
             function.__annotations__ = {name: self.tree(hint, depth) for name, hint in kind[3].items()}
             return self._tables.adopt(number, function)

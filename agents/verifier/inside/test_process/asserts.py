@@ -4,14 +4,19 @@ which took a value for another of a different type."""
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from _pytest.assertion import rewrite
 
+from ..proxy.peer import USER_MODULE
+
 _NUMBERS = frozenset([bool, int, float, complex])
+_PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _MOST_ITEMS = 1000
 """Values that are looked at in one comparison."""
 
@@ -24,7 +29,7 @@ class Asserts:
         self.failures = 0
         self._failed = failed
         self._note = note
-        self._noted: set[frozenset[type]] = set()
+        self._noted: set[frozenset[str]] = set()
         self._path = str(tests_path)
         self._lines: set[int] = set()
         self._reached: set[int] = set()
@@ -71,35 +76,60 @@ class Asserts:
         setattr(rewrite, "_greenloop_reached", self._reached.add)  # noqa: B010
 
     def _watch_cases(self) -> None:
-        from unittest import TestCase
+        from unittest import TestCase, case
 
-        asked = TestCase.assertEqual
+        setattr(case, "_ShouldStop", ())  # noqa: B010 - a test that the code ends by it had passed
 
-        def assert_equal(case: Any, first: object, second: object, msg: Any = None) -> None:
-            asked(case, first, second, msg)
-            self._compared(True, first, second, sys._getframe(1).f_lineno)
+        def watched(asked: Callable[..., None]) -> Callable[..., None]:
+            def assert_equal(case: Any, first: object, second: object, *others: Any, **named: Any) -> None:
+                asked(case, first, second, *others, **named)
+                caller = sys._getframe(1)
+                if caller.f_code.co_filename == self._path:  # assertEqual calls the others itself
+                    self._compared(True, first, second, caller.f_lineno)
 
-        setattr(TestCase, "assertEqual", assert_equal)  # noqa: B010
+            return assert_equal
+
+        for kind in ("", "Dict", "List", "Set", "Tuple", "Sequence"):
+            name = f"assert{kind}Equal"
+            setattr(TestCase, name, watched(getattr(TestCase, name)))
 
     def never(self) -> list[int]:
         """Lines of the assertions that were never reached."""
         return sorted(self._lines - self._reached)
 
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", Path(self._path).read_text(encoding="utf-8", errors="replace")))
+
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
-        found = unlike(left, right) if equal is True else None
-        if found is not None and (kinds := frozenset(map(type, found))) not in self._noted:
+        found = unlike(left, right, self._named) if equal is True else None
+        if found is not None and (kinds := frozenset(type(part).__name__ for part in found)) not in self._noted:
             self._noted.add(kinds)
-            self._note(f"Line {line} of the tests takes {found[0]!r} for {found[1]!r}: equal, but of another type")
+            one, other = (f"a {type(part).__name__}" if _is_of_code(type(part)) else repr(part) for part in found)
+            self._note(f"Line {line} of the tests takes {one} for {other}: equal, but of another type")
 
 
-def unlike(left: Any, right: Any) -> tuple[object, object] | None:
-    """The first two numbers that stand in the same place of equal plain data and are of two types."""
+def _is_of_code(kind: type) -> bool:
+    return kind.__module__ == USER_MODULE
+
+
+def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
+    based = plain in kind.__mro__[1:-1] and plain.__module__ in _PLAIN_MODULES and _is_of_code(kind)
+    usual = "_replace" in vars(kind) or any(base.__module__ == "enum" for base in kind.__mro__)
+    return based and not usual and kind.__name__ not in named
+
+
+def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, object] | None:
+    """The first two values that stand in the same place of equal plain data and are of two types: numbers, or one
+    is of a class of the code's, which is neither `named` by the tests nor an enum or a NamedTuple."""
     waiting, seen = [(left, right)], 0
     while waiting and seen < _MOST_ITEMS:
         one, other = waiting.pop()
         seen += 1
         kind, its_kind = type(one), type(other)
         if kind in _NUMBERS and its_kind in _NUMBERS and kind is not its_kind:
+            return one, other
+        if any(_is_in_disguise(*kinds, named) for kinds in ((kind, its_kind), (its_kind, kind))):
             return one, other
         if kind is its_kind and kind in (list, tuple):
             waiting += zip(one, other)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
 from ..proxy import packages
@@ -78,6 +78,10 @@ class Rulings(Peer):
             own = self.is_named(kind)
             if (name in _COMPARISONS and not (own and kind._greenloop_compares)) or (name in _READING and not own):
                 return self._of_container(target, name, args)
+        members = not other and issubclass(kind, Set) and isinstance(args[0] if args else None, (set, frozenset))
+        if members and name in _COMPARISONS | _ARITHMETIC and not self.is_named(kind):
+            held = set(itertools.islice(iter(target), _MOST_ITEMS))  # such as the keys of a mapping of the code's
+            return getattr(held, name, lambda _: NotImplemented)(args[0])
         if name in _COMPARISONS:
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
                 if name not in ("__eq__", "__ne__") or type(args[0]) not in (tuple, list):
