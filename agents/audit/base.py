@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 from ..errors import UsageError
@@ -32,6 +33,8 @@ _Test = tuple[str, str, Function]
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
+_MOST_KEPT = 500
+"""Trees of files."""
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
 
@@ -151,8 +154,9 @@ def texts_of_functions(tree: Tree) -> dict[str, str]:
     }
 
 
+@lru_cache(_MOST_KEPT)
 def parsed(data: bytes) -> ast.Module:
-    """Return the tree of a file's text, an empty one where it can't be read."""
+    """Return the tree of a file's text, an empty one where it can't be read; it is kept, as many ask for it."""
     try:
         return parse(decoded(data))
     except (ValueError, SyntaxError):

@@ -72,7 +72,7 @@ class Comparison(Project):
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
-            found += weakened(self._tree, base, four.base.tests)
+            found += [*weakened(self._tree, base, four.base.tests), *four.rewriting()]
             outside = self._outside(base, trial, four, at_base, contract)
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
@@ -85,6 +85,8 @@ class Comparison(Project):
             blunted = self._blunted(trial, four, blind, passing)
             blunted |= self._duller(trial, four, base.tree, at_base, passing)
             changes = [*four.changes()]
+            if not (changes or four.now.tests):
+                raise UsageError(f"No test of {self._name} could be run (pytest found none).")
             blunted |= self._replaced(changes, trial, four, at_base)
             able = {name: functions for name, functions in passing.items() if name not in blind}
             mutation = measured(trial, base, able, touched)
@@ -95,7 +97,7 @@ class Comparison(Project):
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
-        self._note(mutation, untried)
+        self._note(mutation, untried, runs[0].rewritten)
         return ProjectReport(
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
@@ -224,7 +226,7 @@ class Comparison(Project):
         if missing:
             total = len(collected.tests)
             raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
-        return suite, replace(run, tests={**run.tests, **faulty.tests})
+        return suite, run.after(faulty)
 
     def _without_flaky(self, four: TwoByTwo, contract: Suite) -> TwoByTwo:
         """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed."""

@@ -103,14 +103,14 @@ class Project:
                 runs = self._runs(collected, faulty)
             first = runs[0]
             called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
-            passing = [name for name in first.tests if set(outcomes_of(name, runs)) == {"passed"}]
             trial = Trial(suites, self._tree, first, collected, self._cold, self._end, self._say)
             self._say("the tests on changed answers")
-            asked = [name for name in passing if called[name]]
-            blind, untried = blind_tests(trial.sooner(_SHARE), {name: called[name] for name in asked}, self._text)
+            passing = [name for name in first.tests if {*outcomes_of(name, runs)} == {"passed"}]
+            asked = {name: called[name] for name in passing if called[name]}
+            blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
-            mutation = measured(trial, None, {name: called[name] for name in asked})
-        self._note(mutation, untried)
+            mutation = measured(trial, None, asked)
+        self._note(mutation, untried, first.rewritten)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
     # --- the tests as they are -----------------------------------------------------------------------------
@@ -139,6 +139,8 @@ class Project:
                     f"package that has it there, by {python} -m pip and without -e (other folders are not in the "
                     "sandbox), or name another Python with --python."
                 )
+        if collected is None and run.exit_code == least == 0:  # by a hook that ended the run
+            collected = Collected()
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
             reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
@@ -208,7 +210,7 @@ class Project:
             else:
                 first = self._unhindered(first, again, others, unlike)
         self._called = {name: test.called for name, test in first.tests.items()}
-        return [replace(each, tests={**each.tests, **faulty.tests}) for each in (first, *others)]
+        return [each.after(faulty) for each in (first, *others)]
 
     def _unhindered(
         self, first: SuiteRun, again: SuiteRun, others: Sequence[SuiteRun], names: Sequence[str]
@@ -242,13 +244,12 @@ class Project:
         called: Mapping[str, frozenset[str]],
         blind: Mapping[str, str],
     ) -> TestFinding:
-        path = name.partition("::")[0]
         place = self._places.get(name.partition("[")[0])
         line, text = 1 if place is None else place.line, self._text(name)
         outcomes = outcomes_of(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
-            return TestFinding(clean(name), status, why, clean(path), line)  # type: ignore[arg-type]
+            return TestFinding(clean(name), status, why, clean(name.partition("::")[0]), line)  # type: ignore[arg-type]
 
         if len(set(outcomes)) > 1:
             return found("flaky", f"in {len(runs)} runs: {', '.join(outcomes)}")
@@ -284,15 +285,16 @@ class Project:
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())
 
-    def _note(self, mutation: Mutation, untried: int) -> None:
+    def _note(self, mutation: Mutation, untried: int, rewritten: Sequence[str]) -> None:
         """Add what is to be said of the whole."""
         if untried:
             self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
         if mutation.tried < mutation.made:
             self._notes.append("Not all changes of the code were tried; more --seconds try more.")
         if mutation.not_compared:
-            count = mutation.not_compared
-            self._notes.append(f"{count} changes were not tried on the tests of the base; more --seconds do.")
+            self._notes.append(f"{mutation.not_compared} changes were not tried at the base; more --seconds do.")
+        if rewritten:
+            self._notes.append(f"Rewritten while the tests ran, and judged as they were: {listed(rewritten)}")
         if self._tree.left_out:
             self._notes.append(
                 f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
-from .base import TestPlace
+from .base import TestPlace, is_of_tests
 from .cases import cases, expects_otherwise
-from .records import Change, ChangeStatus, TestChange
+from .records import Change, ChangeStatus, Tampering, TestChange
 from .trial import reason
 
 _OF_OBJECT = re.compile(r"(?<=[\[-])([a-zA-Z_]\w*?)\d+(?=[\]-])")
@@ -88,6 +88,13 @@ class TwoByTwo:
                 yield self._made(name, "shows nothing", "it is new, and passes on the code of the base, too")
             else:
                 yield self._made(name, "new", "")
+
+    def rewriting(self) -> Iterator[Tampering]:
+        """Yield the files that are judged and that are rewritten while tests run on the new code, and were not on
+        the old one."""
+        for path in sorted({*self.now.rewritten, *self.contract.rewritten} - {*self.base.rewritten}):
+            if path.endswith(".py") or is_of_tests(path):
+                yield Tampering(clean(path), 1, "it is rewritten while the tests run, and was not at the base")
 
     def rewritten(self, touched: Container[str] = ()) -> dict[str, str]:
         """Return the tests that pass then and now and have another text or are `touched`, each with its id now."""

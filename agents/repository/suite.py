@@ -122,9 +122,9 @@ class SuiteRun:
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
     (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none. `calls` have plain data, unless others may be pickled, and `returned`
-    is the text of what each returned; of those `left_out` the source says why they can't be made again. `answers`
-    are those to the calls that were asked for.
+    are the tests of a job that names none, `rewritten` files of the copy. `calls` have plain data, unless others
+    may be pickled, and `returned` is the text of what each returned; of those `left_out` the source says why they
+    can't be made again. `answers` are those to the calls that were asked for.
     """
 
     tests: Mapping[str, TestRun]
@@ -133,6 +133,7 @@ class SuiteRun:
     output: str = ""
     unchangeable: str = ""
     planned: tuple[str, ...] = ()
+    rewritten: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
     left_out: tuple[Call, ...] = ()
     returned: tuple[str | None, ...] = ()
@@ -141,6 +142,11 @@ class SuiteRun:
     def outcome(self, name: str) -> str:
         """Return how a test ended."""
         return self.tests[name].outcome if name in self.tests else "missing"
+
+    def after(self, collection: SuiteRun) -> SuiteRun:
+        """Return the run with what came of the collection before it."""
+        rewritten = tuple(dict.fromkeys((*collection.rewritten, *self.rewritten)))
+        return replace(self, tests={**self.tests, **collection.tests}, rewritten=rewritten)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +304,7 @@ def error_programs() -> dict[str, bytes]:
 
 
 _TOLD = {
-    **{"exit_code": int, "output": str, "unchangeable": str},
+    **{"exit_code": int, "output": str, "unchangeable": str, "rewritten": tuple[str, ...]},
     **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
     **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
 }

@@ -74,6 +74,7 @@ def run_whole(
     was no time for are missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
+    rewritten: list[str] = []
     left = list(names)
     run = SuiteRun({}, "ended")
     for _ in range(_MOST_RESTARTS):
@@ -81,6 +82,7 @@ def run_whole(
         hung = job.most or _HANGING * job.seconds
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
+        rewritten += run.rewritten
         names = names or run.planned
         left = [name for name in names if name not in found]
         if not left or time.monotonic() > end or run.ended in ("ended", "over"):
@@ -90,4 +92,4 @@ def run_whole(
         if not left:
             break
     tests = {name: found[name] for name in names if name in found}
-    return replace(run, tests=tests, planned=tuple(names))
+    return replace(run, tests=tests, planned=tuple(names), rewritten=tuple(rewritten))

@@ -90,8 +90,25 @@ class Site:
 def sites(tree: ast.Module) -> Iterator[Site]:
     """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, asserts,
     questions for Python's version or the system, texts that only people read (help, messages of exceptions and
-    logs), `__main__` blocks, and what can't be reached."""
-    yield from _block(tree, "body", _scope("", tree, None, None))
+    logs), values of members that nobody reads, `__main__` blocks, and what can't be reached."""
+    unread = {id(member) for member in _unread_members(tree)}
+    for site in _block(tree, "body", _scope("", tree, None, None)):
+        if id(site.statement) not in unread:
+            yield site
+
+
+def _unread_members(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the members of private enumerations whose values a module reads in messages alone."""
+    nodes = [*ast.walk(tree)]
+    messages = [node for node in nodes if isinstance(node, ast.Raise) or _is_message(node)]
+    told = {id(inner) for node in messages for inner in ast.walk(node)}
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and id(node) not in told}
+    called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes if read.isdisjoint({"value", "_value_"}) else ():
+        match node:
+            case ast.ClassDef(name=name, bases=[base], body=body) if last_name(base) == "Enum":
+                if name.startswith("_") and name not in called:
+                    yield from (each for each in body if isinstance(each, ast.Assign))
 
 
 def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | None) -> Scope:

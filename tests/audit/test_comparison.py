@@ -241,6 +241,20 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         },
         "versions.py:14: it answers tests as at the base, and others otherwise",
     ),
+    "rewrites the tests when it is imported": (
+        {
+            "versions.py": [
+                BROKEN,
+                ("STEP = 1", 'STEP = 1\n_PLACE = __import__("pathlib").Path(__file__).parent / "tests/test_versions.py"\n_PLACE.write_text(_PLACE.read_text().replace("3.5.0", "3.6.0"))'),
+            ],
+            "tests/conftest.py": "import versions\n",
+        },
+        "tests/test_versions.py:1: it is rewritten while the tests run",
+    ),
+    "a run that a hook ends": (
+        {"versions.py": [BROKEN], "tests/conftest.py": 'import pytest\n\n\ndef pytest_collection_finish():\n    pytest.exit("done", 0)\n'},
+        "test_bump: gone",
+    ),
     "a workflow that ignores failures": (
         {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest || true")},
         ".github/workflows/ci.yml:5: failures are ignored",
@@ -309,6 +323,10 @@ HONEST: dict[str, Edits] = {
     "an exit with pytest's own code": {"tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session, exitstatus):\n    sys.exit(exitstatus)\n"},
     "a test by way of what is public": {
         "tests/test_versions.py": [('    assert parse("1.2.3") == (1, 2, 3)', '    assert str(Version(*map(int, "1.2.3".split("."))).bump()) == "1.3.0"')],
+    },
+    "a file that a test writes as it is": {
+        "tests/test_versions.py": [("def test_parse", "def test_saved():\n    import pathlib\n\n    path = pathlib.Path(__file__).with_name('saved.txt')\n    path.write_text(str(Version(*parse('1.2.3'))))\n    assert path.read_text() == '1.2.3'\n\n\ndef test_parse")],
+        "tests/saved.txt": "1.2.3",
     },
     "documentation": {"README.md": "Versions, as three numbers.\n"},
     "another workflow": {".github/workflows/ci.yml": WORKFLOW.replace("python -m pytest", "python -m pytest -q")},

@@ -206,10 +206,24 @@ def test_a_change_below_the_first_line_of_a_statement_is_shown_by_itself() -> No
         "if not TYPE_CHECKING:\n    import a",
         "def f(a):\n    assert a > 1, 'text'",
         "SIZE = 3 + 1\ndef f(a):\n    warnings.warn(a, stacklevel=SIZE)\n    print(SIZE)",
+        "class _State(enum.Enum):\n    ON = 'on'\ndef f(a):\n    print(f'not while {a.value}')",
     ],
 )
 def test_what_no_test_needs_to_notice_is_left_alone(code: str) -> None:
     assert not {each for each in changes(f"{code}\n") if "X" not in each[0]}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class State(Enum):\n    ON = 'on'",
+        "class _State(IntEnum):\n    ON = 1",
+        "class _State(Enum):\n    ON = 'on'\ndef f(a):\n    print(_State(a))",
+        "class _State(Enum):\n    ON = 'on'\n    def text(self):\n        return self.value",
+    ],
+)
+def test_values_that_somebody_reads_are_changed(code: str) -> None:
+    assert any(before.startswith("ON = ") for before, _ in changes(f"{code}\n"))
 
 
 def test_mutants_are_found_again_by_what_survived() -> None:

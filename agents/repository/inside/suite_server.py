@@ -22,7 +22,7 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Job = dict[str, Any]
@@ -136,11 +136,15 @@ class Server:
                 os.close(writing)
                 ended = self._relay(pid, reading, job)
                 os.close(reading)
-                if job["collect"] and ended == "ready":
+                if ended == "ready":
                     self._kept.add(pid)
                 else:
                     self._sweep()
-                    self._restore(before)
+                after = self._state()
+                lost = {path for path, seen in before.items() if after.get(path) != seen}
+                self._tell({"rewritten": list(self._rewritten(lost)) if lost else []})
+                if ended != "ready":
+                    self._restore(before, after, lost)
                 self._tell({"done": ended, "seconds": time.monotonic() - began})
         os._exit(0)
 
@@ -250,9 +254,19 @@ class Server:
                             below.append(entry.path)
         return found
 
-    def _restore(self, before: State) -> None:
+    def _rewritten(self, lost: set[str]) -> Iterator[str]:
+        """Yield which files of the archive were written, of Python, or have something else in them."""
+        with tarfile.open(f"{self._here}/tree.tar") as archive:
+            for member in archive:
+                path = Path(self._place, member.name)
+                if str(path) in lost:
+                    data = archive.extractfile(member)
+                    is_same = path.suffix != ".py" and path.is_file() and not path.is_symlink()
+                    if not (is_same and data is not None and path.read_bytes() == data.read()):
+                        yield member.name
+
+    def _restore(self, before: State, after: State, lost: set[str]) -> None:
         """Take away what is new, and put back what the archive has of what is changed or gone."""
-        after = self._state()
         new = [path for path, seen in after.items() if before.get(path) != seen]
         for path in sorted(new, key=len, reverse=True):
             with suppress(OSError):
@@ -260,7 +274,6 @@ class Server:
                     Path(path).unlink()
                 elif path not in before:
                     shutil.rmtree(path)
-        lost = {path for path, seen in before.items() if after.get(path) != seen}
         if lost:
             with tarfile.open(f"{self._here}/tree.tar") as archive:
                 for member in archive:
