@@ -21,7 +21,7 @@ FUZZ = settings(max_examples=60, deadline=None, suppress_health_check=[HealthChe
 
 
 def test_the_truth_passes() -> None:
-    assert verdict_on(telling(lambda records: records)).kind == "passed"
+    assert verdict_on(telling(lambda records: records), seconds=20).kind == "passed"
 
 
 @FUZZ
@@ -98,8 +98,8 @@ def test_records_full_of_lists_are_not_read() -> None:
         note = {**records[0], "is": "note", "text": [[]] * size}
         return renumbered([records[0], note, *records[1:]])
 
-    assert verdict_on(telling(lambda records: swollen(records, 10))).kind == "passed"
-    assert verdict_on(telling(lambda records: swollen(records, 1_100_000))).kind == "forged"
+    assert verdict_on(telling(lambda records: swollen(records, 10)), seconds=20).kind == "passed"
+    assert verdict_on(telling(lambda records: swollen(records, 1_100_000)), seconds=20).kind == "forged"
 
 
 def test_silence_ends_at_the_time_limit() -> None:
