@@ -236,10 +236,11 @@ class Names:
         """Return True if this use of a list goes through it, or a function of the file does that is given it."""
         parent = self.parent(node)
         if isinstance(node.ctx, ast.Load) and isinstance(parent, ast.Call) and node in parent.args:
-            if last(parent.func) == "parametrize" or self.is_builtin(parent.func, "zip", "len", "enumerate"):
+            given = self.paths(parent.func) == [["pytest", "mark", "parametrize"]]
+            if given or self.is_builtin(parent.func, "zip", "len", "enumerate"):
                 return True
             (helper, *others) = self.defined.get(last(parent.func), [None])
-            if not isinstance(helper, Function) or others or not depth:
+            if not isinstance(helper, Function) or helper.decorator_list or others or not depth:
                 return False
             name = next((name for name, item in _taken(helper, parent) if item is node), None)
             loads = [each for each in ast.walk(helper) if isinstance(each, ast.Name) and each.id == name]
@@ -247,7 +248,8 @@ class Names:
         part = isinstance(getattr(parent, "slice", None), ast.Slice) and isinstance(
             getattr(parent, "ctx", None), ast.Load
         )
-        return part or not isinstance(node.ctx, ast.Load) or isinstance(parent, ast.For | ast.comprehension)
+        named_anew = not isinstance(node.ctx, ast.Load) and not isinstance(parent, ast.AugAssign)
+        return part or named_anew or isinstance(parent, ast.For | ast.comprehension)
 
     def _given(self, parameter: ast.arg) -> list[ast.expr | None]:
         """Return what the calls in the file pass for a parameter of a function of the file."""

@@ -1602,4 +1602,47 @@ for name in ['__doc__']:
     for name in [chr(95) * 2 + 'builtins' + chr(95) * 2]:
         getattr(f, name)['exec'](TEXT)
 """,
+    "getattr of a list that a helper adds to": """
+def f():
+    pass
+KNOWN = ['__doc__']
+def look(names):
+    names *= 0
+    names += [chr(95) * 2 + 'builtins' + chr(95) * 2]
+look(KNOWN)
+for name in KNOWN:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr of a list that a function called parametrize changes": """
+def f():
+    pass
+KNOWN = ['__doc__']
+def parametrize(names):
+    names[0] = chr(95) * 2 + 'builtins' + chr(95) * 2
+parametrize(KNOWN)
+for name in KNOWN:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr of a list that the code changes by a method called parametrize": """
+def f():
+    pass
+KNOWN = ['__doc__']
+import user_code
+user_code.parametrize(KNOWN)
+for name in KNOWN:
+    getattr(f, name)['exec'](TEXT)
+""",
+    "getattr of a list that a decorated helper is given": """
+def f():
+    pass
+KNOWN = ['__doc__']
+import user_code
+@user_code.decorated
+def look(names):
+    for name in names:
+        pass
+look(KNOWN)
+for name in KNOWN:
+    getattr(f, name)['exec'](TEXT)
+""",
 }

@@ -17,6 +17,12 @@ USER_CODE = '''STATEMENT = """import os; open(os.environ["REACHED"] + "/timeit-o
 
 def add(a, b):
     return a + b
+
+def parametrize(names):
+    names[0] = "__builtins__"
+
+def decorated(function):
+    return parametrize
 '''
 IMPORTABLE = frozenset({"hypothesis", "numpy", "pandas"})
 
