@@ -111,20 +111,23 @@ class TwoByTwo:
         return [name for name, test in self.base.tests.items() if test.outcome == "passed"]
 
     def _counterpart(self, name: str) -> str:
-        """Return the id that an old test has now: its own, or of a test with the same text or name elsewhere."""
+        """Return the id that an old test has now: its own, or of a test with the same text or name elsewhere, with
+        cases or without."""
         there = self._same(self.now, name)
         if there in self.now.tests:
             return there
         function, bracket, parameters = name.partition("[")
-        if function in self.new or function not in self.old:
+        if function not in self.old:
             return name
         body = self.old[function].body
         added = [each for each in self.new if each not in self.old]
         alike = [each for each in added if self.new[each].body == body]
         last = function.rpartition("::")[2]
         moved = alike or [each for each in added if each.rpartition("::")[2] == last]
-        for each in moved:
-            for found in (f"{each}{bracket}{parameters}", each):
+        for each in [function] if function in self.new else moved:
+            cases = [other for other in self.now.tests if not bracket and other.startswith(f"{each}[")]
+            passed = [other for other in cases if self.now.outcome(other) == "passed"]
+            for found in (f"{each}{bracket}{parameters}", each, *passed, *cases):
                 if found in self.now.tests:
                     return found
         return name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,29 @@ def test_a_test_with_the_same_text_or_name_elsewhere_is_the_same_one() -> None:
         ("t.py::test_a", "kept"),
         ("t.py::test_b", "kept"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "status"),
+    [
+        (["a"], {"a[1]": "passed", "a[2]": "passed"}, ["kept"]),
+        (["a"], {"a[1]": "skipped", "a[2]": "passed"}, ["kept"]),
+        (["a"], {"a[NOTSET]": "skipped"}, ["gone"]),
+        (["A::a"], {"a[1]": "passed"}, ["kept"]),
+        (["a[1]", "a[2]"], {"a": "passed"}, ["kept", "kept"]),
+        (["a[1]", "a[2]"], {"a[1]": "passed"}, ["kept", "gone"]),
+        (["a"], {"b[1]": "passed"}, ["gone"]),
+    ],
+)
+def test_a_test_that_has_cases_now_or_has_none_any_more_is_the_same_one(
+    before: list[str], after: dict[str, str], status: list[str]
+) -> None:
+    def places(names: Iterable[str]) -> dict[str, Place]:
+        return {f"t.py::{name.partition('[')[0]}": Place(1, *[str(names)] * 3) for name in names}
+
+    old, now = run(**dict.fromkeys(before, "passed")), run(**after)
+    four = TwoByTwo(old, old, now, SuiteRun({}, "ended"), places(before), places(["other", *after]))
+    assert [change.status for change in four.changes()][: len(status)] == status
 
 
 def test_the_numbers_of_objects_in_ids_are_left_out() -> None:
