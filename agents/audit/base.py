@@ -156,7 +156,12 @@ def texts_of_functions(tree: Tree) -> dict[str, str]:
 
 @lru_cache(_MOST_KEPT)
 def parsed(data: bytes) -> ast.Module:
-    """Return the tree of a file's text, an empty one where it can't be read; it is kept, as many ask for it."""
+    """Return the tree of a file's text as `newly_parsed` does, cached: nobody may change it."""
+    return newly_parsed(data)
+
+
+def newly_parsed(data: bytes) -> ast.Module:
+    """Return the tree of a file's text, an empty one where it can't be read."""
     try:
         return parse(decoded(data))
     except (ValueError, SyntaxError):

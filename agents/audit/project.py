@@ -139,7 +139,7 @@ class Project:
                     f"package that has it there, by {python} -m pip and without -e (other folders are not in the "
                     "sandbox), or name another Python with --python."
                 )
-        if collected is None and run.exit_code == least == 0:  # by a hook that ended the run
+        if collected is None and not least and run.exit_code == 0:  # by a hook that ended the run
             collected = Collected()
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]

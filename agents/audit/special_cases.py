@@ -14,7 +14,7 @@ from ..syntax.encoding import decoded
 from ..syntax.literals import literal_value
 from ..syntax.source import swapped, unparse
 from ..worktree.tree import Tree
-from .base import Base, is_of_tests, modules, parsed
+from .base import Base, is_of_tests, modules, newly_parsed
 
 _MOST = 12
 """Special cases that are tried."""
@@ -40,7 +40,7 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
     found = [each for path in base.differing for each in _in_data(path, tree, base, known, told)]
     for path, lines in base.lines.items():
-        module = parsed(tree.files[path])
+        module = newly_parsed(tree.files[path])  # nodes of it are swapped
         for node, keys in _asked(module):
             if len(found) >= _MOST:
                 return found

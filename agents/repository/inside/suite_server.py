@@ -142,7 +142,8 @@ class Server:
                     self._sweep()
                 after = self._state()
                 lost = {path for path, seen in before.items() if after.get(path) != seen}
-                self._tell({"rewritten": list(self._rewritten(lost)) if lost else []})
+                if lost and not job["files"]:  # nobody asks which files a job with other ones rewrote
+                    self._tell({"rewritten": list(self._rewritten(lost))})
                 if ended != "ready":
                     self._restore(before, after, lost)
                 self._tell({"done": ended, "seconds": time.monotonic() - began})
