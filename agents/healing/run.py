@@ -14,6 +14,7 @@ from typing import Any
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..events import EventHandler, Note, ignore_event
+from ..llm_backends import import_ahead
 from ..llm_backends.budget import Budget
 from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Proposal
@@ -122,6 +123,7 @@ def run_heal(
         log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
+        import_ahead(choice)  # while the failure is reproduced
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
         targets = open_targets(case.tree.root, list(case.files), force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)

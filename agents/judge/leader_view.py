@@ -197,12 +197,14 @@ class LeaderView:
             else:
                 rest.append((0.0, len(call), asked))
         for entry in self.contested:
-            claim = claim_of(entry.test)
-            if claim is None or "\n" in claim.question:
-                continue
-            voted = [vote for c in self.agreement.voters if (vote := ballot(self.agreement, c, entry.test, claim))]
-            if len(set(voted)) > 1:
-                which.append((-_bits(voted), len(claim.question), self._dispute(entry)))
+            claim, asked = claim_of(entry.test), self._dispute(entry)
+            voters = self.agreement.voters
+            if claim is None:  # of several checks, or an exception
+                voted = [str(self.agreement.passes(c, entry.test)) for c in voters]
+            else:
+                voted = [vote for c in voters if (vote := ballot(self.agreement, c, entry.test, claim))]
+            if len(set(voted)) > 1 and (claim is None or "\n" not in claim.question):
+                which.append((-_bits(voted), len(asked.question), asked))
         missing = [need for check in self.unchecked for need in check.missing]
         for entry in self.ledger:
             counted, asked = self.tallies[entry.test.id], self._dispute(entry)

@@ -4,6 +4,8 @@ when a model is asked for."""
 from __future__ import annotations
 
 import re
+import threading
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +47,19 @@ def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: i
 
     path = locate(weights) or fetch(emit)
     return EmbeddedModel(path, on_wait=lambda sentence: emit(Note(sentence)), slots=slots)
+
+
+def import_ahead(choice: Choice) -> None:
+    """Begin to import what a hosted model needs in a thread, for a caller who asks one after some other work."""
+    if not (is_embedded(choice.model_id) or is_recorded(choice.model_id)):
+        threading.Thread(target=_import_for_hosted, daemon=True).start()
+
+
+def _import_for_hosted() -> None:
+    from .litellm_import import load_litellm
+
+    load_litellm()
+    import_module(".hosted", __name__)  # with smolagents
 
 
 def recorded_replies(choice: Choice) -> ReplyStore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
@@ -30,10 +31,22 @@ def no_dotenv() -> Iterator[None]:
                 os.environ[_SWITCH] = before
 
 
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """Collect no garbage during the body: importing makes little, and looking for it takes a tenth of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
 def load_litellm() -> Any:
     """Import LiteLLM without its network fetch, its banners and its log lines."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    with no_dotenv():
+    with no_dotenv(), _no_collections():
         import litellm
         from litellm.llms.custom_httpx.http_handler import HTTPHandler
 

@@ -423,6 +423,17 @@ def test_what_a_test_that_counts_has_decided_is_no_question() -> None:
         assert [dispute.question for dispute in ruling.disputes] == asked
 
 
+def test_a_test_of_several_checks_that_parts_the_drafts_is_asked_before_edges() -> None:
+    several = Test(
+        "test_several", "def test_several():\n    assert f(5) == 5\n    assert f(6) == 6\n", "generated"
+    )
+    edge = Test(f"{EDGE}1", f"def {EDGE}1():\n    assert f(0) == ...\n", "generated")
+    probes = _probed(dict.fromkeys((A, B, C), "0"), edge)
+    drafts = {A: (*RIGHT, "0"), B: (*RIGHT, "0"), C: (*RIGHT, "5")}
+    ruling = judge(board({**EXPECTED, several: "5"}, drafts), situation(probes=probes, **DRAFTED))
+    assert [dispute.question for dispute in ruling.disputes] == [several.source.strip(), "f(0)"]
+
+
 def test_a_probe_on_which_a_draft_raises_is_outside_the_spec() -> None:
     probes = _probed({A: "7", B: None, C: "7"})
     ruling = judge(board(EXPECTED, dict.fromkeys((A, B, C), RIGHT)), situation(probes=probes))
