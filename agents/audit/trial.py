@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, pairwise
 from threading import Lock
 
@@ -21,8 +22,8 @@ _MOST_MUTANTS = 1000
 _MOST_SHOWN = 300
 _SLOWER = 3
 _LEAST_SECONDS = 1.0
-_LEAST_CPU = 0.3
-"""Seconds of processor time that a test may take beyond three times those of the slowest one."""
+_LEAST_CPU = 0.2
+"""Seconds of processor time that a test may take beyond three times those that it took."""
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
 
@@ -47,6 +48,8 @@ class Trial:
     lines: Mapping[str, Container[int]] | None = None
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
     _one_at_a_time: Lock = field(default_factory=Lock)
+    _alone: dict[str, float] = field(default_factory=dict)
+    """The processor time of tests that ended a job by it, each run alone on the code as it is."""
 
     @property
     def left(self) -> float:
@@ -82,14 +85,28 @@ class Trial:
         """Return the seconds that these tests may take on a change, which may make them hang."""
         return _LEAST_SECONDS + _SLOWER * sum(run.tests[name].seconds for name in names)
 
-    def cpu(self, names: Container[str]) -> float:
-        """Return the seconds of processor time that one of these tests may take on a change: one that hangs is
-        noticed sooner by them, and one that waits for a busy machine is not. The fixtures that others share may be
-        made for any of them."""
-        runs = (self.first, self.before) if self.before is not None else (self.first,)
-        of_tests = (pair for run in runs for pair in run.tests.items())
-        slowest = max((test.cpu if name in names else test.setup for name, test in of_tests), default=0.0)
-        return _LEAST_CPU + _SLOWER * slowest
+    def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
+        """Return the seconds of processor time that each of these tests may take on a change: one that hangs is
+        noticed sooner by them, and one that waits for a busy machine is not."""
+        used = self._used | self._alone
+        return tuple(_LEAST_CPU + _SLOWER * max(used.get(name, 0.0), self._fixtures) for name in names)
+
+    @cached_property
+    def _runs(self) -> tuple[SuiteRun, ...]:
+        return (self.first, self.before) if self.before is not None else (self.first,)
+
+    @cached_property
+    def _used(self) -> dict[str, float]:
+        """The most processor time that each test took on code as it is."""
+        used: dict[str, float] = {}
+        for name, test in (pair for run in self._runs for pair in run.tests.items()):
+            used[name] = max(used.get(name, 0.0), test.cpu)
+        return used
+
+    @cached_property
+    def _fixtures(self) -> float:
+        """The longest time for the fixtures of a test: those that tests share may be made for any of them."""
+        return max((test.setup for run in self._runs for test in run.tests.values()), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
         """Run tests, up to the first that fails, on a change of the file at `path`. None where no time is left.
@@ -121,11 +138,24 @@ class Trial:
 
     def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
         """Run a job. None where no time is left for it, or it was ended for that."""
+        cold = cold or self.cold
+        limits = dict(zip(job.tests, self.cpu(job.tests), strict=True))
+        done = self._run(suite, replace(job, cpu=tuple(limits.values())), cold)
+        hanging = next((name for name in limits if done is not None and name not in done.tests), "")
+        if done is not None and done.ended == "died" and hanging and hanging not in self._alone:
+            # What tests make once for all may have been made in another: then a test takes longer alone.
+            alone = self._run(suite, replace(job, tests=(hanging,), change=None, files={}, answer=None), cold)
+            took = alone.tests[hanging].cpu if alone is not None and hanging in alone.tests else 0.0
+            self._alone[hanging] = max(took, self._used.get(hanging, 0.0))
+            if _SLOWER * took > limits[hanging]:
+                done = self._run(suite, replace(job, cpu=self.cpu(job.tests)), cold)
+        return done
+
+    def _run(self, suite: Suite, job: SuiteJob, cold: bool) -> SuiteRun | None:
         left = self.left
         if left <= 0:
             return None
-        timed = replace(job, seconds=min(job.seconds, left), cpu=self.cpu(frozenset(job.tests)))
-        done = suite.run(timed, cold=cold or self.cold)
+        done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold)
         return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
 
 

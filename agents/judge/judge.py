@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..records import Board, Candidate, Clause, Grade, NextStep, Outcome, Ruling, Test, Verdict
+from ..records import Board, Candidate, Clause, Grade, LedgerEntry, NextStep, Outcome, Ruling, Test, Verdict
+from ..syntax.checks import checks_in
 from .agreement import NO_PROBES, Agreement, exception_of, runnable
 from .argument_tests import SAID
 from .clause_checks import clause_checks, used_by
@@ -143,6 +144,8 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
         return "failed", f"It ends none of its {len(view.ledger)} tests without an error."
     if not view.passed:
         return "contested", "It passes no test that counts, so nothing is known of it."
+    if all(map(_shows_no_value, view.passed)):
+        return "contested", f"No test that it passes shows what it returns. {_why(view, enough=False)}"
     if lone:
         return "contested", lone
     enough = (
@@ -168,6 +171,12 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
         return "consensus", f"No generated test could be run. {_why(view, enough=True)}"
     examples = any(not entry.test.id.startswith(SAID) for entry in view.trusted)
     return "verified" if examples else "consensus", _why(view, enough=True)
+
+
+def _shows_no_value(entry: LedgerEntry) -> bool:
+    """Return True for a test of exceptions alone, or of what happens to arguments."""
+    checks = checks_in(entry.test.source, entry.test.preamble)
+    return entry.test.id.startswith(SAID) or (bool(checks) and all(check.sign == "raises" for check in checks))
 
 
 def _why(view: LeaderView, *, enough: bool) -> str:

@@ -11,7 +11,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class SuiteJob:
     of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
     other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
     or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0,
-    and one that takes more than `cpu` seconds of processor time, if that is not 0, ends the job.
+    and one that takes more seconds of processor time than `cpu` has for it, in their order, ends the job.
     `replaced` tells of each test what tests have put in the place of the code's functions.
     With `exits` the exit code is told after all that code has left for the end of the process.
     """
@@ -84,7 +84,7 @@ class SuiteJob:
     asked: tuple[tuple[str, str], ...] = ()
     outside: bool = False
     most: float = 0.0
-    cpu: float = 0.0
+    cpu: tuple[float, ...] = ()
     replaced: bool = False
     exits: bool = False
 
@@ -199,8 +199,10 @@ class Suite:
             self._server.pop().close()
 
     def _ask(self, job: SuiteJob, *, warm: bool, collect: bool = False) -> tuple[list[dict[str, Any]], str]:
-        files = {path: data.decode("latin-1") for path, data in job.files.items()}
-        asked = {**asdict(job), "files": files, "collect": collect}
+        asked = {each.name: getattr(job, each.name) for each in fields(job)}
+        asked["change"] = None if job.change is None else asdict(job.change)
+        asked["files"] = {path: data.decode("latin-1") for path, data in job.files.items()}
+        asked["collect"] = collect
         if not self._server:
             self._server.append(_Server(self))
         records: list[dict[str, Any]] = []

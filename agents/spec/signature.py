@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from ..records import Signature
@@ -17,9 +18,22 @@ _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
 _CLASS = re.compile(
-    r"\bclass\s+(?:named\s+|called\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
-    r"|(?:`|\b(?:an?|the)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+class\b"
+    r"\b[Cc]lass\s+(?:(?:\w+\s+){0,6}?(?:named|called)\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
+    r"|(?:`|\b(?:[Aa]n?|[Tt]he)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+class\b"
+    r"|\b(?P<subject>[A-Z]\w*)`?(?::| is| -)\s+an?\s+(?:[\w-]+\s+){0,3}class\b"
 )
+_WRITTEN_AS_CLASS = re.compile(
+    rf"(?i:{_ASKED})\s+(?:(?:an?|the)\s+)?`?(?P<name>[A-Z][a-z]+(?:[A-Z][a-z]*)+)`?"
+    r"(?=\s+(?:that|which|with|supporting|for)\b|\s*[:.(])"
+)
+"""`Implement MinStack that`."""
+_SENTENCE = re.compile(r"(?:\A|[.!?:;]\s|\n)(?:[ \t]|[#>*`-])*+")
+_CLASS_FIRST = re.compile(
+    r"(?:(?:an?|the)\s+(?:(?!(?:of|in|on|by|to|for|from|with|per|and|or|the)\b)[\w-]+\s+){1,4}?(?=class\s)"
+    r"|(?P<first>\w+)\s+(?:[\w-]+\s+){0,3}?(?=class\s+[`'\"]?(?P=first)))?",
+    re.IGNORECASE,
+)
+"""Before what a sentence says of a class: `A stack class Stack with`, `Event emitter class EventEmitter`."""
 _UNNAMED_CLASS = re.compile(
     rf"{_ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
 )
@@ -38,11 +52,14 @@ _NO_NAME = (
 _NAMED = re.compile(
     rf"(?:^[ \t]*+|{_ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
     rf"{_FUNCTION}\s+"
-    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+))"
+    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+)"
+    rf"|[`'\"]?(?P<empty>[a-z_]\w*)\(\)|`?@(?P<at>[a-z_]\w*))"
     rf"|{_ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
     rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
     rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
-    rf"|\bfunction(?:\s+name)?\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$",
+    rf"|\b(?:function|function\s+name)\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
+    rf"|\bname\s*:\s*`?(?P<snake>[a-z]+_\w+)`?(?:[.,;]|\s|\Z)"
+    rf"|\A\s*`?(?P<first>[a-z]+_\w+)`?\s+[a-z]+s\s",
     re.IGNORECASE | re.MULTILINE,
 )
 """A function of which only the name is given: `a function called chunk`, `Implement `chunk`, which`."""
@@ -91,7 +108,7 @@ def is_alone(text: str, name: str) -> bool:
     """Return True if a spec's text names no other function, by its header or as one, and no other class."""
     prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
-    others |= {match["name"] or match["other"] for match in _CLASS.finditer(prose)}
+    others |= {match[match.lastgroup or 0] for match in _CLASS.finditer(prose)}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
     return others <= {name} and not _SEVERAL.search(prose)
 
@@ -156,23 +173,48 @@ def _header(text: str) -> Signature | None:
 def _sentence(text: str) -> Signature | None:
     """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
     prose = FENCED.sub("", text)
-    every = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
+    called = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
+    made = [(place, header.name) for place, header in called if _is_constructor(header.name)]
+    every = [(place, header) for place, header in called if not header.name[:1].isupper()]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if _is_asked(prose, place)]
-    found = [(match.start(), match["name"] or match["other"]) for match in _CLASS.finditer(prose)]
-    found += [(match.start(), match["name"]) for match in _DATA_CLASS.finditer(prose)]
-    classes = [(place, named(name)) for place, name in sorted(found) if _is_asked(prose, place)]
-    if classes and not any(place < classes[0][0] for place, _ in asked):
+    likely = [(place, named(name)) for place, name in sorted([*_classes(prose), *made])]
+    classes = [(place, header) for place, header in likely if _is_asked(prose, place)]
+    before = asked
+    if not classes:
+        starts = (_CLASS_FIRST.match(prose, match.end()) for match in _SENTENCE.finditer(prose))
+        begins = {match.end() for match in starts if match}
+        classes, before = [(place, header) for place, header in likely if place in begins], [*asked, *typed]
+    if classes and not any(place < classes[0][0] for place, _ in before):
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
     if _UNNAMED_CLASS.search(prose) and not classes:
         return None  # the functions are its methods
     both = [pair for pair in typed if pair in asked]
-    for likely in (both, typed, asked):
-        if likely:
-            return likely[0][1] if len({header.name for _, header in likely}) == 1 else None
+    for some in (both, typed, asked):
+        if some:
+            return some[0][1] if len({header.name for _, header in some}) == 1 else None
     alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
-    said = (pair[1] for pair in every if "function" in prose[: pair[0]] or _ANSWERS.match(prose, pair[0]))
+    of_a_class = re.search(r"\b(?:class|methods?)\b", prose)
+    said = (
+        header
+        for place, header in every
+        if "function" in prose[:place]
+        or _ANSWERS.match(prose, place)
+        or ("_" in header.name.strip("_") and not of_a_class)
+    )
     return next(said, None) if alone else None
+
+
+def _classes(prose: str) -> Iterator[tuple[int, str]]:
+    """Yield the names of classes with their places."""
+    yield from ((match.start(), match[match.lastgroup or 0]) for match in _CLASS.finditer(prose))
+    for pattern in (_WRITTEN_AS_CLASS, _DATA_CLASS):
+        yield from ((match.start("name"), match["name"]) for match in pattern.finditer(prose))
+
+
+def _is_constructor(name: str) -> bool:
+    of_another_kind = name.endswith(("Error", "Exception", "Warning")) or name in BUILTINS or name in KNOWN
+    return name[:1].isupper() and not name.isupper() and not of_another_kind
 
 
 def _name(text: str) -> Signature | None:
@@ -184,7 +226,8 @@ def _name(text: str) -> Signature | None:
         return None
     ((name, match),) = found.items()
     word, iterator = _form(match[0])
-    return Signature(name, "function", f"{word} {name}(...){f' -> {iterator}' if iterator else ''}")
+    parameters = "()" if match["empty"] else "(...)"
+    return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 
 
 def _form(words: str) -> tuple[str, str]:

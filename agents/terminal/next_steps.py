@@ -20,7 +20,7 @@ def next_steps(result: RunResult) -> list[str]:
         return steps
     if result.disputes:
         steps.append(
-            "Next: an answer to a question above decides between the drafts; two stand for tests in doubt."
+            "Next: answer questions above: one decides between the drafts, two outweigh the tests in doubt."
         )
     usage = result.usage
     if usage.calls:

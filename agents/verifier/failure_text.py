@@ -35,7 +35,7 @@ def _failing(node_id: str, phase: str, facts: Mapping[str, Any], source: str, se
     if kind == "MemoryError":
         status = "stopped"
     actual = expected = None
-    if compared is not None and compared["op"] == "==" and isinstance(assertion, ast.Assert):
+    if compared is not None and compared["op"] in ("==", "is") and isinstance(assertion, ast.Assert):
         left, right = (clean(str(compared[side]))[:_MOST_VALUE] for side in ("left", "right"))
         actual, expected = (right, left) if _reversed(assertion) else (left, right)
         detail = f"{_text(assertion)}: got {actual}, expected {expected}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from agents.audit.mutation import measured
 from agents.audit.trial import Trial
-from agents.repository.suite import Collected, Suite, SuiteRun
+from agents.repository.suite import Collected, Suite, SuiteJob, SuiteRun
 from agents.repository.suite import TestRun as Ended
 from agents.repository.suites import Suites
 from agents.sandbox import open_sandbox
@@ -37,3 +38,64 @@ def test_no_change_is_made_when_the_time_is_over(suite: Suite) -> None:
     mutation = measured(trial, None, {"test_a": frozenset({"shop.py::1"})})
     assert (mutation.made, mutation.tried) == (1, 0)
     assert len(list(trial.mutants("shop.py"))) > 1
+
+
+SHARED = """
+import functools
+import time
+
+@functools.cache
+def table():
+    began = time.process_time()
+    while time.process_time() < began + 0.5:
+        pass
+
+def one(number):
+    table()
+    return number
+
+def other(number):
+    table()
+    return number if number < 3 else 0
+
+def spins(number):
+    while number:
+        number -= 1
+"""
+TESTS = """
+from shop import one, other, spins
+
+def test_one():
+    assert one(1) == 1
+
+def test_other():
+    assert other(1) == 1
+
+def test_spins():
+    spins(3)
+"""
+
+
+@pytest.mark.thorough
+def test_a_test_has_the_time_that_it_takes_alone_and_one_that_hangs_is_ended_soon(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(SHARED)
+    (tmp_path / "test_shop.py").write_text(TESTS)
+    tree = read_tree(tmp_path, [], {})
+    with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
+        first, end = suite.run(SuiteJob(60)), time.monotonic() + 100
+        trial = Trial(Suites([suite]), tree, first, Collected(), False, end, lambda text: None)
+        one, other, spins = (f"test_shop.py::test_{name}" for name in ("one", "other", "spins"))
+        assert first.tests[other].cpu < 0.2 < first.tests[one].cpu
+
+        def tried(function: str, words: str, test: str) -> SuiteRun | None:
+            found = (each for each in trial.mutants("shop.py") if each.names == (function,))
+            change = next(each for each in found if words in each.function)
+            return trial.run(suite, "shop.py", change, [test], first)
+
+        kept = tried("other", "number <= 3", other)
+        began = time.monotonic()
+        hanging = tried("spins", "number += 1", spins)
+    assert kept is not None
+    assert hanging is not None
+    assert (kept.outcome(other), hanging.ended) == ("passed", "died")
+    assert time.monotonic() - began < 1

@@ -210,6 +210,18 @@ def test_a_test_voted_down_no_longer_stands_against_the_code() -> None:
     assert standing(ruling, FOUR) == ("ruled out", 1, 3)
 
 
+def test_code_of_which_only_exceptions_are_seen_is_no_success() -> None:
+    refusing = [
+        Test(f"test_{n}", f"def test_{n}():\n    with pytest.raises(ValueError):\n        f({n})\n", "generated")
+        for n in range(4)
+    ]
+    ruling = judge(board(dict.fromkeys(refusing, ""), dict.fromkeys((A, B, C), ("",) * 4)), situation())
+    assert ruling.grade == "contested"
+    assert ruling.why.startswith("No test that it passes shows what it returns. Not enough is known of it: ")
+    seen = {**dict.fromkeys(refusing, ""), ONE: "1"}
+    assert judge(board(seen, dict.fromkeys((A, B, C), ("",) * 4 + ("1",))), situation()).grade == "consensus"
+
+
 def test_a_tie_of_votes_stays_an_open_question() -> None:
     ruling = judge(board(EXPECTED, {A: WRONG}), situation())
     assert (ruling.grade, standing(ruling, FOUR)) == ("contested", ("contested", 1, 1))

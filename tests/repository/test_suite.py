@@ -297,8 +297,8 @@ def test_waits(shared):
 def test_a_test_that_spins_ends_by_its_processor_time_and_one_that_waits_does_not(made: Made) -> None:
     suite = made(BUSY)
     began = time.monotonic()
-    assert suite.run(SuiteJob(60, ("test_shop.py::test_spins",), cpu=0.5)).ended == "died"
+    assert suite.run(SuiteJob(60, ("test_shop.py::test_spins",), cpu=(0.5,))).ended == "died"
     assert time.monotonic() - began < 20
-    run = suite.run(SuiteJob(60, ("test_shop.py::test_waits",), cpu=0.5))
+    run = suite.run(SuiteJob(60, ("test_shop.py::test_waits",), cpu=(0.5,)))
     waits = run.tests["test_shop.py::test_waits"]
     assert (waits.outcome, waits.cpu < 0.5 <= waits.setup) == ("passed", True)

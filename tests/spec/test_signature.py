@@ -116,6 +116,39 @@ def test_a_spec_may_say_what_a_function_does_without_asking_for_it(text: str, he
 @pytest.mark.parametrize(
     ("text", "header"),
     [
+        ("An LRU cache class LRUCache(capacity) with get(key) and put(key, value).", "class LRUCache"),
+        ("A stack class Stack with push(x: int) -> None and pop().", "class Stack"),
+        ("A Matrix class supporting addition.", "class Matrix"),
+        ("Event emitter class EventEmitter with on(name, f) and emit(name, *args).", "class EventEmitter"),
+        ("Simple event bus. class EventBus: subscribe(event, handler).", "class EventBus"),
+        ("# Vending machine\n\nA class VendingMachine. insert(coin) adds money.", "class VendingMachine"),
+        ("Provide a class for text statistics named TextStats(text). Methods: words().", "class TextStats"),
+        ("Matrix: a class with add(other), multiply(other).", "class Matrix"),
+        ("Implement TokenBucket(rate, capacity) with take(n) -> bool.", "class TokenBucket"),
+        ("Token bucket: TokenBucket(rate, capacity), take(n) -> bool", "class TokenBucket"),
+        ("Write MinStack: push(x) adds x.", "class MinStack"),
+        ("# Depth\n\ndepth(tree: Tree) -> int of a tree. Class Tree has left and right.", "def depth(tree: Tree) -> int"),
+        ("Write parse(text) that returns a Node(value, children).", "def parse(text)"),
+        ("Write total(prices) that raises PriceError(text).", "def total(prices)"),
+        ("Sort the students of class A by grade.", None),
+        ("Convert class Diagram into text.", None),
+        ("Write a LaTeX to text converter.", None),
+    ],
+)  # fmt: skip
+def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
+    signature = found(text)
+    assert (signature and signature.text) == header
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("Write a function now() that returns the time.", "def now()"),
+        ("A decorator @memoize that keeps results.", "def memoize(...)"),
+        ("normalize_phone strips everything but digits.", "def normalize_phone(...)"),
+        ("Function name: second_largest. Input: a list.", "def second_largest(...)"),
+        ("Given two lists, merge_sorted(a, b) merges them.", "def merge_sorted(a, b)"),
+        ("A stack with push_all(items). The class has a method pop_all().", None),
         ("Write a Python function called flatten that flattens lists.", "def flatten(...)"),
         ("Write `count_words`: given a text, return a dict.", "def count_words(...)"),
         ("Implement `chunk`, which splits a list.", "def chunk(...)"),

@@ -63,6 +63,13 @@ def test_wrong_code_fails_with_both_values(verifier: Verifier) -> None:
     assert outcome.detail == "assert double(3) == 6: got 3, expected 6"
 
 
+def test_what_is_compared_by_identity_is_told_as_a_value(verifier: Verifier) -> None:
+    tests = "from user_code import first\n\ndef test_none():\n    assert first(['a']) is None\n"
+    outcome = verifier.verify("def first(items):\n    return items[0]\n", tests).outcomes[0]
+    assert (outcome.actual, outcome.expected) == ("'a'", "None")
+    assert outcome.detail == "assert first(['a']) is None: got 'a', expected None"
+
+
 @pytest.mark.parametrize(
     "returned", [list(range(40)), tuple(range(40)), {n: n for n in range(20)}, [[[[[[[[1]]]]]]]]]
 )

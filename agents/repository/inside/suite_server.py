@@ -139,6 +139,9 @@ class Server:
                 if ended == "ready":
                     self._kept.add(pid)
                 else:
+                    with suppress(OSError):  # it may have been reaped; mostly it is all that there is
+                        os.kill(pid, signal.SIGKILL)
+                        os.waitpid(pid, 0)
                     self._sweep()
                 after = self._state()
                 lost = {path for path, seen in before.items() if after.get(path) != seen}
@@ -216,9 +219,9 @@ class Server:
         """Kill and reap every descendant but the server of warm jobs."""
         own = os.getpid()
         deadline = time.monotonic() + _SWEEP_SECONDS
-        while time.monotonic() < deadline:
+        while (pids := tree(own)[1:]) and time.monotonic() < deadline:
             kept = {each for server in self._kept for each in tree(server)}
-            for pid in tree(own)[1:]:
+            for pid in pids:
                 if pid not in kept:
                     with suppress(OSError):
                         os.kill(pid, signal.SIGKILL)

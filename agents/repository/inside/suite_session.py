@@ -68,6 +68,8 @@ class SuiteSession:
         self._collecting = ExitStack()
         self._take: Callable[[], list[str]] = list
         self._unknown: list[str] = []
+        self._limits: dict[str, float] = {}
+        """Seconds of processor time that each test may take."""
         self._functions: Functions | None = None
         self._answers: Any = None
         self._report = Report(-1, place)
@@ -163,6 +165,7 @@ class SuiteSession:
         items = [item for name in job["tests"] for item in self._items.get(name, ())]
         if not job["tests"]:
             items = session.items
+        self._limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
         if job["change"] is not None or job["functions"]:
             self._functions = self._functions or Functions(self._place)
@@ -193,8 +196,8 @@ class SuiteSession:
         began, used = time.monotonic(), time.process_time()
         if self._answers is not None:
             self._answers.begin()
-        if self._job["cpu"]:
-            signal.setitimer(signal.ITIMER_PROF, self._job["cpu"])  # its signal ends the process
+        if self._limits:
+            signal.setitimer(signal.ITIMER_PROF, self._limits.get(item.nodeid, 0))  # its signal ends the process
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         except BaseException as error:  # pytest.exit, or what sets out to end the session
