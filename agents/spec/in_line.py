@@ -18,7 +18,8 @@ from .signature import closing, parameters
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:should\s+|must\s+|would\s+|will\s+)?"
-    r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|becomes?|is|be|raises?|throws?)\b:?)\s*+`?\s*+"
+    r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
+    r"|is(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
 )
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DOUBT = re.compile(
@@ -46,6 +47,18 @@ _SENTENCE = re.compile(
     r"\s*+:?\s*+`?(?P<stated>.+)",
     re.IGNORECASE,
 )
+_BOTH = re.compile(
+    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+:?\**+\s(?P<given>[^:\n]{1,200}?)\s?(?:[,;]|->|→)\s?\**+outputs?\**+:?\**+"
+    r"\s(?P<stated>.+)",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(r"(?:\A|[.:]\s)\W{0,4}(?:for )?examples?:\s+(?P<pairs>\S.*)", re.IGNORECASE)
+_EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
+_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|becomes)\b")
+_BETWEEN = re.compile(r"[,;]|\band\b")
+_UNQUOTED = re.compile(
+    r"`?((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)",
+)
 _RESULT = re.compile(
     r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|value)", re.IGNORECASE
 )
@@ -60,7 +73,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
         return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
-    made = [(call, _assertion(call, sign, rest)) for call, sign, rest in _calls(text, signature)]
+    made = [
+        (call, _assertion(call, sign, _quoted(rest, signature))) for call, sign, rest in _calls(text, signature)
+    ]
     prose = line
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
@@ -90,6 +105,15 @@ def _as_call(line: str) -> str:
     """Return a row of a table, `| f(1) | 2 |`, as `f(1) -> 2`; other lines as they are."""
     row = re.fullmatch(r"\s*\|\s*`?(\w+\(.*?\))`?\s*\|([^|]*)\|\s*", line)
     return f"{row[1]} -> {row[2].strip()}" if row else line
+
+
+def _quoted(rest: str, signature: Signature | None) -> str:
+    """Return `rest` with the text that it begins with in quotes, where a function that returns texts is said to
+    return `IV` or `a-b`: a word that is no word of a sentence."""
+    token = _UNQUOTED.match(rest) if signature is not None and signature.text.endswith("-> str") else None
+    if token is None or value(token[1]) is not None or token[1].endswith(("Error", "Exception")):
+        return rest
+    return f"{token[1]!r}{rest[token.end() :]}"
 
 
 class _Assertion(NamedTuple):
@@ -216,10 +240,10 @@ def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tupl
         return []
     names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
     stripped = [line.strip() for line in lines]
-    found = list(_rows(stripped, signature, len(names)))
+    found = [*_rows(stripped, signature, len(names)), *_bare_pairs(stripped, signature, len(names))]
     for index, line in enumerate(stripped):
         following = next((other for other in stripped[index + 1 : index + 3] if other), "")
-        if match := _SENTENCE.match(line):
+        if match := _SENTENCE.match(line) or _BOTH.search(line):
             given, stated, source = match["given"], match["stated"], line
         elif (match := _INPUT.match(line)) and (output := _OUTPUT.match(following)):
             given, stated, source = match["given"], output["stated"], f"{line} {following}"
@@ -239,9 +263,43 @@ def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tu
     for index, line in enumerate(lines):
         cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
         in_table = line.startswith("|") and (in_table or _RESULT.fullmatch(cells[-1]) is not None)
-        *given, stated = map(value, cells) if in_table else [None]
+        *given, stated = map(value, [*cells[:-1], _quoted(cells[-1], signature)]) if in_table else [None]
         if stated and len(given) == count and None not in given:
             yield _asserted(f"{signature.name}({', '.join(map(str, given))})", stated), line, index
+
+
+def _bare_pairs(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
+    """Yield assertions for arguments and values alone: `Example: 4 -> 'IV', 9 -> 'IX'`, and in a list below a
+    heading that says that these are examples."""
+    below = False
+    for index, line in enumerate(lines):
+        item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
+        here = _EXAMPLE.search(line)
+        text = here["pairs"] if here else line[item.end() :] if below and item else ""
+        below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
+        for given, stated in _pairs(text.replace("`", "").rstrip(". ")):
+            node = expression(given)
+            arguments = [given] if count == 1 else list(map(ast.unparse, getattr(node, "elts", [])))
+            if len(arguments) == count and (count == 1 or isinstance(node, ast.Tuple)):
+                yield _asserted(f"{signature.name}({', '.join(arguments)})", stated), line, index
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Return the pairs of values in `4 -> 'IV', 9 -> 'IX'`; none where anything else stands beside them."""
+    parts = _GIVES.split(text)
+    if not 1 < len(parts) < _MOST_BREAKS:
+        return []
+    values = [value(parts[0])]
+    for part in parts[1:-1]:
+        halves = (
+            (part[: cut.start()], part[cut.end() :]) for cut in islice(_BETWEEN.finditer(part), _MOST_BREAKS)
+        )
+        values += next(
+            ((one, other) for left, right in halves if (one := value(left)) and (other := value(right))), [None]
+        )
+    values.append(value(parts[-1]))
+    known = [each for each in values if each is not None]
+    return list(zip(known[::2], known[1::2], strict=True)) if len(known) == len(values) else []
 
 
 def _arguments(given: str, names: Sequence[str]) -> str | None:

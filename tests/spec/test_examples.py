@@ -28,6 +28,15 @@ def codes(text: str, signature: Signature | None = SLUGIFY) -> list[str]:
 
 
 FOUND = {
+    "slugify('A b') -> a-b": "assert slugify('A b') == 'a-b'",
+    "| text | result |\n|---|---|\n| `'A b'` | `a-b` |": "assert slugify('A b') == 'a-b'",
+    "slugify('A b'): 'a-b'": "assert slugify('A b') == 'a-b'",
+    "slugify('A b') results in 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "slugify('A b') is the string 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "It makes slugs. Example: 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "For example: 'A b' gives 'a-b'": "assert slugify('A b') == 'a-b'",
+    "Examples:\n\n- `'A b'` → `'a-b'`\n": "assert slugify('A b') == 'a-b'",
+    "Example: input 'A b', output 'a-b'.": "assert slugify('A b') == 'a-b'",
     'slugify("A b") == "a-b"': 'assert slugify("A b") == "a-b"',
     'assert slugify("A b") == "a-b"': 'assert slugify("A b") == "a-b"',
     'assert slugify("A b") == "a-b", "spaces"': 'assert slugify("A b") == "a-b", "spaces"',
@@ -85,6 +94,12 @@ def test_an_example_is_found_on_its_own_and_in_a_text(text: str, code: str) -> N
 
 
 IGNORED = [
+    "It replaces ' ' -> '-' and '_' -> '-'.",
+    "Examples of separators: ' ' -> '-', '_' -> '-'.",
+    "Example: 'A b' -> 'a-b' (lower case), 'c' -> unknown.",
+    "slugify('x') is NOT 'X-1'.",
+    "slugify('x') -> UTF-8 bytes",
+    "slugify('x') -> lower",
     "Implement slugify(text: str) -> str that returns text.",
     "slugify(text: str) -> str",
     "slugify(text) -> str",
@@ -147,6 +162,14 @@ IGNORED = [
     "slugify('a') == 'b'\nslugify('a') == 'c'",
     "slugify('0') = 'a'\nslugify('1') = 'b'\nslugify('3') = ['a', 'b']",
 ]
+
+
+def test_pairs_of_values_alone_are_arguments_and_results() -> None:
+    add = Signature("add", "function", "def add(a: int, b: int) -> int")
+    both = ["assert add(1, 2) == 3", "assert add(2, -2) == 0"]
+    assert codes("It adds. Examples: (1, 2) -> 3 and (2, -2) -> 0.", add) == both
+    assert codes("Usage examples:\n* 1, 2 => 3\n* 2, -2 => 0\n\nAnd so on:\n* 3, 3 => 3", add) == both
+    assert codes("Example: 1 -> 3", add) == []
 
 
 @pytest.mark.parametrize("text", IGNORED)
