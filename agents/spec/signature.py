@@ -4,44 +4,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 
 from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
+from .class_names import ASKED, begins_of_classes, classes_named
 
-_ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
 _WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
-_CLASS = re.compile(
-    r"\b[Cc]lass\s+(?:(?:\w+\s+){0,6}?(?:named|called)\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
-    r"|(?:`|\b(?:[Aa]n?|[Tt]he)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+class\b"
-    r"|\b(?P<subject>[A-Z]\w*)`?(?::| is| -)\s+an?\s+(?:[\w-]+\s+){0,3}class\b"
-)
-_WRITTEN_AS_CLASS = re.compile(
-    rf"(?i:{_ASKED})\s+(?:(?:an?|the)\s+)?`?(?P<name>[A-Z][a-z]+(?:[A-Z][a-z]*)+)`?"
-    r"(?=\s+(?:that|which|with|supporting|for)\b|\s*[:.(])"
-)
-"""`Implement MinStack that`."""
-_SENTENCE = re.compile(r"(?:\A|[.!?:;]\s|\n)(?:[ \t]|[#>*`-])*+")
-_CLASS_FIRST = re.compile(
-    r"(?:(?:an?|the)\s+(?:(?!(?:of|in|on|by|to|for|from|with|per|and|or|the)\b)[\w-]+\s+){1,4}?(?=class\s)"
-    r"|(?P<first>\w+)\s+(?:[\w-]+\s+){0,3}?(?=class\s+[`'\"]?(?P=first)))?",
-    re.IGNORECASE,
-)
-"""Before what a sentence says of a class: `A stack class Stack with`, `Event emitter class EventEmitter`."""
 _UNNAMED_CLASS = re.compile(
-    rf"{_ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
-)
-_DATA_CLASS = re.compile(
-    r"\b(?:dataclass|named tuple|NamedTuple|[Ee]num|IntEnum|StrEnum|Protocol)\s+(?:named\s+|called\s+)?"
-    r"[`'\"]?(?P<name>[A-Z]\w*)"
+    rf"{ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
 )
 _ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
+_RETURNS = re.compile(r"\w+\([^()\n]*\)`?,? (?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b")
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator)"
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
@@ -50,11 +29,11 @@ _NO_NAME = (
     r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or)\b)"
 )
 _NAMED = re.compile(
-    rf"(?:^[ \t]*+|{_ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
+    rf"(?:^[ \t]*+|{ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
     rf"{_FUNCTION}\s+"
     rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+)"
     rf"|[`'\"]?(?P<empty>[a-z_]\w*)\(\)|`?@(?P<at>[a-z_]\w*))"
-    rf"|{_ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
+    rf"|{ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
     rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
     rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
     rf"|\b(?:function|function\s+name)\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
@@ -108,7 +87,7 @@ def is_alone(text: str, name: str) -> bool:
     """Return True if a spec's text names no other function, by its header or as one, and no other class."""
     prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
-    others |= {match[match.lastgroup or 0] for match in _CLASS.finditer(prose)}
+    others |= {name for _, name in classes_named(prose)}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
     return others <= {name} and not _SEVERAL.search(prose)
 
@@ -174,16 +153,16 @@ def _sentence(text: str) -> Signature | None:
     """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
     prose = FENCED.sub("", text)
     called = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
-    made = [(place, header.name) for place, header in called if _is_constructor(header.name)]
-    every = [(place, header) for place, header in called if not header.name[:1].isupper()]
+    made = [(place, header.name) for place, header in called if _is_constructor(prose, place, header)]
+    every = [(place, header) for place, header in called if not _is_exception(header.name)]
+    every = [(place, header) for place, header in every if (place, header.name) not in made]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if _is_asked(prose, place)]
-    likely = [(place, named(name)) for place, name in sorted([*_classes(prose), *made])]
+    likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made])]
     classes = [(place, header) for place, header in likely if _is_asked(prose, place)]
     before = asked
     if not classes:
-        starts = (_CLASS_FIRST.match(prose, match.end()) for match in _SENTENCE.finditer(prose))
-        begins = {match.end() for match in starts if match}
+        begins = begins_of_classes(prose)
         classes, before = [(place, header) for place, header in likely if place in begins], [*asked, *typed]
     if classes and not any(place < classes[0][0] for place, _ in before):
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
@@ -205,16 +184,19 @@ def _sentence(text: str) -> Signature | None:
     return next(said, None) if alone else None
 
 
-def _classes(prose: str) -> Iterator[tuple[int, str]]:
-    """Yield the names of classes with their places."""
-    yield from ((match.start(), match[match.lastgroup or 0]) for match in _CLASS.finditer(prose))
-    for pattern in (_WRITTEN_AS_CLASS, _DATA_CLASS):
-        yield from ((match.start("name"), match["name"]) for match in pattern.finditer(prose))
+def _is_exception(name: str) -> bool:
+    return name.endswith(("Error", "Exception", "Warning"))
 
 
-def _is_constructor(name: str) -> bool:
-    of_another_kind = name.endswith(("Error", "Exception", "Warning")) or name in BUILTINS or name in KNOWN
-    return name[:1].isupper() and not name.isupper() and not of_another_kind
+def _is_constructor(prose: str, place: int, header: Signature) -> bool:
+    """Return True if a header is of a class: `TokenBucket(rate)`, which is not said to return a value."""
+    name = header.name
+    if not name[:1].isupper() or name.isupper() or _is_exception(name) or name in BUILTINS or name in KNOWN:
+        return False
+    returns = (
+        "->" in header.text or _RETURNS.match(prose, place) or "function" in prose[max(0, place - 40) : place]
+    )
+    return not returns
 
 
 def _name(text: str) -> Signature | None:
@@ -241,7 +223,7 @@ def _is_asked(text: str, place: int) -> bool:
     if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
         return place < 60
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
-    return re.search(_ASKED, sentence[-120:], re.IGNORECASE) is not None
+    return re.search(ASKED, sentence[-120:], re.IGNORECASE) is not None
 
 
 def _read(text: str, match: re.Match[str]) -> Signature | None:
