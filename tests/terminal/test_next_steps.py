@@ -26,7 +26,7 @@ def test_a_verified_result_or_none_needs_no_next_step() -> None:
 
 def test_an_unchecked_clause_a_question_more_drafts_and_a_larger_model_are_named_in_this_order() -> None:
     found = steps("contested", clauses=(OPEN,), disputes=(Dispute("test_1", "f(1)", ("1", "2")),))
-    assert [line.split()[1] for line in found] == ["say", "an", "--drafts", "a"]
+    assert [line.split()[1] for line in found] == ["say", "answer", "--drafts", "a"]
     assert "f('iv') == ..." in found[0]
     assert "about 60 s" in found[2]
 
