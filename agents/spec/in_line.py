@@ -74,7 +74,8 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         comment = text[len(text.split("#")[0]) :]
         return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
     made = [
-        (call, _assertion(call, sign, _quoted(rest, signature))) for call, sign, rest in _calls(text, signature)
+        (call, _assertion(call, sign, rest if sign[:1].isalpha() else _quoted(rest, signature)))
+        for call, sign, rest in _calls(text, signature)
     ]
     prose = line
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
