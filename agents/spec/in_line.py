@@ -56,6 +56,10 @@ _EXAMPLE = re.compile(r"(?:\A|[.:]\s)\W{0,4}(?:for )?examples?:\s+(?P<pairs>\S.*
 _EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
 _GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|becomes)\b")
 _BETWEEN = re.compile(r"[,;]|\band\b")
+_RAISES_FOR = re.compile(
+    r"\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?([A-Z]\w*(?:Error|Exception))`?\s+(?:for|on|in|at|when\s+calling)\s+`?",
+    re.IGNORECASE,
+)
 _UNQUOTED = re.compile(
     r"`?((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)",
 )
@@ -77,6 +81,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         (call, _assertion(call, sign, rest if sign[:1].isalpha() else _quoted(rest, signature)))
         for call, sign, rest in _calls(text, signature)
     ]
+    made += _raising_for(text, signature)
     prose = line
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
@@ -183,6 +188,18 @@ def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
     if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
         return None
     return _Assertion(_asserted(call, made or stated), stated, sign != "=")
+
+
+def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, _Assertion]]:
+    """Yield calls of the entry point of which `line` says before what they raise: `raises ValueError for f(0)`."""
+    if signature is None or signature.kind == "class":
+        return
+    for match in _RAISES_FOR.finditer(line):
+        start = match.end()
+        end = closing(line, start + len(signature.name)) if line.startswith(f"{signature.name}(", start) else None
+        if end is not None:
+            call = line[start : end + 1]
+            yield call, _Assertion(f"with pytest.raises({match[1]}):\n    {call}", match[1], True)
 
 
 def _asserted(call: str, stated: str) -> str:

@@ -28,6 +28,7 @@ def codes(text: str, signature: Signature | None = SLUGIFY) -> list[str]:
 
 
 FOUND = {
+    "It raises a ValueError for slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b') -> a-b": "assert slugify('A b') == 'a-b'",
     "| text | result |\n|---|---|\n| `'A b'` | `a-b` |": "assert slugify('A b') == 'a-b'",
     "slugify('A b'): 'a-b'": "assert slugify('A b') == 'a-b'",
@@ -100,6 +101,7 @@ IGNORED = [
     "slugify('x') is NOT 'X-1'.",
     "slugify('x') -> UTF-8 bytes",
     "slugify('x') -> lower",
+    "It does not raise ValueError for slugify('').",
     "slugify('x') is case-insensitive.",
     "Implement slugify(text: str) -> str that returns text.",
     "slugify(text: str) -> str",
