@@ -53,7 +53,12 @@ _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 _CONDITION_FIRST = re.compile(
     r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.IGNORECASE
 )
-_EXCEPTION = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b")
+_EXCEPTION = re.compile(
+    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
+    r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
+    r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
+)
+"""By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
 _NO_RAISE = re.compile(
     r"\b(?:never|without)\s+(?:\w+\s+)?(?:rais|throw)|(?:\bnot|n't)\s+(?:\w+\s+)?(?:raised?|throw|thrown)\b"
     r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
@@ -66,12 +71,14 @@ _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
 _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b(?! (?:have to|need|know|want|care)\b)|^no\b"
+    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
+    r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
     r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
     r"|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
-    r"|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing|counts? as"
+    r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
+    r"|counts? as"
     r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
     re.IGNORECASE,
 )

@@ -54,6 +54,7 @@ _BOTH = re.compile(
 )
 _EXAMPLE = re.compile(r"(?:\A|[.:]\s)\W{0,4}(?:for )?examples?:\s+(?P<pairs>\S.*)", re.IGNORECASE)
 _EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
+_ALONE = re.compile(r"\A\S{1,40}\s(?:gives|returns)\s\S{1,40}\Z")
 _GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|becomes)\b")
 _BETWEEN = re.compile(r"[,;]|\band\b")
 _RAISES_FOR = re.compile(
@@ -287,15 +288,17 @@ def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tu
 
 
 def _bare_pairs(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for arguments and values alone: `Example: 4 -> 'IV', 9 -> 'IX'`, and in a list below a
-    heading that says that these are examples."""
+    """Yield assertions for arguments and values alone: `Example: 4 -> 'IV', 9 -> 'IX'`, in a list below a heading
+    that says that these are examples, and in a sentence such as `None returns ''.`"""
     below = False
     for index, line in enumerate(lines):
         item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
         here = _EXAMPLE.search(line)
-        text = here["pairs"] if here else line[item.end() :] if below and item else ""
+        texts = [here["pairs"]] if here else [line[item.end() :]] if below and item else []
+        if count == 1:
+            texts += [each for each in sentences(line) if _ALONE.search(each)]
         below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
-        for given, stated in _pairs(text.replace("`", "").rstrip(". ")):
+        for given, stated in (pair for text in texts for pair in _pairs(text.replace("`", "").rstrip(". "))):
             node = expression(given)
             arguments = [given] if count == 1 else list(map(ast.unparse, getattr(node, "elts", [])))
             if len(arguments) == count and (count == 1 or isinstance(node, ast.Tuple)):

@@ -325,3 +325,11 @@ def test_a_long_text_takes_linear_time(unit: str) -> None:
     began = time.thread_time()
     clauses(Spec(asked.id, text, asked.signature))
     assert time.thread_time() - began < 2
+
+
+def test_an_exception_of_the_specs_own_is_named_by_what_raises_it() -> None:
+    found = needs("class Account(owner). Withdrawing more raises InsufficientFunds. Sorting is not needed.")
+    assert found["Withdrawing more raises InsufficientFunds"] == ["`InsufficientFunds`"]
+    assert found["Sorting is not needed"] == []
+    said = "Adding it again has no effect"
+    assert needs(f"class Set2 with add(x). {said}.")[said] == [f"“{said}”"]
