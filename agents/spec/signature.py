@@ -21,6 +21,7 @@ _UNNAMED_CLASS = re.compile(
 )
 _ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
 _RETURNS = re.compile(r"\w+\([^()\n]*\)`?,? (?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b")
+_IS_SENTENCE = re.compile(r"(?<=[.:] )\w+\([^()\n]*\)`?(?:[.:]|\s*\Z)")
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator)"
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
@@ -45,8 +46,11 @@ _NAMED = re.compile(
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
 _OF_A_PROGRAM = re.compile(
-    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status))\b", re.I
+    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status)|CLI|python\s+\S+\.py)\b", re.I
 )
+_READS = re.compile(r"\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\b", re.I)
+_WRITES = re.compile(r"\b(?:prints?|standard\s+output|stdout)\b", re.I)
+_CALLED = re.compile(r"\b(?:function|class|method)\b|\w\(", re.I)
 FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )
@@ -93,10 +97,12 @@ def is_alone(text: str, name: str) -> bool:
 
 
 def asks_for_a_program(text: str) -> bool:
-    """Return True if a spec's text asks for a program, and says how it is given its input or how it ends."""
+    """Return True if a spec asks for a program, and says how it is given its input or how it ends; or speaks
+    of both without anything that could be called."""
     prose = FENCED.sub("", text)
-    asked = any(_is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose))
-    return asked and _OF_A_PROGRAM.search(prose) is not None
+    if any(_is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose)) and _OF_A_PROGRAM.search(prose):
+        return True
+    return all(each.search(prose) for each in (_READS, _WRITES)) and not _CALLED.search(prose)
 
 
 @lru_cache(maxsize=64)
@@ -178,6 +184,7 @@ def _sentence(text: str) -> Signature | None:
         header
         for place, header in every
         if "function" in prose[:place]
+        or _IS_SENTENCE.match(prose, place)
         or _ANSWERS.match(prose, place)
         or ("_" in header.name.strip("_") and not of_a_class)
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.spec.signature import found, stated
+from agents.spec.signature import asks_for_a_program, found, stated
 
 SPECS = {
     "Implement quicksort(arr: list[int]) -> list[int] that returns a new sorted list. Do not use sorted(arr).": (
@@ -151,6 +151,7 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
         ("normalize_phone strips everything but digits.", "def normalize_phone(...)"),
         ("Function name: second_largest. Input: a list.", "def second_largest(...)"),
         ("Given two lists, merge_sorted(a, b) merges them.", "def merge_sorted(a, b)"),
+        ("The greatest common divisor of two numbers. gcd(a, b).", "def gcd(a, b)"),
         ("A stack with push_all(items). The class has a method pop_all().", None),
         ("Write a Python function called flatten that flattens lists.", "def flatten(...)"),
         ("Write `count_words`: given a text, return a dict.", "def count_words(...)"),
@@ -179,3 +180,29 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
 def test_a_name_alone_is_an_entry_point_where_it_is_the_only_one(text: str, header: str | None) -> None:
     signature = found(text)
     assert (signature and signature.text) == header
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Program that reads numbers from stdin and prints their sum.",
+        "Build a CLI for a list of tasks, kept in tasks.json.",
+        "Script for temperatures: `python user_code.py 100` prints 212.0",
+        "Read lines from standard input, sort them and print them.",
+        "Create a tool which reads a CSV from stdin and writes JSON to stdout.",
+    ],
+)
+def test_a_program_is_asked_for_by_what_it_reads_and_writes(text: str) -> None:
+    assert asks_for_a_program(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a Python program to check if a number is prime.",
+        "Write a function that reads numbers from stdin and prints their sum.",
+        "Write echo(text) that prints what it reads from stdin.",
+    ],
+)
+def test_what_can_be_called_is_no_program(text: str) -> None:
+    assert not asks_for_a_program(text)
