@@ -1,4 +1,5 @@
-"""Examples of a program: `$ python user_code.py 1 2` in a code block, with what it prints below."""
+"""Examples of a program: `$ python user_code.py 1 2` in a code block, with what it prints below, or in a sentence
+that says what it prints."""
 
 from __future__ import annotations
 
@@ -11,6 +12,10 @@ from ..records import PROGRAM_FILE
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
+_SAID = re.compile(
+    r"`(?P<command>[^`\n]*\buser_code\.py[^`\n]*)` (?:prints|outputs|shows) "
+    r"(?:`(?P<code>[^`\n]+)`|\"(?P<quoted>[^\"\n]+)\"|'(?P<text>[^'\n]+)'|(?P<number>-?\d++(?:\.\d++)?))(?=[.;,)]*+(?:$|(?<=[.;,)])\s))"
+)
 _STATUS = "echo $?"
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _BY_A_SHELL = re.compile(r"[$`*?~\\{}\[\]!#;&>()'\"]")
@@ -49,6 +54,8 @@ def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     while index < len(lines):
         fenced ^= _FENCE.match(lines[index]) is not None
         match = _COMMAND.match(lines[index])
+        for said in _SAID.finditer(lines[index]):
+            yield said["command"].strip().removeprefix("$ "), said[said.lastgroup or 0], index
         index += 1
         if not match or not (fenced or match["indent"].startswith(("    ", "\t"))):
             continue

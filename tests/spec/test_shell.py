@@ -67,6 +67,24 @@ def test_output_ends_with_the_next_command_and_the_exit_code_is_asked_for() -> N
     ]
 
 
+@pytest.mark.parametrize(
+    ("said", "printed"),
+    [
+        ("`6`", ["6"]),
+        ("6.", ["6"]),
+        ('"six, then"', ["six, then"]),
+        ("6, as 1 + 5 is.", ["6"]),
+        ("the sum.", []),
+        ("6 numbers", []),
+    ],
+)
+def test_a_sentence_says_what_a_run_prints(said: str, printed: list[str]) -> None:
+    found = read_spec(f"A program. `echo 1 5 | python user_code.py` prints {said}", origin="argument").examples
+    assert [each.code for each in found] == [
+        f"{run(stdin='1 5' + chr(10))}\nassert done.stdout.rstrip('\\n') == {each!r}" for each in printed
+    ]
+
+
 def test_a_command_in_prose_is_no_example() -> None:
     spec = read_spec("Write a program.\n\n$ python user_code.py 1\n6\n", origin="argument")
     assert spec.examples == ()
