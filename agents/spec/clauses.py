@@ -60,7 +60,8 @@ _EXCEPTION = re.compile(
 )
 """By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
 _NO_RAISE = re.compile(
-    r"\b(?:never|without)\s+(?:\w+\s+)?(?:rais|throw)|(?:\bnot|n't)\s+(?:\w+\s+)?(?:raised?|throw|thrown)\b"
+    r"\b(?:never|without|not)\s+(?:(?:be|to|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
+    r"|n't\s+(?:(?:be|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
     r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
     re.IGNORECASE,
 )

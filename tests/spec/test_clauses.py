@@ -333,3 +333,10 @@ def test_an_exception_of_the_specs_own_is_named_by_what_raises_it() -> None:
     assert found["Sorting is not needed"] == []
     said = "Adding it again has no effect"
     assert needs(f"class Set2 with add(x). {said}.")[said] == [f"“{said}”"]
+
+
+def test_what_is_not_of_a_kind_and_raises_is_no_denial() -> None:
+    for said in ("Keys that are not strings raise TypeError", "Names without quotes raise TypeError"):
+        assert needs(f"Write f(d: dict). {said}.")[said] == ["`TypeError`"]
+    for said in ("It does not raise TypeError", "It never even raises TypeError", "TypeError must not be raised"):
+        assert "`TypeError`" not in needs(f"Write f(d: dict). {said}.")[said]
