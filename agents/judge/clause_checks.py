@@ -28,6 +28,8 @@ class Used:
     values: tuple[object, ...]
     expected: tuple[object, ...]
     texts: tuple[str, ...]
+    answered: tuple[str, ...]
+    """The texts but for those in calls that are to raise."""
     about: str = ""
 
     def meets(self, need: Need) -> bool:
@@ -41,7 +43,7 @@ class Used:
                 return need.value in self.names or any(need.value in text for text in self.texts)
             case "text":
                 wanted = str(ast.literal_eval(need.value))
-                return any(wanted in text for text in self.texts)
+                return any(wanted in text for text in self.answered)
             case "test":
                 gives = not need.giving or ast.literal_eval(need.giving) in self.expected
                 return need.value == self.about and gives
@@ -69,8 +71,16 @@ def used_by(test: Test) -> Used:
     raised = [node for call in raising for node in call.args[:1]]
     kinds = [each for node in raised for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
     values, expected = (tuple(value for node in part for value in _values(node)) for part in (given, compared))
-    texts = tuple(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
-    return Used(frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, test.about)
+    refused = {
+        id(each)
+        for node in nodes
+        if isinstance(node, ast.With) and any(item.context_expr in raising for item in node.items)
+        for each in ast.walk(node)
+    }
+    said = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = tuple(str(node.value) for node in said)
+    answered = tuple(str(node.value) for node in said if id(node) not in refused)
+    return Used(frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, answered, test.about)
 
 
 def _values(node: ast.expr) -> Iterator[object]:

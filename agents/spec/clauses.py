@@ -65,6 +65,9 @@ _NO_RAISE = re.compile(
     r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))", re.I
+)
 _SO_DO = re.compile(r"\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b", re.IGNORECASE)
 """`so do points above 10`, `or for cycles`: they raise what the clause before does."""
 _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
@@ -260,7 +263,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         yield from (Need("value" if outcome or text_comes_out else "input", kind) for kind, outcome in inputs)
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(said))
-    if not raised:
+    if not raised and not _DENIED.search(said):
         texts = [each for each in map(_stated_text, _values_quoted(said, quoted, _parameters(spec.text))) if each]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
 

@@ -39,6 +39,17 @@ def test_a_clause_is_held_once_a_test_uses_all_that_it_needs() -> None:
     assert checked(ROMAN).standing == "nothing checks this"
 
 
+def test_a_text_of_the_specs_is_not_tested_by_what_is_refused() -> None:
+    said = "turns texts like '1h30m' into seconds"
+    (clause,) = clauses(read_spec(f"Write f(text: str) -> int that {said}.", origin="argument"))
+    refusing = raising("test_order", "f('1h30m2s')")
+    assert checked(clause, refusing).missing == (Need("text", "'1h30m'"),)
+    assert checked(clause, refusing, value_test("test_1", "f('1h30m')", "5400")).missing == ()
+    denied = "Codes such as 'AB-1' are invalid"
+    found = clauses(read_spec(f"Write f(text: str) -> int that reads a code. {denied}.", origin="argument"))
+    assert not any(need.kind == "text" for need in found[1].needs)
+
+
 def test_an_unchecked_clause_names_a_line_that_would_test_it() -> None:
     assert checked(ROMAN, UPPER).would_test == "f('iv') == ..."
     assert checked(RAISES, UPPER).would_test == "f(...) raises ValueError"
