@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import threading
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,8 +59,9 @@ def import_ahead(choice: Choice) -> None:
 def _import_for_hosted() -> None:
     from .litellm_import import load_litellm
 
-    load_litellm()
-    import_module(".hosted", __name__)  # with smolagents
+    with suppress(Exception):  # whoever asks the model meets it again
+        load_litellm()
+        import_module(".hosted", __name__)  # with smolagents
 
 
 def recorded_replies(choice: Choice) -> ReplyStore:
