@@ -116,7 +116,7 @@ def test_a_receiver_that_takes_nothing_changes_nothing(tmp_path: Path, provider:
         began = time.monotonic()
         ended, document = run(tmp_path / "traced", provider, OTEL_EXPORTER_OTLP_ENDPOINT=endpoint)
         longer = time.monotonic() - began - alone
-    assert longer < 3 + 2, "three seconds, and what importing costs on a busy machine"
+    assert longer < 3 + max(2.0, alone / 2), "three seconds, and what importing costs on a busy machine"
     assert ended.returncode == plain.returncode
     for each in (expected, document):
         del each["run_dir"], each["seconds"], each["usage"]["seconds"], each["tokens_per_second"]
