@@ -88,8 +88,9 @@ class Trial:
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
         """Return the seconds of processor time that each of these tests may take on a change: one that hangs is
         noticed sooner by them, and one that waits for a busy machine is not."""
-        used = self._used | self._alone
-        return tuple(_LEAST_CPU + _SLOWER * max(used.get(name, 0.0), self._fixtures) for name in names)
+        known = (self._used, self._alone)
+        longest = (max(self._fixtures, *(each.get(name, 0.0) for each in known)) for name in names)
+        return tuple(_LEAST_CPU + _SLOWER * seconds for seconds in longest)
 
     @cached_property
     def _runs(self) -> tuple[SuiteRun, ...]:
@@ -141,15 +142,18 @@ class Trial:
         cold = cold or self.cold
         limits = dict(zip(job.tests, self.cpu(job.tests), strict=True))
         done = self._run(suite, replace(job, cpu=tuple(limits.values())), cold)
-        hanging = next((name for name in limits if done is not None and name not in done.tests), "")
-        if done is not None and done.ended == "died" and hanging and hanging not in self._alone:
-            # What tests make once for all may have been made in another: then a test takes longer alone.
-            alone = self._run(suite, replace(job, tests=(hanging,), change=None, files={}, answer=None), cold)
-            took = alone.tests[hanging].cpu if alone is not None and hanging in alone.tests else 0.0
-            self._alone[hanging] = max(took, self._used.get(hanging, 0.0))
-            if _SLOWER * took > limits[hanging]:
-                done = self._run(suite, replace(job, cpu=self.cpu(job.tests)), cold)
-        return done
+        if done is None or done.ended != "died":
+            return done
+        hanging = next((name for name in limits if name not in done.tests), None)
+        if hanging is None or hanging in self._alone:
+            return done
+        # What tests make once for all may have been made in another: then a test takes longer alone.
+        alone = self._run(suite, replace(job, tests=(hanging,), change=None, files={}, answer=None), cold)
+        took = alone.tests[hanging].cpu if alone is not None and hanging in alone.tests else 0.0
+        self._alone[hanging] = took
+        if _SLOWER * took <= limits[hanging]:
+            return done
+        return self._run(suite, replace(job, cpu=self.cpu(job.tests)), cold)
 
     def _run(self, suite: Suite, job: SuiteJob, cold: bool) -> SuiteRun | None:
         left = self.left

@@ -123,7 +123,8 @@ def run_heal(
         log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
-        import_ahead(choice)  # while the failure is reproduced
+        if resumed is None and not settings.cache:  # a record or a cache may answer without a model
+            import_ahead(choice)  # while the failure is reproduced
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
         targets = open_targets(case.tree.root, list(case.files), force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)

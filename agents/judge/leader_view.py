@@ -197,13 +197,15 @@ class LeaderView:
             else:
                 rest.append((0.0, len(call), asked))
         for entry in self.contested:
-            claim, asked = claim_of(entry.test), self._dispute(entry)
-            voters = self.agreement.voters
+            claim, voters = claim_of(entry.test), self.agreement.voters
             if claim is None:  # of several checks, or an exception
                 voted = [str(self.agreement.passes(c, entry.test)) for c in voters]
+            elif "\n" in claim.question:
+                continue
             else:
                 voted = [vote for c in voters if (vote := ballot(self.agreement, c, entry.test, claim))]
-            if len(set(voted)) > 1 and (claim is None or "\n" not in claim.question):
+            if len(set(voted)) > 1:
+                asked = self._dispute(entry)
                 which.append((-_bits(voted), len(asked.question), asked))
         missing = [need for check in self.unchecked for need in check.missing]
         for entry in self.ledger:

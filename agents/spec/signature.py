@@ -37,7 +37,7 @@ _NAMED = re.compile(
     rf"|{ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
     rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
     rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
-    rf"|\b(?:function|function\s+name)\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
+    rf"|\bfunction(?:\s+name)?\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
     rf"|\bname\s*:\s*`?(?P<snake>[a-z]+_\w+)`?(?:[.,;]|\s|\Z)"
     rf"|\A\s*`?(?P<first>[a-z]+_\w+)`?\s+[a-z]+s\s",
     re.IGNORECASE | re.MULTILINE,
@@ -159,12 +159,11 @@ def _sentence(text: str) -> Signature | None:
     """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
     prose = FENCED.sub("", text)
     called = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
-    made = [(place, header.name) for place, header in called if _is_constructor(prose, place, header)]
-    every = [(place, header) for place, header in called if not _is_exception(header.name)]
-    every = [(place, header) for place, header in every if (place, header.name) not in made]
+    made = {place: header.name for place, header in called if _is_constructor(prose, place, header)}
+    every = [(place, header) for place, header in called if place not in made and not _is_exception(header.name)]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if _is_asked(prose, place)]
-    likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made])]
+    likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made.items()])]
     classes = [(place, header) for place, header in likely if _is_asked(prose, place)]
     before = asked
     if not classes:

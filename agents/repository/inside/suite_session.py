@@ -68,8 +68,6 @@ class SuiteSession:
         self._collecting = ExitStack()
         self._take: Callable[[], list[str]] = list
         self._unknown: list[str] = []
-        self._limits: dict[str, float] = {}
-        """Seconds of processor time that each test may take."""
         self._functions: Functions | None = None
         self._answers: Any = None
         self._report = Report(-1, place)
@@ -165,7 +163,6 @@ class SuiteSession:
         items = [item for name in job["tests"] for item in self._items.get(name, ())]
         if not job["tests"]:
             items = session.items
-        self._limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
         if job["change"] is not None or job["functions"]:
             self._functions = self._functions or Functions(self._place)
@@ -184,20 +181,21 @@ class SuiteSession:
             if job["record"] or job["calls"]:
                 calls = self._calls if job["calls"] else None
                 take = held.enter_context(reached_by(self._place, job["lines"], calls))
+            limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
             for item, after in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
-                self._one(item, after, take)
+                self._one(item, after, take, limits.get(item.nodeid, 0))
                 emit(self._test)
                 if job["first"] and self._test["outcome"] == "failed":
                     return
 
-    def _one(self, item: Any, after: Any, take: Callable[[], list[str]]) -> None:
-        """Run one test, after which comes another."""
+    def _one(self, item: Any, after: Any, take: Callable[[], list[str]], limit: float) -> None:
+        """Run one test, after which comes another, for at most `limit` seconds of processor time, if not 0."""
         self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
         began, used = time.monotonic(), time.process_time()
         if self._answers is not None:
             self._answers.begin()
-        if self._limits:
-            signal.setitimer(signal.ITIMER_PROF, self._limits.get(item.nodeid, 0))  # its signal ends the process
+        if limit:
+            signal.setitimer(signal.ITIMER_PROF, limit)  # its signal ends the process
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
         except BaseException as error:  # pytest.exit, or what sets out to end the session
