@@ -42,6 +42,7 @@ _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS
 """What an attempt has for itself; everything else is shared."""
 _ATTEMPT, _ADOPTED, _EARLIER = "attempt", "adopted", "earlier"
 _ID = re.compile(r"\w[\w.-]*")
+_LOOKS = 10  # for a file before it is missing: each adoption moves it twice
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class RunDirectory:
     @property
     def exists(self) -> bool:
         """True once a run was begun there."""
-        return any(self._place("run.json").is_file() for _ in range(3))  # as in `_bytes`
+        return any(self._place("run.json").is_file() for _ in range(_LOOKS))
 
     @property
     def replies(self) -> Path:
@@ -219,7 +220,7 @@ class RunDirectory:
         return contained(self.path / name, contained(self.path))
 
     def _bytes(self, name: str) -> bytes:
-        for _ in range(2):  # what is adopted meanwhile is moved twice
+        for _ in range(_LOOKS - 1):
             with suppress(FileNotFoundError):
                 return read_regular(self._place(name), contained(self.path))
         return read_regular(self._place(name), contained(self.path))
@@ -338,8 +339,7 @@ def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
         known, record = RunDirectory(runs / earlier).read(), run.read()
     except UsageError:
         return False
-    same = known.spec.text == record.spec.text
-    return same and known.status == "finished" and record.status != "finished"
+    return known.spec.text == record.spec.text and known.status == "finished" and record.status != "finished"
 
 
 def _set_aside(path: Path) -> str:
