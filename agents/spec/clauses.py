@@ -79,7 +79,7 @@ _RULE = re.compile(
     r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
     r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
-    r"|when|where|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
+    r"|when|where|still|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
     r"|counts? as"
@@ -107,6 +107,8 @@ _OF_THE_CODE = re.compile(
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
+_METHOD = re.compile(r"`([a-z_]\w*+)\((?:[a-z_]\w*+(?:=[\w.]++)?(?:, )?+)*+\)`")
+"""`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(
@@ -145,6 +147,8 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
+    if any(name != entry for name in _METHOD.findall(said)):
+        return False
     name = re.escape(entry) if entry else r"[a-z_]\w*+(?=\([^)])"
     called = rf"(?<![\w.])(?:{name}|{'|'.join(MAKERS)}|\w++\.[\w.]++)\("
     calls = [(match, closing(said, match.end() - 1)) for match in re.finditer(called, said)]
@@ -195,6 +199,7 @@ def _parts(prose: str) -> Iterator[str]:
         if _STEP.match(line) and len(paragraph) == 1 and paragraph[0].lstrip().startswith("Scenario"):
             paragraph = []  # its title
         starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
+        starts |= bool(paragraph) and paragraph[0][:1].isspace() and line[:1].isupper()  # below a list
         if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)
             paragraph = []
@@ -208,10 +213,24 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     item = _ITEM.match(lines[0])
     text = " ".join("\n".join(lines)[item.end() if item else 0 :].split())
     if _STEP.match(text) and len(lines) > 1:
-        yield text
+        yield from _scenes(text)
         return
     for sentence in sentences(text):
         yield from _raising_apart(sentence)
+
+
+def _scenes(text: str) -> Iterator[str]:
+    """Yield a scenario, in parts where it goes on to say what raises."""
+    scene, *steps = re.split(r"(?= (?:And|But) )", text)
+    raises = False
+    for step in steps:
+        raised, raises = raises, _ERROR.search(step) is not None
+        if raised or raises:
+            yield scene
+            scene = step[5:]
+        else:
+            scene += step
+    yield scene
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
@@ -288,7 +307,8 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
     defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
     for name in dict.fromkeys([*called, *attributes, *plain]):
-        if name not in defined and name != entry and not name.startswith("_") and not iskeyword(name):
+        own_name = len(name) > 1 and not name.startswith("_") and not iskeyword(name)  # `p(x)` calls an object
+        if own_name and name not in defined and name != entry:
             yield name
 
 

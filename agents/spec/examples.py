@@ -19,7 +19,8 @@ from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, is_literal, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
 from .doctests import Before, checks, shown
-from .in_line import in_line, leading_exception, stated_pairs, states
+from .in_line import in_line, leading_exception, states
+from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names

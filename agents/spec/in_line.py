@@ -1,11 +1,10 @@
-"""Examples in one line of a spec: an assertion as code, or a call of the entry point with what it gives; and those
-that name inputs and outputs apart: `For n = 5 the output should be 8`, `Input: ... Output: ...`."""
+"""Examples in one line of a spec: an assertion as code, or a call of the entry point with what it gives."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
 from .sentences import sentences
-from .signature import closing, parameters
+from .signature import closing
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
@@ -39,24 +38,8 @@ _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,
 _COMMON = BUILTINS | MAKERS
 """Functions that no spec asks for."""
 _LONGEST_VALUE = 5000
-_MOST_BREAKS = 40
+MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
-_SENTENCE = re.compile(
-    r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
-    r"(?:function\s+should\s+return|output\s+(?:should\s+be|is)|result\s+(?:should\s+be|is)|return(?:s|\s+value\s+is)?)"
-    r"\s*+:?\s*+`?(?P<stated>.+)",
-    re.IGNORECASE,
-)
-_BOTH = re.compile(
-    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+:?\**+\s(?P<given>[^:\n]{1,200}?)\s?(?:[,;]|->|→)\s?\**+outputs?\**+:?\**+"
-    r"\s(?P<stated>.+)",
-    re.IGNORECASE,
-)
-_EXAMPLE = re.compile(r"(?:\A|[.:]\s)\W{0,4}(?:for )?examples?:\s+(?P<pairs>\S.*)", re.IGNORECASE)
-_EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
-_ALONE = re.compile(r"\A\S{1,40}\s(?:gives|returns)\s\S{1,40}\Z")
-_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|becomes)\b")
-_BETWEEN = re.compile(r"[,;]|\band\b")
 _RAISES_FOR = re.compile(
     r"\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?([A-Z]\w*(?:Error|Exception))`?\s+(?:for|on|in|at|when\s+calling)\s+`?",
     re.IGNORECASE,
@@ -64,11 +47,6 @@ _RAISES_FOR = re.compile(
 _UNQUOTED = re.compile(
     r"`?((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)",
 )
-_RESULT = re.compile(
-    r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|value)", re.IGNORECASE
-)
-_INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
-_OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
 
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
@@ -79,7 +57,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         comment = text[len(text.split("#")[0]) :]
         return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
     made = [
-        (call, _assertion(call, sign, rest if sign[:1].isalpha() else _quoted(rest, signature)))
+        (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature)))
         for call, sign, rest in _calls(text, signature)
     ]
     made += _raising_for(text, signature)
@@ -114,7 +92,7 @@ def _as_call(line: str) -> str:
     return f"{row[1]} -> {row[2].strip()}" if row else line
 
 
-def _quoted(rest: str, signature: Signature | None) -> str:
+def quoted_text(rest: str, signature: Signature | None) -> str:
     """Return `rest` with the text that it begins with in quotes, where a function that returns texts is said to
     return `IV` or `a-b`: a word that is no word of a sentence."""
     token = _UNQUOTED.match(rest) if signature is not None and signature.text.endswith("-> str") else None
@@ -188,7 +166,7 @@ def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
     # `stop() -> None` is a header.
     if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
         return None
-    return _Assertion(_asserted(call, made or stated), stated, sign != "=")
+    return _Assertion(asserted(call, made or stated), stated, sign != "=")
 
 
 def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, _Assertion]]:
@@ -203,7 +181,7 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
             yield call, _Assertion(f"with pytest.raises({match[1]}):\n    {call}", match[1], True)
 
 
-def _asserted(call: str, stated: str) -> str:
+def asserted(call: str, stated: str) -> str:
     """Return the assertion that a call returns a value."""
     return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
 
@@ -229,7 +207,7 @@ def _breaks(text: str) -> list[int]:
             continue
         if match["open"]:
             place = (closing(text, match.start()) or len(text)) + 1
-        elif not match["quoted"] and len(found) < _MOST_BREAKS:
+        elif not match["quoted"] and len(found) < MOST_BREAKS:
             found.append(match.start())
     return found
 
@@ -250,88 +228,3 @@ def leading_exception(rest: str) -> str | None:
     if match and match[1].endswith(("Error", "Exception")):
         return match[1]  # the spec's own, perhaps
     return exception(match[1]) if match else None
-
-
-def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Return assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
-    wanted = parameters(signature) if signature else None
-    if signature is None or wanted is None or wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
-        return []
-    names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
-    stripped = [line.strip() for line in lines]
-    found = [*_rows(stripped, signature, len(names)), *_bare_pairs(stripped, signature, len(names))]
-    for index, line in enumerate(stripped):
-        following = next((other for other in stripped[index + 1 : index + 3] if other), "")
-        if match := _SENTENCE.match(line) or _BOTH.search(line):
-            given, stated, source = match["given"], match["stated"], line
-        elif (match := _INPUT.match(line)) and (output := _OUTPUT.match(following)):
-            given, stated, source = match["given"], output["stated"], f"{line} {following}"
-        else:
-            continue
-        given, stated = given.removesuffix("`"), stated.removesuffix("`")
-        arguments = _arguments(given, names)
-        result = value(stated) or value(re.sub(r"[.;,]$", "", stated))
-        if arguments is not None and result is not None:
-            found.append((_asserted(f"{signature.name}({arguments})", result), source, index))
-    return found
-
-
-def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for the rows of a table of `count` arguments and, in its last column, what is returned."""
-    in_table = False
-    for index, line in enumerate(lines):
-        cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        in_table = line.startswith("|") and (in_table or _RESULT.fullmatch(cells[-1]) is not None)
-        *given, stated = map(value, [*cells[:-1], _quoted(cells[-1], signature)]) if in_table else [None]
-        if stated and len(given) == count and None not in given:
-            yield _asserted(f"{signature.name}({', '.join(map(str, given))})", stated), line, index
-
-
-def _bare_pairs(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for arguments and values alone: `Example: 4 -> 'IV', 9 -> 'IX'`, in a list below a heading
-    that says that these are examples, and in a sentence such as `None returns ''.`"""
-    below = False
-    for index, line in enumerate(lines):
-        item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
-        here = _EXAMPLE.search(line)
-        texts = [here["pairs"]] if here else [line[item.end() :]] if below and item else []
-        if count == 1:
-            texts += [each for each in sentences(line) if _ALONE.search(each)]
-        below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
-        for given, stated in (pair for text in texts for pair in _pairs(text.replace("`", "").rstrip(". "))):
-            node = expression(given)
-            arguments = [given] if count == 1 else list(map(ast.unparse, getattr(node, "elts", [])))
-            if len(arguments) == count and (count == 1 or isinstance(node, ast.Tuple)):
-                yield _asserted(f"{signature.name}({', '.join(arguments)})", stated), line, index
-
-
-def _pairs(text: str) -> list[tuple[str, str]]:
-    """Return the pairs of values in `4 -> 'IV', 9 -> 'IX'`; none where anything else stands beside them."""
-    parts = _GIVES.split(text)
-    if not 1 < len(parts) < _MOST_BREAKS:
-        return []
-    values = [value(parts[0])]
-    for part in parts[1:-1]:
-        halves = (
-            (part[: cut.start()], part[cut.end() :]) for cut in islice(_BETWEEN.finditer(part), _MOST_BREAKS)
-        )
-        values += next(
-            ((one, other) for left, right in halves if (one := value(left)) and (other := value(right))), [None]
-        )
-    values.append(value(parts[-1]))
-    known = [each for each in values if each is not None]
-    return list(zip(known[::2], known[1::2], strict=True)) if len(known) == len(values) else []
-
-
-def _arguments(given: str, names: Sequence[str]) -> str | None:
-    """Return the source of a call's arguments, in the order of `names`; None where they don't fit them exactly."""
-    given = given.rstrip(" ,;")
-    if len(names) == 1 and (alone := value(given)) is not None:
-        return alone
-    call = expression(f"f({given})")
-    if not isinstance(call, ast.Call) or call.args:
-        return None
-    stated = {keyword.arg: keyword.value for keyword in call.keywords}
-    if list(stated) != list(names) or not all(is_value(node) for node in stated.values()):
-        return None
-    return ", ".join(ast.unparse(stated[name]) for name in names)

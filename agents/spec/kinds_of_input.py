@@ -87,6 +87,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
         r"(?<!non-)(?<!non)(?<!not )\bempty\b"
+        r"(?! (?:cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)(?:s|y|ies)?\b)"
         r"|\bno (?:items?|elements?|characters?|values?|entries)\b"
         r"|\b(?:(?:it|they) \w+|there (?:is|are)|with|of|for|given) no (?:words?|numbers?|letters)\b"
         r"|\b(?:for|given) (?:\[\]|\{\}|\(\))",
@@ -184,7 +185,11 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a tab", r"\btabs?\b", "\t"),
     _of_mark("a line break", r"\bnew ?lines?\b|\bline breaks?\b", "\n"),
     _kind("several lines", r"\bmulti-?line\b|\beach line\b", lambda value: len(_lines(value)) > 1),
-    _kind("a blank line", r"\bblank lines?\b", lambda value: "" in [each.strip() for each in _lines(value)[1:]]),
+    _kind(
+        "a blank line",
+        r"\bblank lines?\b|\bempty lines\b",
+        lambda value: "" in [each.strip() for each in _lines(value)[1:]],
+    ),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),

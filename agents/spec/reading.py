@@ -17,7 +17,8 @@ from .front_matter import FrontMatter, separated
 from .in_line import called
 from .modules import read_modules, requirements
 from .place import Place, check_text, place_of, read_text
-from .signature import asks_for_a_program, found, is_alone, named, stated
+from .shell import asks_for_a_program
+from .signature import found, is_alone, named, stated
 
 LONGEST_SPEC = 100_000
 LONGEST_TESTS = 1_000_000

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..records import PROGRAM_FILE
+from .signature import FENCED, is_asked
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
@@ -16,11 +17,27 @@ _SAID = re.compile(
     r"`(?P<command>[^`\n]*\buser_code\.py[^`\n]*)` (?:prints|outputs|shows) "
     r"(?:`(?P<code>[^`\n]+)`|\"(?P<quoted>[^\"\n]+)\"|'(?P<text>[^'\n]+)'|(?P<number>-?\d++(?:\.\d++)?))(?=[.;,)]*+(?:$|(?<=[.;,)])\s))"
 )
+_PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
+_OF_A_PROGRAM = re.compile(
+    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status)|CLI|python\s+\S+\.py)\b", re.I
+)
+_READS = re.compile(r"\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\b", re.I)
+_WRITES = re.compile(r"\b(?:prints?|standard\s+output|stdout)\b", re.I)
+_CALLED = re.compile(r"\b(?:function|class|method)\b|\w\(", re.I)
 _STATUS = "echo $?"
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _BY_A_SHELL = re.compile(r"[$`*?~\\{}\[\]!#;&>()'\"]")
 """What a shell gives a meaning of its own, outside of quotes."""
 _ESCAPES = {r"\n": "\n", r"\t": "\t"}
+
+
+def asks_for_a_program(text: str) -> bool:
+    """Return True if a spec asks for a program, and says how it is given its input or how it ends; or speaks
+    of both without anything that could be called."""
+    prose = FENCED.sub("", text)
+    if any(is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose)) and _OF_A_PROGRAM.search(prose):
+        return True
+    return all(each.search(prose) for each in (_READS, _WRITES)) and not _CALLED.search(prose)
 
 
 def shell_examples(lines: Sequence[str]) -> list[tuple[str, str, int]]:

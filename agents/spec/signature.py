@@ -10,7 +10,7 @@ from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
-from .class_names import ASKED, begins_of_classes, classes_named
+from .class_names import ASKED, begins_of_classes, classes_named, classes_spoken_of
 
 _WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
@@ -21,8 +21,13 @@ _UNNAMED_CLASS = re.compile(
 )
 _ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
 _RETURNS = re.compile(r"\w+\([^()\n]*\)`?,? (?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b")
-_IS_SENTENCE = re.compile(r"(?<=[.:] )\w+\([^()\n]*\)`?(?:[.:]|\s*\Z)")
-_FUNCTION = r"(?:function|method|coroutine|generator|decorator)"
+_IS_SENTENCE = re.compile(
+    r"(?:(?<=[.:]\s)|(?<=[.:]\s`)|(?<=\n)|(?<=\n`))\w+\([^()\n]*\)`?"
+    r"(?:[.:]|\s*\Z|\s(?:(?:should|must)\s(?!be\b)[a-z]+|(?!(?:is|was|has|does|raises)\b)[a-z]+s)\s)"
+)
+"""`f(x). It is`, `f(x) turns`."""
+_FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager)"
+_INTRODUCED = re.compile(rf"\b(?:{_FUNCTION}|entry\s+point\s+is)\s+(?:(?:named|called)\s+)?`?\Z", re.I)
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
 )
@@ -35,22 +40,18 @@ _NAMED = re.compile(
     rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+)"
     rf"|[`'\"]?(?P<empty>[a-z_]\w*)\(\)|`?@(?P<at>[a-z_]\w*))"
     rf"|{ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
+    rf"|\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to)\s+be\s+named\s+[`'\"]?{_NO_NAME}(?P<will>[a-z_]\w*)"
+    rf"|\bfunction\b[^.;\n]{{0,100}}?,\s+(?:named|called)\s+(?:`(?P<after>[a-z_]\w*)`|(?P<snaked>[a-z]+_\w+))"
     rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
     rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
     rf"|\bfunction(?:\s+name)?\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
+    rf"|{ASKED}[^.:\n]{{3,60}}:\s+`?(?P<colon>[a-z]+_\w+)`?(?=\.\s|\n|\.?\Z)"
     rf"|\bname\s*:\s*`?(?P<snake>[a-z]+_\w+)`?(?:[.,;]|\s|\Z)"
     rf"|\A\s*`?(?P<first>[a-z]+_\w+)`?\s+[a-z]+s\s",
     re.IGNORECASE | re.MULTILINE,
 )
 """A function of which only the name is given: `a function called chunk`, `Implement `chunk`, which`."""
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
-_PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
-_OF_A_PROGRAM = re.compile(
-    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status)|CLI|python\s+\S+\.py)\b", re.I
-)
-_READS = re.compile(r"\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\b", re.I)
-_WRITES = re.compile(r"\b(?:prints?|standard\s+output|stdout)\b", re.I)
-_CALLED = re.compile(r"\b(?:function|class|method)\b|\w\(", re.I)
 FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )
@@ -77,7 +78,7 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text) or _name(text)
+    return _stub(text) or _header(text) or _sentence(text) or _name(text) or _spoken_of(text)
 
 
 def named(name: str) -> Signature:
@@ -94,15 +95,6 @@ def is_alone(text: str, name: str) -> bool:
     others |= {name for _, name in classes_named(prose)}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
     return others <= {name} and not _SEVERAL.search(prose)
-
-
-def asks_for_a_program(text: str) -> bool:
-    """Return True if a spec asks for a program, and says how it is given its input or how it ends; or speaks
-    of both without anything that could be called."""
-    prose = FENCED.sub("", text)
-    if any(_is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose)) and _OF_A_PROGRAM.search(prose):
-        return True
-    return all(each.search(prose) for each in (_READS, _WRITES)) and not _CALLED.search(prose)
 
 
 @lru_cache(maxsize=64)
@@ -162,9 +154,9 @@ def _sentence(text: str) -> Signature | None:
     made = {place: header.name for place, header in called if _is_constructor(prose, place, header)}
     every = [(place, header) for place, header in called if place not in made and not _is_exception(header.name)]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
-    asked = [(place, header) for place, header in every if _is_asked(prose, place)]
+    asked = [(place, header) for place, header in every if is_asked(prose, place)]
     likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made.items()])]
-    classes = [(place, header) for place, header in likely if _is_asked(prose, place)]
+    classes = [(place, header) for place, header in likely if is_asked(prose, place)]
     before = asked
     if not classes:
         begins = begins_of_classes(prose)
@@ -177,7 +169,7 @@ def _sentence(text: str) -> Signature | None:
     for some in (both, typed, asked):
         if some:
             return some[0][1] if len({header.name for _, header in some}) == 1 else None
-    alone = len({match["name"] for match in _CALLABLE.finditer(prose)}) == 1
+    alone = len({match["name"] for match in _CALLABLE.finditer(prose)} - BUILTINS) == 1
     of_a_class = re.search(r"\b(?:class|methods?)\b", prose)
     said = (
         header
@@ -187,6 +179,9 @@ def _sentence(text: str) -> Signature | None:
         or _ANSWERS.match(prose, place)
         or ("_" in header.name.strip("_") and not of_a_class)
     )
+    introduced = {header.name: header for place, header in every if _INTRODUCED.search(prose, 0, place)}
+    if len(introduced) == 1:
+        return next(iter(introduced.values()))
     return next(said, None) if alone else None
 
 
@@ -218,6 +213,13 @@ def _name(text: str) -> Signature | None:
     return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 
 
+def _spoken_of(text: str) -> Signature | None:
+    """Return the one class that a text without functions speaks of."""
+    found = {name for name in classes_spoken_of(FENCED.sub("", text)) if not _is_exception(name)}
+    found -= {*BUILTINS, *KNOWN}
+    return named(*found) if len(found) == 1 and not re.search(r"\bfunction\b", text) else None
+
+
 def _form(words: str) -> tuple[str, str]:
     """Return the keyword and the annotation that `words` before a function's name ask for."""
     word = "async def" if re.search(r"\basync\w*+(?!\s+context)|\bcoroutine", words, re.IGNORECASE) else "def"
@@ -225,7 +227,8 @@ def _form(words: str) -> tuple[str, str]:
     return word, iterator if "generator" in words.lower() else ""
 
 
-def _is_asked(text: str, place: int) -> bool:
+def is_asked(text: str, place: int) -> bool:
+    """Return True if the sentence of `text` that leads to `place` asks for what stands there."""
     if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
         return place < 60
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
@@ -242,7 +245,7 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
     word, iterator = _form(match["kind"] or (before[0] if before else ""))
     returns = _annotation(text, end + 1) or iterator
     header = f"{word} {match['name']}({parameters}){f' -> {returns}' if returns else ''}"
-    if not parameters.strip() and not returns and not match["kind"]:
+    if not parameters.strip() and not returns and not match["kind"] and not match["name"][0].isupper():
         return None
     match statements(f"{header}: ..."):
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:

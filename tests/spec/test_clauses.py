@@ -59,6 +59,41 @@ def test_a_scenario_is_one_clause() -> None:
     }
 
 
+def test_what_a_scenario_says_to_raise_is_a_clause_of_its_own() -> None:
+    text = (
+        "Write total(items).\n\nGiven a cart\nWhen total is called\nThen it is the sum\n"
+        "And an unknown item raises KeyError\nAnd it is rounded to 2 places"
+    )
+    assert texts(text) == [
+        "Given a cart When total is called Then it is the sum",
+        "an unknown item raises KeyError",
+        "it is rounded to 2 places",
+    ]
+
+
+def test_a_list_ends_at_a_line_that_is_not_indented_and_a_semicolon_within_a_sentence_ends_nothing() -> None:
+    text = "Inventory class:\n  - add(sku): adds\n  - low(n=5): sorted list\n    of few\nItems at zero stay."
+    assert texts(text) == ["add(sku): adds", "low(n=5): sorted list of few", "Items at zero stay"]
+    for sentence in ("Lines starting with # or ; are comments", "It writes &lt; and &amp; in their place"):
+        assert sentence in texts(f"Write f(x). {sentence}.")
+    assert texts("Write f(x). {x} is filled in. \\{ is a brace.") == ["{x} is filled in", "\\{ is a brace"]
+
+
+def test_a_sentence_that_names_methods_is_no_example() -> None:
+    graph = "Write a `Graph` class with `add_edge(u, v, weight=1)` and `near(u)`. It is undirected."
+    assert needs(graph)["Write a `Graph` class with `add_edge(u, v, weight=1)` and `near(u)`"] == [
+        "`add_edge`",
+        "`near`",
+    ]
+    called = "A class Poly. It is evaluated by calling p(x), and p.degree() is its degree."
+    assert needs(called)["It is evaluated by calling p(x), and p.degree() is its degree"] == ["`degree`"]
+
+
+def test_a_part_that_is_empty_is_no_empty_input() -> None:
+    assert needs("Write f(board). Empty cells are 0.")["Empty cells are 0"] != ["an empty input"]
+    assert needs("Write f(text). Empty lines are skipped.")["Empty lines are skipped"] == ["a blank line"]
+
+
 def test_a_stubs_docstring_is_what_is_split() -> None:
     said = "Double the number. Negative numbers give zero."
     text = f'def f(n: int) -> int:\n    """{said}\n\n    >>> f(1)\n    2\n    """\n'

@@ -30,6 +30,8 @@ def codes(text: str, signature: Signature | None = SLUGIFY) -> list[str]:
 FOUND = {
     "It makes slugs. None returns ''. The rest stays.": "assert slugify(None) == ''",
     "'' gives ''": "assert slugify('') == ''",
+    "It makes slugs. 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "'A b c' gives 'a-b'": "assert slugify('A b c') == 'a-b'",
     "It raises a ValueError for slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b') -> a-b": "assert slugify('A b') == 'a-b'",
     "| text | result |\n|---|---|\n| `'A b'` | `a-b` |": "assert slugify('A b') == 'a-b'",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.spec.signature import asks_for_a_program, found, stated
+from agents.spec.shell import asks_for_a_program
+from agents.spec.signature import found, stated
 
 SPECS = {
     "Implement quicksort(arr: list[int]) -> list[int] that returns a new sorted list. Do not use sorted(arr).": (
@@ -99,6 +100,15 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         ),
         ("A function that joins two lists: joined(a, b, key=None). It is stable.", "def joined(a, b, key=None)"),
         ("Numbers on a pile: push(x) returns nothing, pop() the last one.", None),
+        ("Escape HTML. md(text) turns **bold** into <b>.", "def md(text)"),
+        ("Given scores, return the best. `top(entries, n=3)`. Ties by name.", "def top(entries, n=3)"),
+        ("Averages. mean_of(values, k) returns len(values) - k floats.", "def mean_of(values, k)"),
+        (
+            "Distance of strands. The function `distance(a, b)` raises ValueError if len(a) != len(b).",
+            "def distance(a, b)",
+        ),
+        ("Polish notation. The entry point is evaluate(tokens). Tokens are strings.", "def evaluate(tokens)"),
+        ("lru-like decorator `memoize(maxsize=128)`, with cache_info() on it.", "def memoize(maxsize=128)"),
         ("Context manager `kept(mapping, **changes)`: it sets keys.", "def kept(mapping, **changes)"),
         ("Write an async function `tried(calls)` in Python.", "async def tried(calls)"),
         ("A coroutine fetch(n) that waits.", "async def fetch(n)"),
@@ -133,6 +143,18 @@ def test_a_spec_may_say_what_a_function_does_without_asking_for_it(text: str, he
         ("# Depth\n\ndepth(tree: Tree) -> int of a tree. Class Tree has left and right.", "def depth(tree: Tree) -> int"),
         ("Write parse(text) that returns a Node(value, children).", "def parse(text)"),
         ("Write total(prices) that raises PriceError(text).", "def total(prices)"),
+        ("Inventory class:\n  - add(sku, qty): adds\n  - remove(sku, qty): removes", "class Inventory"),
+        ("A text buffer. TextBuffer(): insert(text, pos=None) inserts, undo() undoes.", "class TextBuffer"),
+        ("Implement a Trie with insert(word), search(word) and delete(word).", "class Trie"),
+        ("Design a store `KVStore` supporting `set(key, value)` and `get(key)`.", "class KVStore"),
+        ("Job scheduler with class Scheduler. schedule(name) adds a job; cancel(name).", "class Scheduler"),
+        ("Write code for a bank. The class is called Bank. It has open(name) and close(name).", "class Bank"),
+        ("A traffic light. TrafficLight starts red. next() goes on.", "class TrafficLight"),
+        ("An event log: Log.append(event, at), Log.last(n=1) newest first.", "class Log"),
+        ("A queue of two stacks (class name MyQueue; methods push pop)", "class MyQueue"),
+        ("Write a `Vector` dataclass (x: float) with `dot(other)`.", "class Vector"),
+        ("Make an account simulator: BankAccount with open(), deposit(amount).", "class BankAccount"),
+        ("Write a function that calls Board.play(row, col) twice.", None),
         ("Sort the students of class A by grade.", None),
         ("Convert class Diagram into text.", None),
         ("Write a LaTeX to text converter.", None),
@@ -168,6 +190,9 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
         ("Write a dataclass Point with a method dist(other).", "class Point"),
         ("Write near(a, b) that returns a dataclass Point.", "def near(a, b)"),
         ("Write a function 'shout' that shouts.", "def shout(...)"),
+        ("Context manager timer() that measures.", "def timer()"),
+        ("function that checks cards, should be named luhn_valid, takes a string", "def luhn_valid(...)"),
+        ("make a snake_case converter: to_snake. It lowers.", "def to_snake(...)"),
         ("Write something that takes a function `f` and applies it twice.", None),
         ("Write a function called with two numbers.", None),
         ("Write a function called encode, and a function called decode.", None),
