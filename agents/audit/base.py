@@ -11,16 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
+from ..files import read_regular
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded
 from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import open_repository
-from ..worktree.tree import Tree, is_wanted, never_changes
+from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
 
 HasBody = ast.Module | Definition
 SETTINGS = (
@@ -77,8 +79,13 @@ def read_base(tree: Tree, reference: str) -> Base:
         for path, blob in before.items():
             if path in tree.files and repository.is_unchanged(path, blob, tree.files[path]):
                 files[path] = tree.files[path]
-            elif path not in tree.left_out:
+            elif path not in tree.left_out or not _is_readable(root, path):
                 lost.append(path)
+            elif path.endswith(".py") and is_of_tests(path):
+                raise UsageError(
+                    f"{path} does not fit: a project has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB; "
+                    "run it in a folder that has less."
+                )
         blobs = repository.blobs(before[path] for path in lost)
     files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
     differing = tuple(sorted({*lost, *({*tree.files} - {*files})}))
@@ -88,6 +95,15 @@ def read_base(tree: Tree, reference: str) -> Base:
         if path.endswith(".py") and not never_changes(path) and tree.files.get(path)
     }
     return Base(replace(tree, files=files, left_out=frozenset()), lines, differing)
+
+
+def _is_readable(root: Path, path: str) -> bool:
+    """Return True for a regular file in `root`, its links followed: where it is left out, it had no room."""
+    try:
+        read_regular(root / path, root, 0)
+    except (OSError, UsageError):
+        return False
+    return True
 
 
 def with_tests_of(code: Tree, tests: Tree) -> Tree:

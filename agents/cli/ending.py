@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn, Protocol, TextIO, TypeVar
@@ -20,6 +23,8 @@ class _Ended(Protocol):
 
 
 Result = TypeVar("Result", bound=_Ended)
+_AGAIN = (0.05, 0.5)
+"""Seconds after a signal, and after that."""
 
 
 def conclude(
@@ -101,3 +106,25 @@ def handled(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
 def interrupt() -> NoReturn:
     """Treat a signal like Ctrl-C: what was found is saved."""
     raise KeyboardInterrupt
+
+
+def repeat_signals() -> None:
+    """Have the main thread look for signals again after each, while this process lasts.
+
+    Python notes a signal at once, and acts on it when its main thread next runs or has its wait cut short. One
+    that comes just before a wait begins, while another thread holds the interpreter, was acted on after the wait.
+    """
+    if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
+        main = threading.get_ident()
+        noted, written = os.pipe()
+        os.set_blocking(written, False)
+        signal.signal(signal.SIGURG, lambda *_: None)  # nobody sends it otherwise: by default it has no effect
+        signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+
+        def repeat() -> None:
+            while numbers := os.read(noted, 64):
+                for seconds in _AGAIN if {*numbers} - {signal.SIGURG} else ():
+                    time.sleep(seconds)
+                    signal.pthread_kill(main, signal.SIGURG)
+
+        _thread.start_new_thread(repeat, ())  # not a threading.Thread, which would be waited for or counted

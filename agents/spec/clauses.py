@@ -79,7 +79,8 @@ _RULE = re.compile(
     r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
     r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
-    r"|when|where|still|unless|until|otherwise|except|but|ties?|equally|fewer|exactly"
+    r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
+    r"|fewer|exactly"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
     r"|counts? as"
@@ -107,6 +108,10 @@ _OF_THE_CODE = re.compile(
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
+_BOUND = re.compile(
+    r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)"
+)
+"""`n < 1 returns []`."""
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?:[a-z_]\w*+(?:=[\w.]++)?(?:, )?+)*+\)`")
 """`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
@@ -136,7 +141,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
             giving = _GIVING.search(said)
             scene = not raised and all(step in said for step in ("Given ", "When ", "Then "))
-            rule = giving or _RULE.search(QUOTED.sub(" ", said))
+            rule = giving or _BOUND.match(said) or _RULE.search(QUOTED.sub(" ", said))
             alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
             if scene or (number and rule and alone and not untestable):
                 needs = (*needs, Need("test", text, giving=giving[1] if giving and not scene else ""))
@@ -147,7 +152,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
-    if any(name != entry for name in _METHOD.findall(said)):
+    if any(name != entry for name in _METHOD.findall(said)) or _BOUND.match(said):
         return False
     name = re.escape(entry) if entry else r"[a-z_]\w*+(?=\([^)])"
     called = rf"(?<![\w.])(?:{name}|{'|'.join(MAKERS)}|\w++\.[\w.]++)\("

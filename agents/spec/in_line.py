@@ -217,7 +217,10 @@ def _ends(tail: str) -> bool:
     if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
         return False
     return (
-        re.fullmatch(r"[`.,;)\s]*+(?:and|or)?[`\s]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+", tail)
+        re.fullmatch(
+            r"[`.,;)\s]*+(?:and|or)?[`\s]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            tail,
+        )
         is not None
     )
 

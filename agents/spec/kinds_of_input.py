@@ -111,7 +111,8 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _of_number(
         "zero",
-        r"(?<!from )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!between )(?<!non-)(?<!non )"
+        r"(?<!from )(?<!toward )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!between )"
+        r"(?<!non-)(?<!non )"
         r"\bzero\b(?! or more)(?![- ](?:padded|fill|based|indexed|arguments?))",
         lambda number: number == 0,
         r"\b0\b",

@@ -94,7 +94,8 @@ def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tr
 
 
 def _candidates(root: Path) -> list[str]:
-    """Return the paths of the files below `root`, those near it first."""
+    """Return the paths of the files below `root`: Python's before data, which may take all the room, and those
+    near it first."""
     paths: list[str] = []
     with suppress(UsageError):
         if git_root(root) is not None:
@@ -110,7 +111,7 @@ def _candidates(root: Path) -> list[str]:
                 paths += _made_in_packages(root, paths)
     real = root.resolve()
     found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
-    return sorted(found, key=lambda path: (path.count("/"), path))
+    return sorted(found, key=lambda path: (not path.endswith(".py"), path.count("/"), path))
 
 
 def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:

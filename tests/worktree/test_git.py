@@ -19,7 +19,7 @@ import pytest
 from agents.audit.base import read_base
 from agents.errors import UsageError
 from agents.worktree.git import Repository, git_root, open_repository, uncommitted
-from agents.worktree.tree import read_tree
+from agents.worktree.tree import MOST_BYTES, MOST_FILES, read_tree
 
 from ..support.commands import greenloop
 
@@ -600,6 +600,46 @@ def test_an_honest_repository_is_read_as_git_reads_it(strange: Strange, made: Ca
     assert {5} <= base.lines["s.py"] <= new
     inner = read_base(read_tree(folder / "p", [], {}), "HEAD")
     assert set(inner.lines) == {"new.py"}
+
+
+@pytest.mark.parametrize("now", ["a link to nothing", "a link out", "a pipe", "a folder elsewhere"])
+def test_a_test_that_is_no_file_here_any_more_counts_as_gone(strange: Strange, tmp_path: Path, now: str) -> None:
+    """It was left out of both sides, as what has no room is, so that nothing differed."""
+    folder = strange.folder
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_s.py").write_text(TESTS)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "tests")
+    elsewhere = tmp_path / "elsewhere"
+    shutil.move(folder / "tests", elsewhere)
+    if now == "a folder elsewhere":
+        (folder / "tests").symlink_to(elsewhere)
+    else:
+        (folder / "tests").mkdir()
+        target = {"a link to nothing": Path("/dev/null"), "a link out": elsewhere / "test_s.py"}.get(now)
+        place = folder / "tests" / "test_s.py"
+        place.symlink_to(target) if target else os.mkfifo(place)
+    base = read_base(read_tree(folder, [], {}), "HEAD")
+    assert base.differing == ("tests/test_s.py",)
+    assert base.tree.files["tests/test_s.py"] == TESTS.encode()
+
+
+def test_data_takes_no_room_from_code_and_a_test_without_room_is_refused(
+    strange: Strange,
+) -> None:
+    folder = strange.folder
+    (folder / "deep").mkdir()
+    (folder / "deep" / "test_s.py").write_text(TESTS)
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "tests")
+    (folder / "0.bin").write_bytes(bytes(MOST_BYTES - 10))
+    tree = read_tree(folder, [], {})
+    assert "deep/test_s.py" in tree.files
+    assert tree.left_out == {"0.bin"}
+    for number in range(MOST_FILES):
+        (folder / f"{number}.py").touch()
+    with pytest.raises(UsageError, match=r"deep/test_s.py does not fit: .* has less"):
+        read_base(read_tree(folder, [], {}), "HEAD")
 
 
 def test_a_folder_that_is_ignored_is_read_whole(strange: Strange) -> None:

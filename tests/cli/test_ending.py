@@ -1,0 +1,39 @@
+"""What a signal does to a command, wherever its main thread waits."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+CHILD = """
+import signal, threading, time
+
+from agents.cli.ending import repeat_signals
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+{called}
+other = threading.Thread(target=time.sleep, args=(60,), daemon=True)
+other.start()
+threading.Timer(0.2, signal.pthread_kill, (other.ident, signal.SIGINT)).start()
+began = time.monotonic()
+try:
+    {waits}
+except KeyboardInterrupt:
+    pass
+print(time.monotonic() - began < 3)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGURG"), reason="Windows wakes the main thread itself")
+@pytest.mark.parametrize(("called", "noticed"), [("repeat_signals()", "True"), ("", "False")])
+@pytest.mark.parametrize("waits", ["threading.Event().wait(5)", "time.sleep(5)"])
+def test_a_signal_that_does_not_cut_a_wait_short_is_noticed_soon_after(
+    called: str, noticed: str, waits: str
+) -> None:
+    """Sent to another thread: Python notes it, as it does one that comes just before the wait begins."""
+    child = CHILD.format(called=called, waits=waits)
+    done = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, timeout=60)
+    assert (done.stdout.strip(), done.stderr) == (noticed, "")
