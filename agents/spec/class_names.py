@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-ASKED = r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b"
+ASKED = (
+    r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b(?!\()"
+)
 _CLASS = re.compile(
     r"\b[Cc]lass\s+(?:(?:\w+\s+){0,6}?(?:named|called)\s+|name:?\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
     r"|(?:`|\b(?:[Aa]n?|[Tt]he)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+(?:data)?class\b"
-    r"|\b(?P<subject>[A-Z]\w*)`?(?::| is| -)\s+an?\s+(?:[\w-]+\s+){0,3}class\b"
+    r"|\b(?!(?:There|This|It|Here)\b)(?P<subject>[A-Z]\w*)`?(?::| is| -)\s+an?\s+(?:[\w-]+\s+){0,3}class\b"
     r"|(?:\A|\n)[ \t#*]*(?!(?:Python|Base|Abstract|Data|Main|New|The|This|Your)\b)(?P<titled>[A-Z]\w+) class\s?:"
     r"|\b(?:[Aa]n?|[Tt]he)\s+(?P<single>[A-Z][a-z]+)\s+(?:with|supporting|that\s+supports)\s+`?[a-z_]\w*\("
 )

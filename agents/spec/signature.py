@@ -10,7 +10,8 @@ from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
-from .class_names import ASKED, begins_of_classes, classes_named, classes_spoken_of
+from .class_names import ASKED, begins_of_classes, classes_named
+from .likely_names import likely_name
 
 _WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
@@ -55,6 +56,7 @@ _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )
+_DECORATED = re.compile(r"^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b", re.MULTILINE)
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{_WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
 _DEEPEST = 40
@@ -78,7 +80,7 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text) or _name(text) or _spoken_of(text)
+    return _stub(text) or _header(text) or _sentence(text) or _name(text) or _likely(text)
 
 
 def named(name: str) -> Signature:
@@ -142,7 +144,8 @@ def _header(text: str) -> Signature | None:
     class_header = re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
-    text = _PROMPTED.sub("", text)  # what is defined there is of the example
+    text = _PROMPTED.sub("", text)  # what is defined there is of the example, as is what is decorated
+    text = _DECORATED.sub("", text)
     headers = [header for match in _CALLABLE.finditer(text) if match["kind"] and (header := _read(text, match))]
     return headers[0] if len({header.name for header in headers}) == 1 else None
 
@@ -165,24 +168,13 @@ def _sentence(text: str) -> Signature | None:
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
     if _UNNAMED_CLASS.search(prose) and not classes:
         return None  # the functions are its methods
+    if re.search(r"\b[Cc]lass to (?:write|implement|build)\b", prose):
+        typed = [pair for pair in typed if pair in asked]
     both = [pair for pair in typed if pair in asked]
     for some in (both, typed, asked):
         if some:
             return some[0][1] if len({header.name for _, header in some}) == 1 else None
-    alone = len({match["name"] for match in _CALLABLE.finditer(prose)} - BUILTINS) == 1
-    of_a_class = re.search(r"\b(?:class|methods?)\b", prose)
-    said = (
-        header
-        for place, header in every
-        if "function" in prose[:place]
-        or _IS_SENTENCE.match(prose, place)
-        or _ANSWERS.match(prose, place)
-        or ("_" in header.name.strip("_") and not of_a_class)
-    )
-    introduced = {header.name: header for place, header in every if _INTRODUCED.search(prose, 0, place)}
-    if len(introduced) == 1:
-        return next(iter(introduced.values()))
-    return next(said, None) if alone else None
+    return None
 
 
 def _is_exception(name: str) -> bool:
@@ -208,16 +200,25 @@ def _name(text: str) -> Signature | None:
     if len(found) != 1 or not is_alone(text, *found) or ("method" in text and re.search(r"\bclass\b", text)):
         return None
     ((name, match),) = found.items()
+    if header := _header_of(name, text):
+        return header
     word, iterator = _form(match[0])
     parameters = "()" if match["empty"] else "(...)"
     return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 
 
-def _spoken_of(text: str) -> Signature | None:
-    """Return the one class that a text without functions speaks of."""
-    found = {name for name in classes_spoken_of(FENCED.sub("", text)) if not _is_exception(name)}
-    found -= {*BUILTINS, *KNOWN}
-    return named(*found) if len(found) == 1 and not re.search(r"\bfunction\b", text) else None
+def _likely(text: str) -> Signature | None:
+    """Return what a text most likely asks for."""
+    prose = FENCED.sub("", text)
+    name = likely_name(prose)
+    if name is None or name[:1].isupper():
+        return named(name) if name else None
+    return None if _SEVERAL.search(prose) else _header_of(name, prose) or named(name)
+
+
+def _header_of(name: str, prose: str) -> Signature | None:
+    headers = (_read(prose, match) for match in _CALLABLE.finditer(prose) if match["name"] == name)
+    return next(filter(None, headers), None)
 
 
 def _form(words: str) -> tuple[str, str]:

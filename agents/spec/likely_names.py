@@ -1,0 +1,113 @@
+"""The name that a spec's text most likely gives to what it asks for, by how its words stand there.
+
+A name has points for each way in which it stands in the text, once per way. It is taken where it alone has enough;
+of classes the one that has most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+from ..syntax.imports import KNOWN
+from ..syntax.source import BUILTINS
+from .class_names import ASKED
+
+_ENOUGH = 4
+_KNOWN = BUILTINS | KNOWN.keys()
+_OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|object|instance|state)s?\b", re.I)
+_HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*)\((?:x(?:, x)*)?\)")
+_CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*\.)(?P<name>[a-z_]\w*)\(")
+_WORD = r"[A-Z]++[a-z0-9]+\w*+"
+_HUMPS = r"(?:[A-Z]++[a-z0-9]++){2,}"
+_QUOTE = r"[`'\"*]{0,2}"
+_NOUN = (
+    rf"(?={_QUOTE}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
+    r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
+)
+"""After a name that stands for a thing: of `Roman numeral` the first word is none."""
+_CLASSES = (
+    (4, rf"(?<!of )\b[Cc]lass(?:\s+(?:named|called|name|to\s+write))?:?\s+{_QUOTE}(?P<n>{_WORD}){_NOUN}"),
+    (4, rf"(?<!of )\b[Cc]lass\s+(?:is|should\s+be|shall\s+be|must\s+be)\s+(?:named|called)\s+`?(?P<n>{_WORD})"),
+    (3, rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|\s+shall\s+be|\s+is|:)\s+{_QUOTE}(?P<n>{_WORD})"),
+    (3, rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\("),
+    (1, rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]"),
+    (2, rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*\("),
+    (2, rf"(?<![\w.])(?P<n>{_HUMPS})\b(?!\.\w)"),
+    (
+        2,
+        rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s+(?:(?!(?:that|which|of|for|from)\b)[a-z-]+\s+){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}",
+    ),
+    (2, rf"(?:\A|[.:]\s+|\n)[#*`\s]*(?P<n>{_HUMPS})\b`?(?!\S)"),
+    (3, rf"(?:\A|\n#+[ \t]+)[\s#*`]*(?P<n>{_WORD}){_QUOTE}(?=:|\s*\n|\s+(?:with|object)\b)"),
+    (1, rf"`(?P<n>{_WORD})`"),
+)
+_NO_CLASS = re.compile(
+    r"\w*(?:Case|Error|Exception|Warning)|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
+    r"|Goal|Summary|Signature|Python|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
+    r"|Th[ei]s\w?|It|Here|If|For|Write|And|Implement|Create|Build|Make|Please|The|An?|In|On|At|Java\w*|True|False"
+    r"|None|Class|Function|Method|Usage|Hint"
+)
+_KIND = r"(?:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
+_AFTER = rf"(?={_QUOTE}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
+_INTRODUCED = (
+    (4, rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}"),
+    (3, rf"\b{_KIND}\s+(?:named|called)?\s*{_QUOTE}(?P<n>[a-z]+_\w+)"),
+    (3, rf"\b(?:[Nn]ame(?::|\s+is|\s+it)|[Cc]all\s+it):?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}"),
+    (3, rf"(?i:{ASKED})\s+(?:(?:an?|the)\s+)?{_QUOTE}(?P<n>[a-z]+_\w+)"),
+    (5, r"(?<![\w.])@(?P<n>[a-z_]\w*)"),
+)
+_FUNCTIONS = (
+    *_INTRODUCED,
+    (2, r"(?<![\w.@/-])(?P<n>[a-z]+_\w+)(?![\w.]*=)"),
+    (2, r"(?<![\w.@])(?P<n>[a-z_]\w*)\("),
+    (1, r"(?<![\w.])(?P<n>[a-z_]\w*)\((?:[\[{('\"\d-]|None\b|True\b|date)"),
+    (1, r"(?<![\w.])(?P<n>[a-z_]\w*)\([^()\n]*\)`?\s+(?:(?:should|must)\s+[a-z]+|[a-z]+s)\b"),
+    (
+        2,
+        r"(?:\A|[.:]\s+|\n)[#*`\s]*(?P<n>[a-z]\w*+)(?:\([^()\n]*\))?`?"
+        r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)",
+    ),
+    (1, r"`(?P<n>[a-z_]\w*)[`(]"),
+)
+
+
+def likely_name(prose: str) -> str | None:
+    """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
+    called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
+    evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
+    named = {name: points for name, points in _points(_CLASSES, prose).items() if not _NO_CLASS.fullmatch(name)}
+    classes = {name: points + evidence for name, points in named.items() if name not in _KNOWN}
+    a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
+    bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
+    introduced = _points(_INTRODUCED, bare)
+    known = _KNOWN - {match["n"] for match in _HEADER.finditer(bare)} - introduced.keys()
+    functions = {
+        name: points
+        for name, points in _points(_FUNCTIONS, bare).items()
+        if name not in BUILTINS and name not in known and (name in introduced or not introduced)
+    }
+    a_function = _one(functions, _ENOUGH)
+    if a_class and (a_function not in introduced or functions.get(a_function or "", 0) <= classes[a_class]):
+        return a_class
+    among_methods = a_function not in introduced and called > {a_function}  # of a class that has no name
+    return None if a_function and among_methods and functions[a_function] < _ENOUGH + 2 else a_function
+
+
+def _points(ways: tuple[tuple[int, str], ...], prose: str) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for points, way in ways:
+        found.update({match["n"]: points for match in re.finditer(way, prose)})
+    return found
+
+
+def _one(points: Mapping[str, int], least: int) -> str | None:
+    """Return the one name that has `least` points; None where none or several have."""
+    found = [name for name, each in points.items() if each >= least]
+    return found[0] if len(found) == 1 else None
+
+
+def _without_names(match: re.Match[str]) -> str:
+    """Return a call's arguments without the names among them: no parameter is asked for."""
+    return re.sub(r"[A-Za-z_]\w*", "x", match[0])
