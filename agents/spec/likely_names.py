@@ -17,60 +17,70 @@ from .class_names import ASKED
 _ENOUGH = 4
 _KNOWN = BUILTINS | KNOWN.keys()
 _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|object|instance|state)s?\b", re.I)
-_HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*)\((?:x(?:, x)*)?\)")
-_CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*\.)(?P<name>[a-z_]\w*)\(")
+_FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
+_HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
+_CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _WORD = r"[A-Z]++[a-z0-9]+\w*+"
-_HUMPS = r"(?:[A-Z]++[a-z0-9]++){2,}"
+_OF = r"(?:that|which|of|for|from|with)"
+_HUMPS = r"(?:(?:[A-Z]++[a-z0-9]++){2,}|[A-Z]{2,}+[a-z]{3,}\w*+)"
+_HAS = r"(?=:|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
+_BE_NAMED = r"(?:is|should\s+be|shall\s+be|must\s+be|to\s+be)\s+(?:named|called)"
 _NOUN = (
-    rf"(?={_QUOTE}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
+    r"(?=[`'\"*]{0,2}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
 )
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
 _CLASSES = (
-    (4, rf"(?<!of )\b[Cc]lass(?:\s+(?:named|called|name|to\s+write))?:?\s+{_QUOTE}(?P<n>{_WORD}){_NOUN}"),
-    (4, rf"(?<!of )\b[Cc]lass\s+(?:is|should\s+be|shall\s+be|must\s+be)\s+(?:named|called)\s+`?(?P<n>{_WORD})"),
-    (3, rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|\s+shall\s+be|\s+is|:)\s+{_QUOTE}(?P<n>{_WORD})"),
-    (3, rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\("),
-    (1, rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]"),
-    (2, rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*\("),
-    (2, rf"(?<![\w.])(?P<n>{_HUMPS})\b(?!\.\w)"),
-    (
-        2,
-        rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s+(?:(?!(?:that|which|of|for|from)\b)[a-z-]+\s+){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}",
-    ),
-    (2, rf"(?:\A|[.:]\s+|\n)[#*`\s]*(?P<n>{_HUMPS})\b`?(?!\S)"),
-    (3, rf"(?:\A|\n#+[ \t]+)[\s#*`]*(?P<n>{_WORD}){_QUOTE}(?=:|\s*\n|\s+(?:with|object)\b)"),
-    (1, rf"`(?P<n>{_WORD})`"),
-)
+    (4, re.compile(rf"(?<!of )\b[Cc]lass(?:\s(?:named|called|name|to write))?:?\s+{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
+    (4, re.compile(rf"(?<!of )\b[Cc]lass\s+{_BE_NAMED}\s+`?(?P<n>{_WORD})")),
+    (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|\s+shall\s+be|\s+is|:)\s+{_QUOTE}(?P<n>{_WORD})")),
+    (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
+    (1, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]")),
+    (2, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*+\(")),
+    (2, re.compile(rf"(?<![\w.])(?P<n>{_HUMPS})\b(?!\.\w)")),
+    (2, re.compile(rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s(?:(?!{_OF}\b)[a-z-]+\s){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
+    (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_HUMPS})\b`?(?!\S)")),
+    (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
+    (1, re.compile(rf"`(?P<n>{_WORD})`")),
+)  # fmt: skip
 _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
     r"|Goal|Summary|Signature|Python|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
     r"|Th[ei]s\w?|It|Here|If|For|Write|And|Implement|Create|Build|Make|Please|The|An?|In|On|At|Java\w*|True|False"
     r"|None|Class|Function|Method|Usage|Hint"
 )
-_KIND = r"(?:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
-_AFTER = rf"(?={_QUOTE}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
-_INTRODUCED = (
-    (4, rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}"),
-    (3, rf"\b{_KIND}\s+(?:named|called)?\s*{_QUOTE}(?P<n>[a-z]+_\w+)"),
-    (3, rf"\b(?:[Nn]ame(?::|\s+is|\s+it)|[Cc]all\s+it):?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}"),
-    (3, rf"(?i:{ASKED})\s+(?:(?:an?|the)\s+)?{_QUOTE}(?P<n>[a-z]+_\w+)"),
-    (5, r"(?<![\w.])@(?P<n>[a-z_]\w*)"),
+_KIND = r"(?i:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
+NO_NAME = (
+    r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or"
+    r"|again|twice|exactly|directly|more|several|without)\b)"
 )
+_ASK = rf"(?i:{ASKED})\s+"
+_ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w+\s){{0,5}}"
+_AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
+_INTRODUCED = (
+    (4, re.compile(rf"\b(?:{_KIND}|method)\s(?:{_BE_NAMED}|named|called)\s+{_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
+    (4, re.compile(rf"\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to) be named\s+{_QUOTE}(?P<n>[a-z_]\w*+)")),
+    (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?:[`'\"](?P<n>[a-z_]\w*+)[`'\"])")),
+    (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)\(\)")),
+    (4, re.compile(rf"{_ASK}`(?P<n>[a-z_]\w*+)`,?(?:\s+(?:that|which|so)\b|:)")),
+    (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]+_\w++)`?(?=\.\s|\n|\.?\Z)")),
+    (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
+    (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]+_\w++)")),
+    (3, re.compile(rf"\b(?:[Nn]ame(?::|\s+is|\s+it)|[Cc]all\s+it):?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
+    (3, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?{_QUOTE}(?P<n>[a-z]+_\w++)")),
+    (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
+)  # fmt: skip
+_VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
 _FUNCTIONS = (
     *_INTRODUCED,
-    (2, r"(?<![\w.@/-])(?P<n>[a-z]+_\w+)(?![\w.]*=)"),
-    (2, r"(?<![\w.@])(?P<n>[a-z_]\w*)\("),
-    (1, r"(?<![\w.])(?P<n>[a-z_]\w*)\((?:[\[{('\"\d-]|None\b|True\b|date)"),
-    (1, r"(?<![\w.])(?P<n>[a-z_]\w*)\([^()\n]*\)`?\s+(?:(?:should|must)\s+[a-z]+|[a-z]+s)\b"),
-    (
-        2,
-        r"(?:\A|[.:]\s+|\n)[#*`\s]*(?P<n>[a-z]\w*+)(?:\([^()\n]*\))?`?"
-        r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)",
-    ),
-    (1, r"`(?P<n>[a-z_]\w*)[`(]"),
-)
+    (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]+_\w++)(?!\.\w|=)")),
+    (2, re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\(")),
+    (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[\[{('\"\d-]|None\b|True\b|date)")),
+    (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{0,80}\)`?\s(?:(?:should|must)\s[a-z]+|[a-z]+s)\b")),
+    (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\))?`?{_VERB}")),
+    (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
+)  # fmt: skip
 
 
 def likely_name(prose: str) -> str | None:
@@ -81,12 +91,12 @@ def likely_name(prose: str) -> str | None:
     classes = {name: points + evidence for name, points in named.items() if name not in _KNOWN}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
     bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
-    introduced = _points(_INTRODUCED, bare)
-    known = _KNOWN - {match["n"] for match in _HEADER.finditer(bare)} - introduced.keys()
+    introduced = {name for name in _points(_INTRODUCED, bare) if name not in _FORMS}
+    known = _FORMS | _KNOWN - {match["n"] for match in _HEADER.finditer(bare)} - introduced
     functions = {
         name: points
         for name, points in _points(_FUNCTIONS, bare).items()
-        if name not in BUILTINS and name not in known and (name in introduced or not introduced)
+        if name not in BUILTINS | known and (name in introduced or not introduced)
     }
     a_function = _one(functions, _ENOUGH)
     if a_class and (a_function not in introduced or functions.get(a_function or "", 0) <= classes[a_class]):
@@ -95,10 +105,10 @@ def likely_name(prose: str) -> str | None:
     return None if a_function and among_methods and functions[a_function] < _ENOUGH + 2 else a_function
 
 
-def _points(ways: tuple[tuple[int, str], ...], prose: str) -> Counter[str]:
+def _points(ways: tuple[tuple[int, re.Pattern[str]], ...], prose: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for points, way in ways:
-        found.update({match["n"]: points for match in re.finditer(way, prose)})
+        found.update({match["n"]: points for match in way.finditer(prose)})
     return found
 
 

@@ -11,7 +11,7 @@ from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
 from .class_names import ASKED, begins_of_classes, classes_named
-from .likely_names import likely_name
+from .likely_names import NO_NAME, likely_name
 
 _WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
@@ -20,38 +20,11 @@ _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-
 _UNNAMED_CLASS = re.compile(
     rf"{ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
 )
-_ANSWERS = re.compile(r"\w+\([^()\n]*\)`?\s+(?:(?:should|must)\s+)?(?:returns?|gives?|yields?)\b")
 _RETURNS = re.compile(r"\w+\([^()\n]*\)`?,? (?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b")
-_IS_SENTENCE = re.compile(
-    r"(?:(?<=[.:]\s)|(?<=[.:]\s`)|(?<=\n)|(?<=\n`))\w+\([^()\n]*\)`?"
-    r"(?:[.:]|\s*\Z|\s(?:(?:should|must)\s(?!be\b)[a-z]+|(?!(?:is|was|has|does|raises)\b)[a-z]+s)\s)"
-)
-"""`f(x). It is`, `f(x) turns`."""
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager)"
-_INTRODUCED = re.compile(rf"\b(?:{_FUNCTION}|entry\s+point\s+is)\s+(?:(?:named|called)\s+)?`?\Z", re.I)
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
 )
-_NO_NAME = (
-    r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or)\b)"
-)
-_NAMED = re.compile(
-    rf"(?:^[ \t]*+|{ASKED}\s+)(?:(?!(?:that|which|with|for|of|given|takes?|accepts?)\b)\w+\s+){{0,5}}"
-    rf"{_FUNCTION}\s+"
-    rf"(?:(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<called>[a-z_]\w*)|[`'\"](?P<quoted>[a-z_]\w*)[`'\"]|(?P<plain>[a-z]+_\w+)"
-    rf"|[`'\"]?(?P<empty>[a-z_]\w*)\(\)|`?@(?P<at>[a-z_]\w*))"
-    rf"|{ASKED}\s+(?:`(?P<asked>[a-z_]\w*)`|(?P<bare>[a-z]+_\w+)),?(?:\s+(?:that|which|so)\b|:)"
-    rf"|\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to)\s+be\s+named\s+[`'\"]?{_NO_NAME}(?P<will>[a-z_]\w*)"
-    rf"|\bfunction\b[^.;\n]{{0,100}}?,\s+(?:named|called)\s+(?:`(?P<after>[a-z_]\w*)`|(?P<snaked>[a-z]+_\w+))"
-    rf"|\b{_FUNCTION}\s+(?:should|must|is)\s+(?:be\s+)?(?:named|called)\s+[`'\"]?{_NO_NAME}(?P<to_be>[a-z_]\w*)"
-    rf"|\b(?:name|call)\s+(?:it|the\s+{_FUNCTION})\s+(?:`(?P<name>[a-z_]\w*)`|(?P<given>[a-z]+_\w+))"
-    rf"|\bfunction(?:\s+name)?\s*:\s*`?(?P<field>[a-z_]\w*)`?\s*$"
-    rf"|{ASKED}[^.:\n]{{3,60}}:\s+`?(?P<colon>[a-z]+_\w+)`?(?=\.\s|\n|\.?\Z)"
-    rf"|\bname\s*:\s*`?(?P<snake>[a-z]+_\w+)`?(?:[.,;]|\s|\Z)"
-    rf"|\A\s*`?(?P<first>[a-z]+_\w+)`?\s+[a-z]+s\s",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A function of which only the name is given: `a function called chunk`, `Implement `chunk`, which`."""
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
@@ -80,7 +53,7 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text) or _name(text) or _likely(text)
+    return _stub(text) or _header(text) or _sentence(text) or _likely(text)
 
 
 def named(name: str) -> Signature:
@@ -95,7 +68,7 @@ def is_alone(text: str, name: str) -> bool:
     prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
     others |= {name for _, name in classes_named(prose)}
-    others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{_NO_NAME}(\w+)", prose))
+    others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{NO_NAME}(\w+)", prose))
     return others <= {name} and not _SEVERAL.search(prose)
 
 
@@ -192,33 +165,24 @@ def _is_constructor(prose: str, place: int, header: Signature) -> bool:
     return not returns
 
 
-def _name(text: str) -> Signature | None:
-    """Return the function of which a sentence gives the name alone."""
-    found = {
-        name: match for match in _NAMED.finditer(FENCED.sub("", text)) if (name := match[match.lastgroup or 0])
-    }
-    if len(found) != 1 or not is_alone(text, *found) or ("method" in text and re.search(r"\bclass\b", text)):
-        return None
-    ((name, match),) = found.items()
-    if header := _header_of(name, text):
-        return header
-    word, iterator = _form(match[0])
-    parameters = "()" if match["empty"] else "(...)"
-    return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
-
-
 def _likely(text: str) -> Signature | None:
     """Return what a text most likely asks for."""
     prose = FENCED.sub("", text)
     name = likely_name(prose)
     if name is None or name[:1].isupper():
         return named(name) if name else None
-    return None if _SEVERAL.search(prose) else _header_of(name, prose) or named(name)
-
-
-def _header_of(name: str, prose: str) -> Signature | None:
-    headers = (_read(prose, match) for match in _CALLABLE.finditer(prose) if match["name"] == name)
-    return next(filter(None, headers), None)
+    if _SEVERAL.search(prose):
+        return None
+    headers = [header for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
+    if own := [header for header in headers if header.name == name]:
+        return own[0]
+    typed = any(":" in header.text or "->" in header.text for header in headers)
+    if typed or ("method" in text and re.search(r"\bclass\b", text)):
+        return None
+    before = re.search(rf"(?:[\w@`'\"-]+\s+){{0,6}}[`'\"@]*{name}\b", prose)
+    word, iterator = _form(before[0] if before else "")
+    parameters = "()" if f"{name}()" in prose else "(...)"
+    return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 
 
 def _form(words: str) -> tuple[str, str]:
