@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from agents.reply.reading import read_code, read_tests
-from agents.spec import read_spec
+from agents.spec import likely_names, read_spec
 from agents.spec.answers import statements
 from agents.spec.examples import from_statement
 from agents.spec.modules import requirements
@@ -257,6 +257,13 @@ def test_patterns_are_linear(file: str) -> None:
     mine = [each for each in EVERY if each.where.partition(":")[0] == file]
     unbounded = [each for each in mine if each.pattern.pattern != BOUNDED.get(file)]
     assert {each.where: found for each in unbounded if (found := slow_texts(each))} == {}
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGVTALRM"), reason="no timer of the processor's time here")
+def test_the_ways_in_which_names_stand_are_linear() -> None:
+    ways = [way for _, way in (*likely_names.CLASSES, *likely_names.FUNCTIONS)]
+    slow = {way.pattern: slow_texts(Used("here", way, frozenset({"finditer"}))) for way in ways}
+    assert {pattern: texts for pattern, texts in slow.items() if texts} == {}
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-ASKED = (
-    r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b(?!\()"
-)
+from .asked import ASKED
+
 _CLASS = re.compile(
     r"\b[Cc]lass\s+(?:(?:\w+\s+){0,6}?(?:named|called)\s+|name:?\s+)?[`'\"]?(?P<name>[A-Z]\w*)"
-    r"|(?:`|\b(?:[Aa]n?|[Tt]he)\s+(?!Python\b))(?P<other>[A-Z]\w*)`?\s+(?:data)?class\b"
+    r"|(?:`|\b(?:[Aa]n?|[Tt]he)\s+(?:\w+\s+)?(?!(?:Python|Base|Data)\b))(?P<other>[A-Z]\w*)`?\s+(?:data)?class\b"
     r"|\b(?!(?:There|This|It|Here)\b)(?P<subject>[A-Z]\w*)`?(?::| is| -)\s+an?\s+(?:[\w-]+\s+){0,3}class\b"
 )
 _WRITTEN_AS_CLASS = re.compile(

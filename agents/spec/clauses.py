@@ -15,10 +15,11 @@ from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
+from .asked import FENCED
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .sentences import QUOTED, sentences
-from .signature import FENCED, closing, without_headers
+from .signature import closing, without_headers
 
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")

@@ -15,11 +15,17 @@ from .sentences import sentences
 from .signature import closing
 
 _ARROW = re.compile(
-    r"\s*+`?\s*+(?:#\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
+    r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:should\s+|must\s+|would\s+|will\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+just)?(?:\s+the\s+(?:string|text|list|number))?|be|ha(?:s|ve)\s+to\s+be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
 )
+_AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
+_FOLLOWS = re.compile(r"\.\w+\(?|[(\[]")
+_BESIDE = re.compile(
+    r"(?P<sign>\s)\s*(?=(?:True|False|None|\[.*\]|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?)(?:[,;.]|\s+and\b|\s*$))"
+)
+"""`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DOUBT = re.compile(
     r"\b(?:not|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately|roughly|about|but)\b"
@@ -51,13 +57,13 @@ _UNQUOTED = re.compile(
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     """Return the assertions in one line, with whether each is sure (`=` may also define)."""
-    line = _as_call(line)
+    line = _as_call(line.replace("``", "`"))
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
         return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
     made = [
-        (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature)))
+        (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature), signature))
         for call, sign, rest in _calls(text, signature)
     ]
     made += _raising_for(text, signature)
@@ -133,39 +139,60 @@ def states(node: ast.expr) -> bool:
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
-    """Yield calls of the entry point in `line`, without one of any function, each with the sign after it and the
-    text after that."""
-    if signature is not None and signature.kind == "class":
-        return
+    """Yield expressions with calls of the entry point in `line`, without one calls of any function, each with the
+    sign after it and the text after that."""
     name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
-    every = re.finditer(rf"(?<![\w.])({name})\(", line)
-    starts = [(match.start(), match.end() - 1) for match in every if signature or match[1] not in _COMMON]
-    for number, (start, bracket) in enumerate(starts):
-        end = closing(line, bracket)
-        before = line[max(0, start - 100) : start].rstrip()
+    around = rf"(?P<around>(?:(?:{_AROUND})\()*+)" if signature else "(?P<around>)"
+    every = re.finditer(rf"(?<![\w.]){around}(?P<name>{name})\(", line)
+    starts = [match for match in every if signature or match["name"] not in _COMMON]
+    for number, match in enumerate(starts):
+        end = closing(line, match.end() - 1)
+        end = _whole_expression(line, end, match["around"].count("(")) if end and signature else end
+        before = line[max(0, match.start() - 100) : match.start()].rstrip()
         # A part of a larger expression states nothing of its own.
         if end is None or re.search(r"(?<!\s)\($|[\[{=+\-*/<>%@|&^~]$", before):
             continue
         sign = _ARROW.match(line, end + 1) or (None if before else _COMMENT.match(line, end + 1))
+        sign = sign or _BESIDE.match(line, end + 1)
         if sign:
-            after = (place for place, _ in islice(starts, number + 1, None))
-            following = next((place for place in after if place > end), len(line))
-            yield line[start : end + 1], sign["sign"], line[sign.end() : following]
+            after = (each.start() for each in islice(starts, number + 1, None))
+            following = next((place for place in after if place > sign.end()), len(line))
+            yield line[match.start() : end + 1], sign["sign"], line[sign.end() : following]
 
 
-def _assertion(call: str, sign: str, rest: str) -> _Assertion | None:
+def _whole_expression(line: str, end: int, brackets: int) -> int | None:
+    """Return where the expression ends that a call ending at `end` begins: attributes and calls follow, and then
+    the `brackets` around it."""
+    while part := _FOLLOWS.match(line, end + 1):
+        bracket = part.end() - 1
+        closed = closing(line, bracket) if line[bracket] in "([" else bracket
+        if closed is None:
+            return None
+        end = closed
+    return end + brackets if line[end + 1 : end + 1 + brackets] == ")" * brackets else None
+
+
+def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> _Assertion | None:
     node = expression(call)
-    if not isinstance(node, ast.Call):
+    if not isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
         return None
-    stated = _leading_value(rest)
+    stated = leading_value(rest) or _leading_object(rest, signature)
     if stated is None:
         name = leading_exception(rest)
         code = f"with pytest.raises({name}):\n    {call}"
         return _Assertion(code, name, True) if name and "\n" not in call else None
     made = value(stated)
     # `stop() -> None` is a header.
-    if re.match(r"raise|throw", sign) or (made == "None" and not node.args and not node.keywords):
+    if re.match(r"raise|throw", sign) or (made == "None" and call.endswith("()")):
         return None
+    of_a_class = signature is not None and signature.kind == "class" and sign not in ("==", "equals")
+    if (
+        of_a_class
+        and isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id[:1].isupper()
+    ):
+        return None  # what is said of an object is seldom that it equals a value
     return _Assertion(asserted(call, made or stated), stated, sign != "=")
 
 
@@ -186,7 +213,7 @@ def asserted(call: str, stated: str) -> str:
     return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
 
 
-def _leading_value(rest: str) -> str | None:
+def leading_value(rest: str) -> str | None:
     """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
     first = rest.strip()
     if value(first):
@@ -196,6 +223,15 @@ def _leading_value(rest: str) -> str | None:
         if head and value(head) and _ends(tail):
             return head
     return None
+
+
+def _leading_object(rest: str, signature: Signature | None) -> str | None:
+    """Return the call of the class that `rest` begins with, where it states one."""
+    text = rest.lstrip(" `")
+    if signature is None or signature.kind != "class" or not text.startswith(f"{signature.name}("):
+        return None
+    end = closing(text, len(signature.name))
+    return text[: end + 1] if end is not None and _ends(text[end + 1 :].strip()) else None
 
 
 def _breaks(text: str) -> list[int]:
@@ -218,7 +254,7 @@ def _ends(tail: str) -> bool:
         return False
     return (
         re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or)?[`\s]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            r"[`.,;)\s]*+(?:and|or|while|whereas)?[`\s]*+|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
             tail,
         )
         is not None

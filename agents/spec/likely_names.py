@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS
-from .class_names import ASKED
+from .asked import ASKED
 
 _ENOUGH = 4
 _KNOWN = BUILTINS | KNOWN.keys()
@@ -20,19 +20,19 @@ _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|ob
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
-_WORD = r"[A-Z]++[a-z0-9]+\w*+"
+_WORD = r"[A-Z]++[a-z0-9]++\w*+"
 _OF = r"(?:that|which|of|for|from|with)"
-_HUMPS = r"(?:(?:[A-Z]++[a-z0-9]++){2,}|[A-Z]{2,}+[a-z]{3,}\w*+)"
+_HUMPS = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
 _HAS = r"(?=:|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
-_BE_NAMED = r"(?:is|should\s+be|shall\s+be|must\s+be|to\s+be)\s+(?:named|called)"
+_BE_NAMED = r"(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)\s+(?:named|called)"
 _NOUN = (
     r"(?=[`'\"*]{0,2}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
 )
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
-_CLASSES = (
-    (4, re.compile(rf"(?<!of )\b[Cc]lass(?:\s(?:named|called|name|to write))?:?\s+{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
+CLASSES = (
+    (4, re.compile(rf"(?<!of )\b[Cc]lass(?: (?:named|called|name|to write))?[:,]? {_QUOTE}(?P<n>{_WORD}){_NOUN}")),
     (4, re.compile(rf"(?<!of )\b[Cc]lass\s+{_BE_NAMED}\s+`?(?P<n>{_WORD})")),
     (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|\s+shall\s+be|\s+is|:)\s+{_QUOTE}(?P<n>{_WORD})")),
     (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
@@ -56,7 +56,7 @@ NO_NAME = (
     r"|again|twice|exactly|directly|more|several|without)\b)"
 )
 _ASK = rf"(?i:{ASKED})\s+"
-_ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w+\s){{0,5}}"
+_ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w++\s){{0,5}}"
 _AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
 _INTRODUCED = (
     (4, re.compile(rf"\b(?:{_KIND}|method)\s(?:{_BE_NAMED}|named|called)\s+{_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
@@ -64,21 +64,21 @@ _INTRODUCED = (
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?:[`'\"](?P<n>[a-z_]\w*+)[`'\"])")),
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)\(\)")),
     (4, re.compile(rf"{_ASK}`(?P<n>[a-z_]\w*+)`,?(?:\s+(?:that|which|so)\b|:)")),
-    (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]+_\w++)`?(?=\.\s|\n|\.?\Z)")),
+    (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
     (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
-    (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]+_\w++)")),
+    (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
     (3, re.compile(rf"\b(?:[Nn]ame(?::|\s+is|\s+it)|[Cc]all\s+it):?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
-    (3, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?{_QUOTE}(?P<n>[a-z]+_\w++)")),
+    (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|[Cc]all\s+it\s+){_QUOTE}(?P<n>[a-z]++_\w++)")),
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
 )  # fmt: skip
 _VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
-_FUNCTIONS = (
+FUNCTIONS = (
     *_INTRODUCED,
-    (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]+_\w++)(?!\.\w|=)")),
+    (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]++_\w++)(?!\.\w|=)")),
     (2, re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\(")),
     (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[\[{('\"\d-]|None\b|True\b|date)")),
     (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{0,80}\)`?\s(?:(?:should|must)\s[a-z]+|[a-z]+s)\b")),
-    (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\))?`?{_VERB}")),
+    (2, re.compile(rf"(?:\A|(?<!\.g)[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\)`?|`?{_VERB})")),
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
 )  # fmt: skip
 
@@ -87,7 +87,7 @@ def likely_name(prose: str) -> str | None:
     """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
-    named = {name: points for name, points in _points(_CLASSES, prose).items() if not _NO_CLASS.fullmatch(name)}
+    named = {name: points for name, points in _points(CLASSES, prose).items() if not _NO_CLASS.fullmatch(name)}
     classes = {name: points + evidence for name, points in named.items() if name not in _KNOWN}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
     bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
@@ -95,7 +95,7 @@ def likely_name(prose: str) -> str | None:
     known = _FORMS | _KNOWN - {match["n"] for match in _HEADER.finditer(bare)} - introduced
     functions = {
         name: points
-        for name, points in _points(_FUNCTIONS, bare).items()
+        for name, points in _points(FUNCTIONS, bare).items()
         if name not in BUILTINS | known and (name in introduced or not introduced)
     }
     a_function = _one(functions, _ENOUGH)

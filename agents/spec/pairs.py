@@ -10,7 +10,7 @@ from itertools import islice
 
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
-from .in_line import MOST_BREAKS, asserted, quoted_text
+from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value, quoted_text
 from .sentences import sentences
 from .signature import parameters
 
@@ -25,11 +25,24 @@ _BOTH = re.compile(
     r"\s(?P<stated>.+)",
     re.IGNORECASE,
 )
-_EXAMPLE = re.compile(r"(?:\A|[.:]\s)\W{0,4}(?:for )?examples?:\s+(?P<pairs>\S.*)", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"(?:(?:\A|[.:,;]\s)\W{0,4}(?:for )?examples?:|\be\.g\.[:,]?|\bfor (?:instance|example),?|\blike so:)"
+    r"\s+(?P<pairs>\S.*)",
+    re.IGNORECASE,
+)
 _EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
+_SAID = ("gives", "returns")
+_VALUE = r"(?:-?\d+(?:\.\d+)?|'[^'\n]*'|\"[^\"\n]*\"|\[[^\n]*?\]|\{[^\n]*?\}|\([^\n]*?\))"
+_FOR = re.compile(
+    rf"\b[Ff]or `?(?P<given>{_VALUE})`?,? (?:the (?:answer|result|output|value) (?:is|would be|should be)"
+    rf"|it(?:'s| is| gives| returns| should (?:be|give|return))|that(?:'d be| is| gives)|you get)"
+    rf" `?(?P<stated>{_VALUE})"
+)
+"""`for 4 the answer is 'IV'`."""
+_FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
 _SIGN = r"(?:gives|returns|becomes|->|=>|→)"
 _ALONE = re.compile(
-    r"(?:\A|:\s)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False)"
+    r"(?:\A|:\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False)"
     rf"(?:(?!\s{_SIGN}\s).)*+)\s(?P<sign>{_SIGN})\s.+)",
     re.DOTALL,
 )
@@ -45,11 +58,15 @@ _OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<sta
 
 def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
     """Return assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
+    stripped = [line.strip() for line in lines]
     wanted = parameters(signature) if signature else None
-    if signature is None or wanted is None or wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
+    if signature is None or signature.kind == "class":
+        return []
+    if wanted is None:  # only the name is known
+        return [*_rows(stripped, signature, 1), *_bare_pairs(stripped, signature, {1})]
+    if wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
         return []
     names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
-    stripped = [line.strip() for line in lines]
     counts = {len(names), len(names) - len(wanted.defaults)}
     found = [*_rows(stripped, signature, len(names)), *_bare_pairs(stripped, signature, counts)]
     for index, line in enumerate(stripped):
@@ -88,38 +105,57 @@ def _bare_pairs(lines: Sequence[str], signature: Signature, counts: set[int]) ->
         here = _EXAMPLE.search(line)
         texts = [here["pairs"]] if here else [line[item.end() :]] if below and item else []
         if 1 in counts:
-            alone = (found for each in sentences(line) for found in _ALONE.finditer(each))
-            texts += [found["pairs"] for found in alone if _is_whole(found["given"], found["sign"])]
+            told = line[item.end() :] if item else line
+            alone = [found for each in sentences(told) for found in _ALONE.finditer(each)]
+            texts += [
+                found["pairs"]
+                for found in alone
+                if _is_whole(found["given"], found["sign"]) and not (item and found["sign"] not in _SAID)
+            ]
+            texts += [f"{found['given']} gives {found['stated']}" for found in _FOR.finditer(line)]
         below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
         for given, stated in (pair for text in texts for pair in _pairs(text.replace("`", "").rstrip(". "))):
             node = expression(given)
             several = node.elts if isinstance(node, ast.Tuple) and counts != {1} else []
             arguments = list(map(ast.unparse, several)) or [given]
             if len(arguments) in counts and not (several and 1 in counts):
-                yield asserted(f"{signature.name}({', '.join(arguments)})", stated), line, index
+                call = f"{signature.name}({', '.join(arguments)})"
+                raises = stated[:1].isupper() and value(stated) is None
+                yield (
+                    f"with pytest.raises({stated}):\n    {call}" if raises else asserted(call, stated),
+                    line,
+                    index,
+                )
 
 
 def _is_whole(given: str, sign: str) -> bool:
     """Return True if what `given` becomes is an example: `' ' -> '-'` may speak of a part of one."""
-    if sign in ("gives", "returns"):
+    if sign in _SAID:
         return not given.endswith(")")
     return given.endswith(("]", ")", "}")) or (sign != "becomes" and (given[-1] not in "'\"`" or len(given) > 4))
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """Return the pairs of values in `4 -> 'IV', 9 -> 'IX'`; none where anything else stands beside them."""
+    """Return the pairs of values that `4 -> 'IV', 9 -> 'IX', and so on` begins with, an exception in place of one
+    that is raised; none where anything but a few words stands beside them."""
     parts = _GIVES.split(text)
     if not 1 < len(parts) < MOST_BREAKS:
         return []
     values = [value(parts[0])]
     for part in parts[1:-1]:
-        halves = ((part[: cut.start()], part[cut.end() :]) for cut in islice(_BETWEEN.finditer(part), MOST_BREAKS))
-        values += next(
-            ((one, other) for left, right in halves if (one := value(left)) and (other := value(right))), [None]
-        )
-    values.append(value(parts[-1]))
+        cuts = [*islice(_BETWEEN.finditer(part), MOST_BREAKS)]
+        left = next((cut for cut in cuts if _result(part[: cut.start()])), None)
+        right = next((cut for cut in reversed(cuts) if value(part[cut.end() :])), None)
+        if left is None or right is None or not _FEW_WORDS.fullmatch(part[left.start() : right.end()]):
+            return []
+        values += [_result(part[: left.start()]), value(part[right.end() :])]
+    values.append(_result(leading_value(parts[-1]) or parts[-1]))
     known = [each for each in values if each is not None]
     return list(zip(known[::2], known[1::2], strict=True)) if len(known) == len(values) else []
+
+
+def _result(text: str) -> str | None:
+    return value(text) or leading_exception(text)
 
 
 def _arguments(given: str, names: Sequence[str]) -> str | None:

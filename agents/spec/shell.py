@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..records import PROGRAM_FILE
-from .signature import FENCED, is_asked
+from .asked import FENCED, is_asked
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")

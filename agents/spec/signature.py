@@ -10,12 +10,11 @@ from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
-from .class_names import ASKED, begins_of_classes, classes_named
+from .asked import ASKED, FENCED, WORDS, is_asked
+from .class_names import begins_of_classes, classes_named
 from .likely_names import NO_NAME, likely_name
+from .shell import asks_for_a_program
 
-_WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
-_FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{_WORDS}`?", re.IGNORECASE)
-"""Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
 _UNNAMED_CLASS = re.compile(
     rf"{ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
@@ -25,12 +24,12 @@ _FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
 )
+_PAIR = re.compile(r"\W*\w+\([^()\n]*\)`? and `?\w+\(")
+"""`encode(text) and decode(text)`: two functions."""
+_METHOD = re.compile(r"\bmethods? `?\Z")
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
-FENCED = re.compile(
-    r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
-)
 _DECORATED = re.compile(r"^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b", re.MULTILINE)
-_LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{_WORDS}`?\Z", re.IGNORECASE)
+_LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
@@ -53,7 +52,7 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text) or _likely(text)
+    return _stub(text) or _header(text) or _sentence(text) or (None if asks_for_a_program(text) else _likely(text))
 
 
 def named(name: str) -> Signature:
@@ -128,7 +127,10 @@ def _sentence(text: str) -> Signature | None:
     prose = FENCED.sub("", text)
     called = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
     made = {place: header.name for place, header in called if _is_constructor(prose, place, header)}
+    if _PAIR.match(prose):
+        return None
     every = [(place, header) for place, header in called if place not in made and not _is_exception(header.name)]
+    every = [(place, header) for place, header in every if not _METHOD.search(prose, 0, place)]
     typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
     asked = [(place, header) for place, header in every if is_asked(prose, place)]
     likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made.items()])]
@@ -179,8 +181,8 @@ def _likely(text: str) -> Signature | None:
     typed = any(":" in header.text or "->" in header.text for header in headers)
     if typed or ("method" in text and re.search(r"\bclass\b", text)):
         return None
-    before = re.search(rf"(?:[\w@`'\"-]+\s+){{0,6}}[`'\"@]*{name}\b", prose)
-    word, iterator = _form(before[0] if before else "")
+    place = min(prose.find(mark + name) for mark in (" ", "`", "@", "") if mark + name in prose)
+    word, iterator = _form(re.split(r"[.:;\n]", prose[max(0, place - 60) : place + 1])[-1])
     parameters = "()" if f"{name}()" in prose else "(...)"
     return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 
@@ -190,14 +192,6 @@ def _form(words: str) -> tuple[str, str]:
     word = "async def" if re.search(r"\basync\w*+(?!\s+context)|\bcoroutine", words, re.IGNORECASE) else "def"
     iterator = "Iterator" if word == "def" else "AsyncIterator"
     return word, iterator if "generator" in words.lower() else ""
-
-
-def is_asked(text: str, place: int) -> bool:
-    """Return True if the sentence of `text` that leads to `place` asks for what stands there."""
-    if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
-        return place < 60
-    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
-    return re.search(ASKED, sentence[-120:], re.IGNORECASE) is not None
 
 
 def _read(text: str, match: re.Match[str]) -> Signature | None:

@@ -133,7 +133,7 @@ IGNORED = [
     "Escapes:\n\n```python\nslugify('a\\\\nb') == 'b'\n```",
     "slugify('a') == 'b'  # wrong!",
     "not slugify('a') == 'b'",
-    "list(slugify('a')) -> ['b']",
+    "outer(slugify('a')) -> ['b']",
     "x.slugify('a') == 'b'",
     "my_slugify('a') == 'b'",
     "slugify('a') == 3 - x",
@@ -169,6 +169,35 @@ IGNORED = [
     "slugify('a') == 'b'\nslugify('a') == 'c'",
     "slugify('0') = 'a'\nslugify('1') = 'b'\nslugify('3') = ['a', 'b']",
 ]
+
+
+def test_pairs_end_where_the_sentence_goes_on() -> None:
+    pair = ["assert slugify('A b') == 'a-b'", "assert slugify('C') == 'c'"]
+    assert codes("Example: 'A b' -> 'a-b', also capitals, 'C' -> 'c', others raise.") == pair
+    assert codes("Slugs, e.g. 'A b' -> 'a-b', 'C' -> 'c'") == pair
+    assert codes("For 'A b' the answer is 'a-b', for 'C' it's 'c'.") == pair
+    assert codes("e.g. 'A b' -> 'a-b', '' -> ValueError")[1] == "with pytest.raises(ValueError):\n    slugify('')"
+    assert codes("slugify('A b') 'a-b', slugify('C') 'c'") == pair
+    assert codes("``slugify('A b')`` is ``'a-b'`` while ``slugify('C')`` is ``'c'``.") == pair
+    assert codes("Example: 'A b' -> 'a-b', unlike 'C' -> 'c'") == []
+    named = Signature("slugify", "function", "def slugify(...)")
+    assert codes("'A b' => 'a-b'", named) == pair[:1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "str(Stack([1])) is '[1]'",
+        "Stack([1]).top is 1 and an empty one has none.",
+        "Stack([1]).push(2) equals Stack([1, 2])",
+        "list(Stack([1])) should be [1].",
+        "Stack(-1) raises ValueError",
+    ],
+)
+def test_an_expression_that_makes_an_object_is_an_example(text: str) -> None:
+    (code,) = codes(text, STACK)
+    assert "Stack(" in code
+    assert codes("Stack([1]) is 1 item deep.", STACK) == codes("Stack() -> None", STACK) == []
 
 
 def test_pairs_of_values_alone_are_arguments_and_results() -> None:

@@ -76,7 +76,7 @@ def test_the_signature_and_the_examples_come_from_the_text() -> None:
         ),
         ("Use len('ab') == 2 as you like.", None, []),
         ("Implement encode(s) and decode(s). encode('aa') == 'a2'", None, ["assert encode('aa') == 'a2'"]),
-        ("It needs a hint: up(...) == 2", None, []),
+        ("It needs a hint: up(...) == 2", "def up(...)", []),
         ("The greatest divisor.\n\n>>> gcd(4, 6)\n2\n", "def gcd(...)", ["assert gcd(4, 6) == 2"]),
         ("Two small functions, one for each way. pack('aa') == '2a'", None, ["assert pack('aa') == '2a'"]),
     ],

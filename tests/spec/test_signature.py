@@ -231,3 +231,42 @@ def test_a_program_is_asked_for_by_what_it_reads_and_writes(text: str) -> None:
 )
 def test_what_can_be_called_is_no_program(text: str) -> None:
     assert not asks_for_a_program(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("need a fn to_bits that turns ints into bits", "def to_bits(...)"),
+        ("parse durations, call it parse_duration\n'1h' is 3600", "def parse_duration(...)"),
+        ("human_size — show bytes for people.", "def human_size(...)"),
+        ("middle of a list pls. name: median. even length = mean, e.g. median([1, 2]) 1.5", "def median(...)"),
+        ("convert colours. hex_to_rgb accepts '#rrggbb'.", "def hex_to_rgb(...)"),
+        ("max age: @ttl_cache(seconds). Give the wrapper a cache_clear() attribute.", "def ttl_cache(seconds)"),
+        ("an amount in cents as text please, function euro. negative ones get a minus.", "def euro(...)"),
+        ("Implement the decorator remember, so that\n\n@remember\ndef area(w, h=1): ...", "def remember(...)"),
+        ("The function has to be called wrap_text. Lines are short.", "def wrap_text(...)"),
+        ("Please give me an Inventory (no arguments) with add(name, qty) and count(name).", "class Inventory"),
+        ("# TicTacToe\n\nA board.\n\n- `play(row, col)` places a mark\n- `winner()`", "class TicTacToe"),
+        ("Temperature object. Attributes celsius. Temperature(100).fahrenheit is 212.0", "class Temperature"),
+        ("A guest house. RoomBookings should remember. book(room, start) takes dates.", "class RoomBookings"),
+        ("Thermostat: keeps a target (constructor). update(temp) returns whether it heats.", "class Thermostat"),
+        ("A dict that ignores case. Name it CaselessDict, derive from MutableMapping.", "class CaselessDict"),
+        (
+            "Peekable: wraps an iterator and adds peek(default=None). bool(p) tells if one is left.",
+            "class Peekable",
+        ),
+        ("1. There is a class `Cart` with add(name, cents), remove(name) and total().", "class Cart"),
+        ("Class to write: RoomCalendar.\n\nbook(start, end) -> bool. True if it was free.", "class RoomCalendar"),
+        (
+            "Model this as class Turnstile with coin() and push(). Also add a method replay(events).",
+            "class Turnstile",
+        ),
+        ("to_morse(text) and from_morse(code), letters only.", None),
+        ("squeeze and unsqueeze. squeeze(s) shortens, unsqueeze(t) is the reverse.", None),
+        ("Convert snake_case keys to camelCase.", None),
+        ("Expected: nothing. Constraints: none. Sorted by `created_at`.", None),
+    ],
+)
+def test_the_likeliest_name_is_taken_where_it_stands_out(text: str, header: str | None) -> None:
+    signature = found(text)
+    assert (signature and signature.text) == header

@@ -1,0 +1,23 @@
+"""The words that ask for something, and whether those of a sentence do."""
+
+from __future__ import annotations
+
+import re
+
+ASKED = (
+    r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b(?!\()"
+)
+WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
+FENCED = re.compile(
+    r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
+)
+_FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{WORDS}`?", re.IGNORECASE)
+"""Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
+
+
+def is_asked(text: str, place: int) -> bool:
+    """Return True if the sentence of `text` that leads to `place` asks for what stands there."""
+    if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
+        return place < 60
+    sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
+    return re.search(ASKED, sentence[-120:], re.IGNORECASE) is not None
