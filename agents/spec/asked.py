@@ -21,3 +21,14 @@ def is_asked(text: str, place: int) -> bool:
         return place < 60
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
     return re.search(ASKED, sentence[-120:], re.IGNORECASE) is not None
+
+
+def uncommented(text: str) -> str:
+    """Return `text` without the marks of a comment that all of its lines, three or more, begin with."""
+    lines = text.split("\n")
+    marked = [line.startswith("#") for line in lines if line.strip()]
+    return (
+        "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
+        if marked[2:] and all(marked)
+        else text
+    )

@@ -15,7 +15,7 @@ from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
-from .asked import FENCED
+from .asked import FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .sentences import QUOTED, sentences
@@ -66,6 +66,8 @@ _NO_RAISE = re.compile(
     r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
     re.IGNORECASE,
 )
+_NO_ERROR = re.compile(r",?(?: but| and)? no (?:error|exception)(?: either)?\Z", re.IGNORECASE)
+"""Beside what happens instead: `the default is returned, no exception`."""
 _DENIED = re.compile(
     r"\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))", re.I
 )
@@ -81,7 +83,8 @@ _RULE = re.compile(
     r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
     r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
-    r"|fewer|exactly"
+    r"|fewer|fewest|exactly|unknown|twice|among|both (?:directions|sides|ways)|first in"
+    r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
     r"|counts? as"
@@ -136,6 +139,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
+            said = _NO_ERROR.sub("", said)
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
@@ -168,7 +172,7 @@ def _is_example(said: str, spec: Spec) -> bool:
 
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
-    text = spec.text[:_LONGEST]
+    text = uncommented(spec.text[:_LONGEST])
     text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_docstrings(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {

@@ -18,6 +18,7 @@ from ..syntax.definitions import is_definition
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, is_literal, value
 from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
+from .asked import uncommented
 from .doctests import Before, checks, shown
 from .in_line import in_line, leading_exception, states
 from .pairs import stated_pairs
@@ -136,6 +137,7 @@ def _raising(source: str) -> str | None:
 
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
+    text = uncommented(text)
     raw = re.search(r"\br(?:\"\"\"|''')", text, re.IGNORECASE)
     return (text if raw or not parses(text) else text.replace("\\\\", "\\")).split("\n")
 

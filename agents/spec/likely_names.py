@@ -21,11 +21,13 @@ _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "ti
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
+_RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
 _HUMPS = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
 _HAS = r"(?=:|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
-_BE_NAMED = r"(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)\s+(?:named|called)"
+_IS = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)"
+_BE_NAMED = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)\s+(?:named|called)"
 _NOUN = (
     r"(?=[`'\"*]{0,2}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
@@ -33,8 +35,8 @@ _NOUN = (
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
 CLASSES = (
     (4, re.compile(rf"(?<!of )\b[Cc]lass(?: (?:named|called|name|to write))?[:,]? {_QUOTE}(?P<n>{_WORD}){_NOUN}")),
-    (4, re.compile(rf"(?<!of )\b[Cc]lass\s+{_BE_NAMED}\s+`?(?P<n>{_WORD})")),
-    (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|\s+shall\s+be|\s+is|:)\s+{_QUOTE}(?P<n>{_WORD})")),
+    (4, re.compile(rf"(?<!of )\b[Cc]lass{_BE_NAMED}\s+`?(?P<n>{_WORD})")),
+    (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|{_IS}|:)\s+{_QUOTE}(?P<n>{_WORD})")),
     (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
     (1, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]")),
     (2, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*+\(")),
@@ -42,13 +44,14 @@ CLASSES = (
     (2, re.compile(rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s(?:(?!{_OF}\b)[a-z-]+\s){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
     (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_HUMPS})\b`?(?!\S)")),
     (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
+    (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
 _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
     r"|Goal|Summary|Signature|Python|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
     r"|Th[ei]s\w?|It|Here|If|For|Write|And|Implement|Create|Build|Make|Please|The|An?|In|On|At|Java\w*|True|False"
-    r"|None|Class|Function|Method|Usage|Hint"
+    r"|None|Class|Function|Method|Usage|Hint|Story|Subject|H(?:i|ello)|Dear|Exercise|Homework|Expected|Checks?|Constraints?"
 )
 _KIND = r"(?i:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
 NO_NAME = (
@@ -59,7 +62,7 @@ _ASK = rf"(?i:{ASKED})\s+"
 _ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w++\s){{0,5}}"
 _AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
 _INTRODUCED = (
-    (4, re.compile(rf"\b(?:{_KIND}|method)\s(?:{_BE_NAMED}|named|called)\s+{_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
+    (4, re.compile(rf"\b(?:{_KIND}|method)(?:{_BE_NAMED}| (?:named|called)) {_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to) be named\s+{_QUOTE}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?:[`'\"](?P<n>[a-z_]\w*+)[`'\"])")),
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)\(\)")),
@@ -67,7 +70,7 @@ _INTRODUCED = (
     (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
     (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
-    (3, re.compile(rf"\b(?:[Nn]ame(?::|\s+is|\s+it)|[Cc]all\s+it):?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
+    (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|[Cc]all it|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|[Cc]all\s+it\s+){_QUOTE}(?P<n>[a-z]++_\w++)")),
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
 )  # fmt: skip
@@ -88,7 +91,8 @@ def likely_name(prose: str) -> str | None:
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
     named = {name: points for name, points in _points(CLASSES, prose).items() if not _NO_CLASS.fullmatch(name)}
-    classes = {name: points + evidence for name, points in named.items() if name not in _KNOWN}
+    others = _KNOWN | {match["n"] for match in _RAISED.finditer(prose)}
+    classes = {name: points + evidence for name, points in named.items() if name not in others}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
     bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
     introduced = {name for name in _points(_INTRODUCED, bare) if name not in _FORMS}

@@ -21,7 +21,7 @@ _SENTENCE = re.compile(
     re.IGNORECASE,
 )
 _BOTH = re.compile(
-    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+:?\**+\s(?P<given>[^:\n]{1,200}?)\s?(?:[,;]|->|→)\s?\**+outputs?\**+:?\**+"
+    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+:?\**+\s(?P<given>[^\n]{1,200}?)\s?(?:[,;]|->|→)\s?\**+outputs?\**+:?\**+"
     r"\s(?P<stated>.+)",
     re.IGNORECASE,
 )
@@ -132,7 +132,8 @@ def _is_whole(given: str, sign: str) -> bool:
     """Return True if what `given` becomes is an example: `' ' -> '-'` may speak of a part of one."""
     if sign in _SAID:
         return not given.endswith(")")
-    return given.endswith(("]", ")", "}")) or (sign != "becomes" and (given[-1] not in "'\"`" or len(given) > 4))
+    is_text = given[-1] in "'\"`"
+    return not is_text or (sign != "becomes" and len(given) > 4)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

@@ -89,6 +89,19 @@ def test_a_sentence_that_names_methods_is_no_example() -> None:
     assert needs(called)["It is evaluated by calling p(x), and p.degree() is its degree"] == ["`degree`"]
 
 
+def test_a_comment_is_read_without_its_marks_and_what_happens_instead_of_an_error_is_a_rule() -> None:
+    block = "# seconds(s) -> int\n# -----\n# Units are d, h and m.\n# Blanks are not allowed anywhere.\n"
+    assert texts(block) == ["Units are d, h and m", "Blanks are not allowed anywhere"]
+    rule = "If a step is missing, the default is returned, no exception"
+    assert needs(f"Write f(x). {rule}.")[rule] == [f"“{rule}”"]
+    for rule in (
+        "A refused move leaves the board as it was",
+        "0 for an unknown event",
+        "It works in both directions",
+    ):
+        assert needs(f"Write f(x). {rule}.")[rule] == [f"“{rule}”"]
+
+
 def test_a_part_that_is_empty_is_no_empty_input() -> None:
     assert needs("Write f(board). Empty cells are 0.")["Empty cells are 0"] != ["an empty input"]
     assert needs("Write f(text). Empty lines are skipped.")["Empty lines are skipped"] == ["a blank line"]
@@ -113,7 +126,7 @@ def test_docstrings_of_methods_speak_of_them() -> None:
     )
     assert needs(f"```python\n{text}```") == {
         "`add`: Put it in": ["`add`"],
-        "Twice is an error": [],
+        "Twice is an error": ["“Twice is an error”"],
         "`__len__`: How many": ["`len`"],
     }
 
