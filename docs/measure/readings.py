@@ -1,0 +1,80 @@
+"""Measures how specs are read: their entry points, examples and rules, beside what their writers say.
+
+    python -m docs.measure.readings [FILE ...]
+
+Each line of a file is a spec's text with its entry point (`def f`, `class C`, or null), its examples as Python,
+and phrases of it that state a rule. Without files: `seen.jsonl`, by which reading was written, and `apart.jsonl`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from agents.records import Spec
+from agents.spec import read_spec
+from agents.spec.clauses import clauses
+
+FILES = [Path(__file__).parents[1] / "benchmark/readings" / name for name in ("seen.jsonl", "apart.jsonl")]
+
+
+class Readings(NamedTuple):
+    """Whether each entry point, each example and each rule of the specs in a file is read as it is meant."""
+
+    entries: list[bool]
+    examples: list[bool]
+    rules: list[bool]
+
+
+def readings(file: Path) -> Readings:
+    """Read the specs in `file`."""
+    told = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    found = Readings([], [], [])
+    for each in told:
+        spec = read_spec(each["text"], origin=file.name)
+        codes = {_same(example.code) for example in spec.examples}
+        found.entries.append(_entry(spec) == each["entry"])
+        found.examples.extend(_same(code) in codes for code in each["examples"])
+        found.rules.extend(_is_asked(rule, spec) for rule in each.get("rules", []))
+    return found
+
+
+def main() -> None:
+    """Print a line for each file."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("files", type=Path, nargs="*", default=FILES)
+    for file in parser.parse_args().files:
+        parts = readings(file)._asdict().items()
+        print(f"{file.name}: {', '.join(f'{sum(each)} of {len(each)} {name}' for name, each in parts if each)}")
+
+
+def _entry(spec: Spec) -> str | None:
+    signature = spec.signature
+    return None if signature is None else f"{'class' if signature.kind == 'class' else 'def'} {signature.name}"
+
+
+def _same(code: str) -> str:
+    """Return the tree of an example as text; `== True` is `is True`."""
+    code = re.sub(r" == (True|False)$", r" is \1", code.strip().removeprefix("assert ").strip())
+    return ast.dump(ast.parse(code))
+
+
+def _is_asked(rule: str, spec: Spec) -> bool:
+    """Return True if the clause with most of the words of `rule` has needs beside names."""
+    words = _words(rule)
+    best: Any = max(clauses(spec), key=lambda clause: len(_words(clause.text) & words), default=None)
+    if best is None or len(_words(best.text) & words) < 0.6 * len(words):
+        return False
+    return any(need.kind != "name" for need in best.needs)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+if __name__ == "__main__":
+    main()
