@@ -1,4 +1,4 @@
-"""Names of classes in a spec's text, and where a sentence may begin with what it says of one."""
+"""Names of classes in a spec's text, by what is said of them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,6 @@ _WRITTEN_AS_CLASS = re.compile(
     r"(?=\s+(?:(?:that|which)(?! returns)|with|supporting|for)\b|[:.]\s)"
 )
 """`Implement MinStack that`."""
-_SENTENCE = re.compile(r"(?:\A|[.!?:;]\s|\n)(?:[ \t]|[#>*`-])*+")
-_CLASS_FIRST = re.compile(
-    r"(?:(?:an?|the)\s+(?:(?!(?:of|in|on|by|to|for|from|with|per|and|or|the)\b)[\w-]+\s+){1,4}?(?=class\s)"
-    r"|(?P<first>\w+)\s+(?:[\w-]+\s+){0,3}?(?=class\s+[`'\"]?(?P=first)))?",
-    re.IGNORECASE,
-)
-"""Before what a sentence says of a class: `A stack class Stack with`, `Event emitter class EventEmitter`."""
 _DATA_CLASS = re.compile(
     r"\b(?:dataclass|named tuple|NamedTuple|[Ee]num|IntEnum|StrEnum|Protocol)\s+(?:named\s+|called\s+)?"
     r"[`'\"]?(?P<name>[A-Z]\w*)"
@@ -35,9 +28,3 @@ def classes_named(prose: str) -> Iterator[tuple[int, str]]:
     yield from ((match.start(), match[match.lastgroup or 0]) for match in _CLASS.finditer(prose))
     for pattern in (_WRITTEN_AS_CLASS, _DATA_CLASS):
         yield from ((match.start("name"), match["name"]) for match in pattern.finditer(prose))
-
-
-def begins_of_classes(prose: str) -> set[int]:
-    """Return the places where a sentence of `prose` begins with a class, with the words before it or without."""
-    starts = (_CLASS_FIRST.match(prose, match.end()) for match in _SENTENCE.finditer(prose))
-    return {match.end() for match in starts if match}

@@ -73,6 +73,7 @@ _INTRODUCED = (
     (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|[Cc]all it|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|[Cc]all\s+it\s+){_QUOTE}(?P<n>[a-z]++_\w++)")),
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
+    (3, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{0,80}\)`? ?(?:->|→)|x: x)")),
 )  # fmt: skip
 _VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (

@@ -11,7 +11,7 @@ from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
 from .asked import ASKED, FENCED, WORDS, is_asked
-from .class_names import begins_of_classes, classes_named
+from .class_names import classes_named
 from .likely_names import NO_NAME, likely_name
 from .shell import asks_for_a_program
 
@@ -135,18 +135,11 @@ def _sentence(text: str) -> Signature | None:
     asked = [(place, header) for place, header in every if is_asked(prose, place)]
     likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made.items()])]
     classes = [(place, header) for place, header in likely if is_asked(prose, place)]
-    before = asked
-    if not classes:
-        begins = begins_of_classes(prose)
-        classes, before = [(place, header) for place, header in likely if place in begins], [*asked, *typed]
-    if classes and not any(place < classes[0][0] for place, _ in before):
+    if classes and not any(place < classes[0][0] for place, _ in asked):
         return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
     if _UNNAMED_CLASS.search(prose) and not classes:
         return None  # the functions are its methods
-    if re.search(r"\b[Cc]lass to (?:write|implement|build)\b", prose):
-        typed = [pair for pair in typed if pair in asked]
-    both = [pair for pair in typed if pair in asked]
-    for some in (both, typed, asked):
+    for some in ([pair for pair in typed if pair in asked], asked):
         if some:
             return some[0][1] if len({header.name for _, header in some}) == 1 else None
     return None
