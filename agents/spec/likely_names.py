@@ -20,6 +20,7 @@ _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|ob
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
+_CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
@@ -33,9 +34,12 @@ _NOUN = (
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
 )
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
+_CLASS = r"(?<!of )\b[Cc]lass"
+_STANDS = rf"(?:{_NOUN}|(?=`? [a-z]+s\b))"
+_ASK = rf"(?i:{ASKED})\s+"
 CLASSES = (
-    (4, re.compile(rf"(?<!of )\b[Cc]lass(?: (?:named|called|name|to write))?[:,]? {_QUOTE}(?P<n>{_WORD}){_NOUN}")),
-    (4, re.compile(rf"(?<!of )\b[Cc]lass{_BE_NAMED}\s+`?(?P<n>{_WORD})")),
+    (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_STANDS}")),
+    (4, re.compile(rf"{_CLASS}{_BE_NAMED}\s+`?(?P<n>{_CAPITAL})")),
     (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|{_IS}|:)\s+{_QUOTE}(?P<n>{_WORD})")),
     (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
     (1, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]")),
@@ -45,11 +49,13 @@ CLASSES = (
     (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_HUMPS})\b`?(?!\S)")),
     (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
     (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
+    (4, re.compile(rf"(?:`|\b(?:[Aa]n?|[Tt]he|[Yy]our)\s(?:\w+\s)?)(?P<n>{_CAPITAL})`? (?:data)?class\b")),
+    (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_HUMPS}\b|{_WORD}(?=\())")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
 _NO_CLASS = re.compile(
-    r"\w*(?:Case|Error|Exception|Warning)|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
-    r"|Goal|Summary|Signature|Python|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
+    r"\w*(?:Case|Error|Exception|Warning)|NaNs?|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
+    r"|Goal|Summary|Signature|Python|Base|Abstract|Data|Main|New|Your|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
     r"|Th[ei]s\w?|It|Here|If|For|Write|And|Implement|Create|Build|Make|Please|The|An?|In|On|At|Java\w*|True|False"
     r"|None|Class|Function|Method|Usage|Hint|Story|Subject|H(?:i|ello)|Dear|Exercise|Homework|Expected|Checks?|Constraints?"
 )
@@ -58,10 +64,10 @@ NO_NAME = (
     r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or"
     r"|again|twice|exactly|directly|more|several|without)\b)"
 )
-_ASK = rf"(?i:{ASKED})\s+"
 _ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w++\s){{0,5}}"
 _AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
 _INTRODUCED = (
+    (5, re.compile(rf"{_ASK}(?:(?!(?:{_OF}|class|without|using)\b)[\w'-]++\s){{0,5}}`?(?P<n>[a-z_]\w*+)\(")),
     (4, re.compile(rf"\b(?:{_KIND}|method)(?:{_BE_NAMED}| (?:named|called)) {_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to) be named\s+{_QUOTE}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?:[`'\"](?P<n>[a-z_]\w*+)[`'\"])")),
@@ -96,13 +102,14 @@ def likely_name(prose: str) -> str | None:
     classes = {name: points + evidence for name, points in named.items() if name not in others}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
     bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
-    introduced = {name for name in _points(_INTRODUCED, bare) if name not in _FORMS}
-    known = _FORMS | _KNOWN - {match["n"] for match in _HEADER.finditer(bare)} - introduced
-    functions = {
-        name: points
-        for name, points in _points(FUNCTIONS, bare).items()
-        if name not in BUILTINS | known and (name in introduced or not introduced)
-    }
+    points = _points(FUNCTIONS, bare)
+    own = {name for name in BUILTINS if points[name] >= 2 * _ENOUGH}
+    introduced = _points(_INTRODUCED, bare).keys() - _FORMS - (BUILTINS - own)
+    known = (
+        _FORMS | (_KNOWN - own - {match["n"] for match in _HEADER.finditer(bare)} - introduced) | (BUILTINS - own)
+    )
+    among = introduced or points.keys()
+    functions = {name: each for name, each in points.items() if name in among and name not in known}
     a_function = _one(functions, _ENOUGH)
     if a_class and (a_function not in introduced or functions.get(a_function or "", 0) <= classes[a_class]):
         return a_class

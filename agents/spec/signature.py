@@ -10,23 +10,24 @@ from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, names_used, statements, unparse
-from .asked import ASKED, FENCED, WORDS, is_asked
-from .class_names import classes_named
+from .asked import FENCED, WORDS, is_asked, uncommented
 from .likely_names import NO_NAME, likely_name
 from .shell import asks_for_a_program
 
 _CALLABLE = re.compile(r"(?<![\w.])(?:(?P<kind>async\s+def|def)\s+)?(?P<name>[A-Za-z_]\w*)\(")
-_UNNAMED_CLASS = re.compile(
-    rf"{ASKED}\s+(?:me\s+)?an?\s+(?:\w+\s+){{0,3}}class\s+(?:for|that|which|to|with)\b", re.I
+_CLASSES = re.compile(
+    r"\b(?:[Dd]ata)?[Cc]lass (?:(?:named|called) )?`?([A-Z]\w*+)|\b([A-Z]\w*+)`? (?:data)?class\b"
 )
-_RETURNS = re.compile(r"\w+\([^()\n]*\)`?,? (?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b")
+_RETURNING = re.compile(
+    r"(?<![\w.])(?P<name>[A-Z]\w*+)(?=\([A-Za-z_][\w:, \[\]]{0,80}\)`?,? ?"
+    r"(?:->|→|(?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b))"
+    r"|\bfunction `?(?P<said>[A-Z]\w*+)\("
+)
+"""A function that is written like a class: `FizzBuzz(n) returns`."""
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager)"
 _SEVERAL = re.compile(
     r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
 )
-_PAIR = re.compile(r"\W*\w+\([^()\n]*\)`? and `?\w+\(")
-"""`encode(text) and decode(text)`: two functions."""
-_METHOD = re.compile(r"\bmethods? `?\Z")
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _DECORATED = re.compile(r"^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b", re.MULTILINE)
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
@@ -52,7 +53,8 @@ def stated(text: str) -> Signature:
 
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
-    return _stub(text) or _header(text) or _sentence(text) or (None if asks_for_a_program(text) else _likely(text))
+    text = uncommented(text)
+    return _stub(text) or _header(text) or _likely(text)
 
 
 def named(name: str) -> Signature:
@@ -66,7 +68,7 @@ def is_alone(text: str, name: str) -> bool:
     """Return True if a spec's text names no other function, by its header or as one, and no other class."""
     prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
-    others |= {name for _, name in classes_named(prose)}
+    others |= {each for pair in _CLASSES.findall(prose) for each in pair if each}
     others |= set(re.findall(rf"\b{_FUNCTION}\s+(?:named|called)\s+[`'\"]?{NO_NAME}(\w+)", prose))
     return others <= {name} and not _SEVERAL.search(prose)
 
@@ -122,57 +124,34 @@ def _header(text: str) -> Signature | None:
     return headers[0] if len({header.name for header in headers}) == 1 else None
 
 
-def _sentence(text: str) -> Signature | None:
-    """Return the entry point in a sentence: `Implement name(parameters) -> type`, or a class."""
-    prose = FENCED.sub("", text)
-    called = [(match.start(), header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
-    made = {place: header.name for place, header in called if _is_constructor(prose, place, header)}
-    if _PAIR.match(prose):
-        return None
-    every = [(place, header) for place, header in called if place not in made and not _is_exception(header.name)]
-    every = [(place, header) for place, header in every if not _METHOD.search(prose, 0, place)]
-    typed = [(place, header) for place, header in every if ":" in header.text or "->" in header.text]
-    asked = [(place, header) for place, header in every if is_asked(prose, place)]
-    likely = [(place, named(name)) for place, name in sorted([*classes_named(prose), *made.items()])]
-    classes = [(place, header) for place, header in likely if is_asked(prose, place)]
-    if classes and not any(place < classes[0][0] for place, _ in asked):
-        return classes[0][1] if len({header.name for _, header in classes}) == 1 else None
-    if _UNNAMED_CLASS.search(prose) and not classes:
-        return None  # the functions are its methods
-    for some in ([pair for pair in typed if pair in asked], asked):
-        if some:
-            return some[0][1] if len({header.name for _, header in some}) == 1 else None
-    return None
-
-
-def _is_exception(name: str) -> bool:
-    return name.endswith(("Error", "Exception", "Warning"))
-
-
-def _is_constructor(prose: str, place: int, header: Signature) -> bool:
-    """Return True if a header is of a class: `TokenBucket(rate)`, which is not said to return a value."""
-    name = header.name
-    if not name[:1].isupper() or name.isupper() or _is_exception(name) or name in BUILTINS or name in KNOWN:
-        return False
-    returns = (
-        "->" in header.text or _RETURNS.match(prose, place) or "function" in prose[max(0, place - 40) : place]
-    )
-    return not returns
-
-
 def _likely(text: str) -> Signature | None:
     """Return what a text most likely asks for."""
     prose = FENCED.sub("", text)
-    name = likely_name(prose)
-    if name is None or name[:1].isupper():
-        return named(name) if name else None
-    if _SEVERAL.search(prose):
+    like_a_class = _RETURNING.search(prose)
+    name = like_a_class[like_a_class.lastgroup or 0] if like_a_class else likely_name(prose)
+    if name is None or _SEVERAL.search(prose):
         return None
-    headers = [header for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
-    if own := [header for header in headers if header.name == name]:
-        return own[0]
-    typed = any(":" in header.text or "->" in header.text for header in headers)
-    if typed or ("method" in text and re.search(r"\bclass\b", text)):
+    if name[:1].isupper() and not like_a_class:
+        return named(name)
+    if re.search(rf"\b{name}\([^()\n]*\)`?(?: ?-> ?[\w\[\], ]+)? and `?[a-z_]\w*\(", prose):
+        return None  # two functions
+    headers = [(match, header) for match in _CALLABLE.finditer(prose) if (header := _read(prose, match))]
+    own = [(match, header) for match, header in headers if header.name == name]
+    if asks_for_a_program(text) and not any(is_asked(prose, match.start()) for match, _ in own):
+        return None
+    if own:
+        return own[0][1]
+    if any(":" in header.text or "->" in header.text for _, header in headers):
+        return None
+    return None if "method" in text and re.search(r"\bclass\b", text) else _without_header(name, prose)
+
+
+def _without_header(name: str, prose: str) -> Signature | None:
+    """Return the function of which `prose` gives the name, and calls on values; None for what is no call."""
+    places = [match.start("name") for match in _CALLABLE.finditer(prose) if match["name"] == name]
+    ends = [closing(prose, place + len(name)) for place in places]
+    readable = any(end and statements(prose[place : end + 1]) for place, end in zip(places, ends, strict=True))
+    if places and not readable and "_" not in name:
         return None
     place = min(prose.find(mark + name) for mark in (" ", "`", "@", "") if mark + name in prose)
     word, iterator = _form(re.split(r"[.:;\n]", prose[max(0, place - 60) : place + 1])[-1])
