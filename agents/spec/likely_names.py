@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS
@@ -35,10 +35,11 @@ _NOUN = (
 )
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
 _CLASS = r"(?<!of )\b[Cc]lass"
-_STANDS = rf"(?:{_NOUN}|(?=`? [a-z]+s\b))"
+_APART = r"\b(?!`? (?:of|by|into)\b)"
 _ASK = rf"(?i:{ASKED})\s+"
 CLASSES = (
-    (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_STANDS}")),
+    (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write|is))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_APART}")),
+    (4, re.compile(rf"\b(?P<n>{_CAPITAL})`?, an? (?:\w+ )?(?:data)?class\b")),
     (4, re.compile(rf"{_CLASS}{_BE_NAMED}\s+`?(?P<n>{_CAPITAL})")),
     (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|{_IS}|:)\s+{_QUOTE}(?P<n>{_WORD})")),
     (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
@@ -65,6 +66,8 @@ NO_NAME = (
     r"|again|twice|exactly|directly|more|several|without)\b)"
 )
 _ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w++\s){{0,5}}"
+_CALL = r"[Cc]all (?:it|the \w+)"
+_TYPE = r"(?:None|bool|int|str|float|bytes|list|dict|tuple|set|[A-Z]\w+\[)(?!\w)"
 _AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
 _INTRODUCED = (
     (5, re.compile(rf"{_ASK}(?:(?!(?:{_OF}|class|without|using)\b)[\w'-]++\s){{0,5}}`?(?P<n>[a-z_]\w*+)\(")),
@@ -76,10 +79,10 @@ _INTRODUCED = (
     (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
     (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
-    (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|[Cc]all it|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
-    (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|[Cc]all\s+it\s+){_QUOTE}(?P<n>[a-z]++_\w++)")),
+    (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|{_CALL}|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
+    (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|{_CALL} ){_QUOTE}(?P<n>[a-z]++_\w++)")),
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
-    (3, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{0,80}\)`? ?(?:->|→)|x: x)")),
+    (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
 _VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (
@@ -97,24 +100,29 @@ def likely_name(prose: str) -> str | None:
     """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
-    named = {name: points for name, points in _points(CLASSES, prose).items() if not _NO_CLASS.fullmatch(name)}
     others = _KNOWN | {match["n"] for match in _RAISED.finditer(prose)}
-    classes = {name: points + evidence for name, points in named.items() if name not in others}
+    named = {name: points for name, points in _points(CLASSES, prose).items() if name not in others}
+    classes = {name: points + evidence for name, points in named.items() if not _NO_CLASS.fullmatch(name)}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
-    bare = re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose)
-    points = _points(FUNCTIONS, bare)
-    own = {name for name in BUILTINS if points[name] >= 2 * _ENOUGH}
-    introduced = _points(_INTRODUCED, bare).keys() - _FORMS - (BUILTINS - own)
-    known = (
-        _FORMS | (_KNOWN - own - {match["n"] for match in _HEADER.finditer(bare)} - introduced) | (BUILTINS - own)
-    )
-    among = introduced or points.keys()
-    functions = {name: each for name, each in points.items() if name in among and name not in known}
+    functions, introduced = _functions(re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose))
     a_function = _one(functions, _ENOUGH)
     if a_class and (a_function not in introduced or functions.get(a_function or "", 0) <= classes[a_class]):
         return a_class
     among_methods = a_function not in introduced and called > {a_function}  # of a class that has no name
     return None if a_function and among_methods and functions[a_function] < _ENOUGH + 2 else a_function
+
+
+def _functions(prose: str) -> tuple[Mapping[str, int], Set[str]]:
+    """Return the points of functions in `prose`, in whose calls no names are left, and which are introduced."""
+    points = _points(FUNCTIONS, prose)
+    headers = {match["n"] for match in _HEADER.finditer(prose)}
+    known = {name for name in BUILTINS if points[name] < 2 * _ENOUGH} | _FORMS
+    introduced = _points(_INTRODUCED, prose).keys() - known
+    known |= {name for name in KNOWN if name not in headers and name not in introduced}
+    among = (introduced or points.keys()) - known
+    if sum(points[name] >= _ENOUGH for name in among) > 1:
+        among = {name for name in among if name in headers} or among
+    return {name: points[name] for name in among}, introduced
 
 
 def _points(ways: tuple[tuple[int, re.Pattern[str]], ...], prose: str) -> Counter[str]:
