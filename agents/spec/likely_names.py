@@ -22,9 +22,11 @@ _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
+"""A capital, and not capitals alone: `HTML` is seldom a class."""
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
-_HUMPS = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
+_CAMEL = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
+"""`MinStack`, `KVStore`."""
 _HAS = r"(?=:|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
 _IS = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)"
@@ -36,6 +38,7 @@ _NOUN = (
 """After a name that stands for a thing: of `Roman numeral` the first word is none."""
 _CLASS = r"(?<!of )\b[Cc]lass"
 _APART = r"\b(?!`? (?:of|by|into)\b)"
+"""After `class A`, which may be a class of pupils: `the students of class A by grade`."""
 _ASK = rf"(?i:{ASKED})\s+"
 CLASSES = (
     (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write|is))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_APART}")),
@@ -45,15 +48,17 @@ CLASSES = (
     (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
     (1, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]")),
     (2, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*+\(")),
-    (2, re.compile(rf"(?<![\w.])(?P<n>{_HUMPS})\b(?!\.\w)")),
+    (2, re.compile(rf"(?<![\w.])(?P<n>{_CAMEL})\b(?!\.\w)")),
     (2, re.compile(rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s(?:(?!{_OF}\b)[a-z-]+\s){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
-    (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_HUMPS})\b`?(?!\S)")),
+    (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_CAMEL})\b`?(?!\S)")),
     (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
     (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
     (4, re.compile(rf"(?:`|\b(?:[Aa]n?|[Tt]he|[Yy]our)\s(?:\w+\s)?)(?P<n>{_CAPITAL})`? (?:data)?class\b")),
-    (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_HUMPS}\b|{_WORD}(?=\())")),
+    (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\())")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
+"""Points, and a way in which the name `n` of a class may stand: `class Deck`, `Money, a frozen dataclass`, `Name it
+Heap`, `Deck(52)`, `Board.play(`, `an Inventory with`, `# Turnstile`."""
 _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|NaNs?|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
     r"|Goal|Summary|Signature|Python|Base|Abstract|Data|Main|New|Your|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
@@ -84,6 +89,7 @@ _INTRODUCED = (
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
     (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
+"""Ways in which a function is introduced: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""
 _VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (
     *_INTRODUCED,
@@ -94,6 +100,7 @@ FUNCTIONS = (
     (2, re.compile(rf"(?:\A|(?<!\.g)[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\)`?|`?{_VERB})")),
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
 )  # fmt: skip
+"""Beside these, ways in which functions stand: `with_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
 
 
 def likely_name(prose: str) -> str | None:

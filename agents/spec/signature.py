@@ -1,4 +1,4 @@
-"""The entry point that a spec names: in a stub, a header, a sentence, or its front matter."""
+"""The entry point that a spec names: in a stub, a header, its sentences, or its front matter."""
 
 from __future__ import annotations
 
