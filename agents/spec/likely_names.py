@@ -57,7 +57,7 @@ CLASSES = (
     (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\())")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
-"""Points, and a way in which the name `n` of a class may stand: `class Deck`, `Money, a frozen dataclass`, `Name it
+"""Points, and a way in which the name `n` of a class may stand: `class Deck`, `Money, a dataclass`, `call it
 Heap`, `Deck(52)`, `Board.play(`, `an Inventory with`, `# Turnstile`."""
 _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|NaNs?|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
@@ -100,7 +100,7 @@ FUNCTIONS = (
     (2, re.compile(rf"(?:\A|(?<!\.g)[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\)`?|`?{_VERB})")),
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
 )  # fmt: skip
-"""Beside these, ways in which functions stand: `with_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
+"""Ways in which functions stand beside these: `an_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
 
 
 def likely_name(prose: str) -> str | None:
