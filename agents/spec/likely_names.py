@@ -18,7 +18,7 @@ _ENOUGH = 4
 _KNOWN = BUILTINS | KNOWN.keys()
 _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|object|instance|state)s?\b", re.I)
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
-_HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\((?:x(?:, x)*+)?\)")
+_HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\([x:=,*|. \[\]]*+\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
@@ -27,7 +27,7 @@ _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
 _CAMEL = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
 """`MinStack`, `KVStore`."""
-_HAS = r"(?=:|\s*\n|\s+(?:with|object|class)\b)"
+_HAS = r"(?=:(?!\s`?\w+\()|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
 _IS = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)"
 _BE_NAMED = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)\s+(?:named|called)"
@@ -45,7 +45,7 @@ CLASSES = (
     (4, re.compile(rf"\b(?P<n>{_CAPITAL})`?, an? (?:\w+ )?(?:data)?class\b")),
     (4, re.compile(rf"{_CLASS}{_BE_NAMED}\s+`?(?P<n>{_CAPITAL})")),
     (3, re.compile(rf"\b(?:[Nn]ame|[Cc]all)(?:\s+it|{_IS}|:)\s+{_QUOTE}(?P<n>{_WORD})")),
-    (3, re.compile(rf"(?<!raise )(?<!raises )(?<![\w.])(?P<n>{_WORD})\(")),
+    (3, re.compile(rf"(?<!raise )(?<!raises )(?<!, )(?<![\w.(\[])(?P<n>{_WORD})\(")),
     (1, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\([\[{{('\"\d-]")),
     (2, re.compile(rf"(?<![\w.])(?P<n>{_WORD})\.[a-z_]\w*+\(")),
     (2, re.compile(rf"(?<![\w.])(?P<n>{_CAMEL})\b(?!\.\w)")),
@@ -55,6 +55,7 @@ CLASSES = (
     (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
     (4, re.compile(rf"(?:`|\b(?:[Aa]n?|[Tt]he|[Yy]our)\s(?:\w+\s)?)(?P<n>{_CAPITAL})`? (?:data)?class\b")),
     (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\())")),
+    (2, re.compile(rf"\A(?P<n>{_WORD})(?=:\s`?\w+\()")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
 """Points, and a way in which the name `n` of a class may stand: `class Deck`, `Money, a dataclass`, `call it
@@ -86,7 +87,7 @@ _INTRODUCED = (
     (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
     (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|{_CALL}|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|{_CALL} ){_QUOTE}(?P<n>[a-z]++_\w++)")),
-    (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)")),
+    (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)(?!\.|[^\n]{0,80}\n\s*(?:@|async |def |class ))")),
     (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
 """Ways in which a function is introduced: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""

@@ -118,8 +118,9 @@ def _header(text: str) -> Signature | None:
     class_header = re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
-    text = _PROMPTED.sub("", text)  # what is defined there is of the example, as is what is decorated
-    text = _DECORATED.sub("", text)
+    text = _PROMPTED.sub("", text)  # what is defined there is of the example
+    if "decorator" in text:
+        text = _DECORATED.sub("", text)
     headers = [header for match in _CALLABLE.finditer(text) if match["kind"] and (header := _read(text, match))]
     return headers[0] if len({header.name for header in headers}) == 1 else None
 
@@ -151,7 +152,7 @@ def _without_header(name: str, prose: str) -> Signature | None:
     places = [match.start("name") for match in _CALLABLE.finditer(prose) if match["name"] == name]
     ends = [closing(prose, place + len(name)) for place in places]
     readable = any(end and statements(prose[place : end + 1]) for place, end in zip(places, ends, strict=True))
-    if places and not readable and "_" not in name:
+    if not readable and "_" not in name and not re.search(rf"\b{name}\b(?!\()", prose):
         return None
     place = min(prose.find(mark + name) for mark in (" ", "`", "@", "") if mark + name in prose)
     word, iterator = _form(re.split(r"[.:;\n]", prose[max(0, place - 60) : place + 1])[-1])
