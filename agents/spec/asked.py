@@ -27,8 +27,6 @@ def uncommented(text: str) -> str:
     """Return `text` without the marks of a comment that all of its lines, three or more, begin with."""
     lines = text.split("\n")
     marked = [line.startswith("#") for line in lines if line.strip()]
-    return (
-        "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
-        if marked[2:] and all(marked)
-        else text
-    )
+    if not marked[2:] or not all(marked):
+        return text
+    return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)

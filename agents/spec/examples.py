@@ -240,9 +240,9 @@ def _as_code(line: str) -> str:
         match expression(call):
             case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if is_printed:
                 return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
-            case node if (found["sign"] == "#" and not isinstance(node, ast.Attribute)) or (
-                isinstance(node, ast.Call) and last_name(node) == "print"
-            ):
+            case ast.Attribute():
+                pass
+            case node if found["sign"] == "#" or (isinstance(node, ast.Call) and last_name(node) == "print"):
                 return line  # beside a step stands what an object holds by then, too
         return f"{indent}{call} {'is' if stated == 'None' else '=='} {stated}"
     raised = leading_exception(found["stated"])

@@ -30,7 +30,7 @@ _CAMEL = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
 _HAS = r"(?=:(?!\s`?\w+\()|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"
 _IS = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)"
-_BE_NAMED = r"\s+(?:is|(?:should|shall|must|will|has to|needs to|to)\s+be)\s+(?:named|called)"
+_BE_NAMED = rf"{_IS}\s+(?:named|called)"
 _NOUN = (
     r"(?=[`'\"*]{0,2}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
@@ -121,7 +121,7 @@ def likely_name(prose: str) -> str | None:
 
 
 def _functions(prose: str) -> tuple[Mapping[str, int], Set[str]]:
-    """Return the points of functions in `prose`, in whose calls no names are left, and which are introduced."""
+    """Return the points of the functions in `prose`, whose calls have `x` for each name, and those introduced."""
     points = _points(FUNCTIONS, prose)
     headers = {match["n"] for match in _HEADER.finditer(prose)}
     known = {name for name in BUILTINS if points[name] < 2 * _ENOUGH} | _FORMS

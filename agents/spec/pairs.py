@@ -120,12 +120,8 @@ def _bare_pairs(lines: Sequence[str], signature: Signature, counts: set[int]) ->
             arguments = list(map(ast.unparse, several)) or [given]
             if len(arguments) in counts and not (several and 1 in counts):
                 call = f"{signature.name}({', '.join(arguments)})"
-                raises = stated[:1].isupper() and value(stated) is None
-                yield (
-                    f"with pytest.raises({stated}):\n    {call}" if raises else asserted(call, stated),
-                    line,
-                    index,
-                )
+                raising = f"with pytest.raises({stated}):\n    {call}" if value(stated) is None else ""
+                yield raising or asserted(call, stated), line, index
 
 
 def _is_whole(given: str, sign: str) -> bool:

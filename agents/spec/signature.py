@@ -154,8 +154,8 @@ def _without_header(name: str, prose: str) -> Signature | None:
     readable = any(end and statements(prose[place : end + 1]) for place, end in zip(places, ends, strict=True))
     if not readable and "_" not in name and not re.search(rf"\b{name}\b(?!\()", prose):
         return None
-    place = min(prose.find(mark + name) for mark in (" ", "`", "@", "") if mark + name in prose)
-    word, iterator = _form(re.split(r"[.:;\n]", prose[max(0, place - 60) : place + 1])[-1])
+    before = re.split(rf"\b{name}\b", prose, maxsplit=1)[0]
+    word, iterator = _form(re.split(r"[.:;\n]", before[-60:])[-1])
     parameters = "()" if f"{name}()" in prose else "(...)"
     return Signature(name, "function", f"{word} {name}{parameters}{f' -> {iterator}' if iterator else ''}")
 

@@ -293,7 +293,8 @@ def test_what_ends_the_question_approves_nothing_and_the_run_is_resumed(
 ) -> None:
     with start(tmp_path, provider) as keyboard:
         keyboard.see("s stop: ")
-        assert keyboard.end_by(key) == 130
+        keyboard.press(key)
+        assert keyboard.end() == 130
     (record,) = (tmp_path / "work_dir/runs").glob("*/run.json")
     run_directory = record.parent
     assert "mended" not in (run_directory / "user_code.py").read_text()

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from .commands import command, environment
@@ -51,18 +51,6 @@ class Keyboard:
     def press(self, key: bytes) -> None:
         """Press one key: `\\x04` is the end of the input, `\\x03` Ctrl-C."""
         os.write(self._terminal, key)
-
-    def end_by(self, key: bytes) -> int:
-        """Press a key that ends the run, and return the exit code.
-
-        Pressed again where that had no effect, as a person would: a Ctrl-C between Python's last look for signals
-        and its read of the terminal is seen at the next key.
-        """
-        for _ in range(3):
-            self.press(key)
-            with suppress(subprocess.TimeoutExpired):
-                return self.end(15.0)
-        raise AssertionError(f"{key!r} did not end the run; the screen:\n{self.screen}")
 
     def end(self, seconds: float = 60.0) -> int:
         """Wait for the end and return the exit code, negative for a signal."""

@@ -145,7 +145,8 @@ def test_ctrl_c_and_the_end_of_the_input_leave_the_run_as_it_was(
 ) -> None:
     with asked(ended, tmp_path, provider) as keyboard:
         keyboard.see("or the right value: ")
-        assert keyboard.end_by(key) == 1
+        keyboard.press(key)
+        assert keyboard.end() == 1
         assert said in keyboard.screen
         assert "Traceback" not in keyboard.screen
     assert answers_of(tmp_path) == []
