@@ -218,3 +218,13 @@ def test_a_test_that_fills_the_folder_moves_into_one_process(verifier: Verifier)
     body = "(tmp_path / 'a').write_text('x' * 9_000_000)\n    assert size(tmp_path / 'a') == 9_000_000"
     verdict = verifier.verify(CODE, with_bodies(body))
     assert (verdict.kind, verdict.isolation) == ("passed", "in-process"), verdict
+
+
+def test_the_directory_of_another_test_moves_into_one_process(verifier: Verifier) -> None:
+    tests = (
+        "from user_code import save\nSEEN = []\ndef test_0(tmp_path):\n    SEEN.append(tmp_path)\n"
+        "    save(tmp_path / 'a', 'x')\n    assert (tmp_path / 'a').read_text() == 'x'\n"
+        "def test_1():\n    save(SEEN[0] / 'b', 'x')\n    assert not (SEEN[0] / 'b').exists()\n"
+    )
+    verdict = verifier.verify(CODE, tests)
+    assert (verdict.kind, verdict.isolation) == ("failed", "in-process"), verdict

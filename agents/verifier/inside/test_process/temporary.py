@@ -15,13 +15,17 @@ from ..proxy.plain import Unshareable
 
 PLACE = "/tmp/pytest-of-tests"
 """Where every process of these tests has its temporary directories: replayed questions name the same paths."""
-_TEMPORARY = b"/pytest-of-"
-"""In every path that `tmp_path` gives."""
+_OWNED = "/pytest-of-"
+"""Follows the directory for temporary files in every path that `tmp_path` gives."""
 
 
 def is_shared() -> bool:
     """Return True where both processes have a directory called /tmp: without namespaces each has its own."""
     return tempfile.gettempdir() == str(Path(PLACE).parent)
+
+
+def _in_a_frame(text: str) -> bytes:
+    return json.dumps(text)[1:-1].encode()
 
 
 class Temporary:
@@ -49,8 +53,8 @@ class Temporary:
 
     def is_left(self, payload: bytes) -> bool:
         """Return True if a frame names a temporary directory that is not this test's."""
-        own = json.dumps(self.folder)[1:-1].encode()
-        return _TEMPORARY in (payload.replace(own, b"") if own else payload)
+        own = _in_a_frame(self.folder)
+        return _in_a_frame(tempfile.gettempdir() + _OWNED) in (payload.replace(own, b"") if own else payload)
 
     def changed(self) -> Changed:
         """Return what the test did to the files since the code's process last had them. Raises Unshareable."""
