@@ -25,6 +25,7 @@ from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names
+from .stories import scenarios, told
 
 _BAD_NEWS = re.compile(
     r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fails?|bad|broken|actual|actually)\b|n't\b",
@@ -37,9 +38,13 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
 _GIVES = re.compile(
-    r"(?P<call>\s*+\S.*\))\s*(?:#\s*)?(?P<sign>->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
+    r"(?P<call>\s*+\S.*\)|\s*+\w++\.\w++)\s*(?:#\s*)?(?P<sign>->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
 )
 """A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
+_ASKS = re.compile(
+    r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
+)
+"""The names of functions that are called for what they return."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
 _STEPS = re.compile(
@@ -77,9 +82,9 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if not doubtful[session[0].line]:
             found += checks(session, optional, prints)
     every = [_Found(line, code, source) for code, source, line in found]
-    for index, line in enumerate(lines):
+    for index, line in [*enumerate(lines), *scenarios(lines)]:
         if line.strip() and index not in prompted and not doubtful[index]:
-            stated = in_line(_logical(lines, index, signature), signature)
+            stated = in_line(line if line != lines[index] else _logical(lines, index, signature), signature)
             every += [_Found(index, code, line.strip(), sure) for code, sure in stated]
     # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
     plain = [item for item in every if "\\\\" not in item.code or parses(text)]
@@ -155,7 +160,7 @@ def _in_doubt(lines: Sequence[str]) -> list[bool]:
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
-    """Return the line at `index`, and those after it that its brackets take in."""
+    """Return the line at `index`, those after it that its brackets take in, and a comment below a call."""
     line = whole = lines[index]
     if not (signature and f"{signature.name}(" in line) and not line.strip().startswith("assert "):
         return line
@@ -163,6 +168,9 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
         if _depth(whole) <= 0:
             break
         whole += "\n" + following
+    below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
+    if below.startswith("# ") and whole.endswith(")"):
+        whole += f"  {below}"
     return whole if _depth(whole) == 0 else line
 
 
@@ -176,12 +184,13 @@ def _set_up(
 ) -> list[tuple[str, str, int]]:
     """Return checks in code that is shown which stand on statements before them."""
     found: list[tuple[str, str, int]] = []
-    for start, block in _blocks(lines):
+    for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
         body = statements(textwrap.dedent("\n".join(map(_as_code, block))))
         own = {node.name for node in body if is_definition(node)}
         if doubtful[start] or (own and (signature is None or signature.name in own)):
             continue
         before = Before()
+        as_shown = block == lines[start : start + len(block)]
         for node in body:
             try:
                 setup = before.needed(names_used(node))
@@ -192,15 +201,15 @@ def _set_up(
             raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
             if whole or (setup and (isinstance(check, ast.Assert) or raising)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
-                line = start + node.lineno - 1
+                line = start + (node.lineno - 1 if as_shown else 0)
                 found.append((code, lines[line].strip(), line))
             before.add(_effects(node))
     return found
 
 
-def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
-    with a colon, and in one line (`Example: s = Stack(); s.push(1); s.pop() == 1`)."""
+    with a colon or below a blank one (`s = Stack()`), and in one line (`Example: s = Stack(); s.push(1)`)."""
     fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         yield start + 1, lines[start + 1 : end]
@@ -208,9 +217,12 @@ def _blocks(lines: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
     for index, line in enumerate(lines):
         if ";" in line:
             yield index, [_steps(line.replace("`", "").rstrip(" ."))]
-        if not line.rstrip().endswith(":") or statements(f"{line.strip()} pass"):
-            continue
         start = index + 1
+        made = signature is not None and re.match(rf"\s*\w+ = {signature.name}\(", (lines[start:] or [""])[0])
+        if not (made and not line.strip()) and (
+            not line.rstrip().endswith(":") or statements(f"{line.strip()} pass")
+        ):
+            continue
         while depths[start : start + 1] == [-1] and start < index + _FARTHEST:
             start += 1
         end = start
@@ -242,7 +254,11 @@ def _as_code(line: str) -> str:
                 return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
             case ast.Attribute():
                 pass
-            case node if found["sign"] == "#" or (isinstance(node, ast.Call) and last_name(node) == "print"):
+            case ast.Call() as node if last_name(node) == "print":
+                return line
+            case node if found["sign"] == "#" and not (
+                isinstance(node, ast.Call) and _ASKS.match(last_name(node) or "")
+            ):
                 return line  # beside a step stands what an object holds by then, too
         return f"{indent}{call} {'is' if stated == 'None' else '=='} {stated}"
     raised = leading_exception(found["stated"])

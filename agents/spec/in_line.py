@@ -16,10 +16,11 @@ from .signature import closing
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
-    r"(?:should\s+|must\s+|would\s+|will\s+)?"
+    r"(?:should\s+|must\s+|would\s+|will\s+|ha(?:s|ve)\s+to\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+just)?(?:\s+the\s+(?:string|text|list|number))?|be|ha(?:s|ve)\s+to\s+be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+just)?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
 )
+_OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 _AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
 _FOLLOWS = re.compile(r"\.\w+\(?|[(\[]")
 _BESIDE = re.compile(
@@ -33,12 +34,17 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence of which no example is taken."""
+_SO = re.compile(
+    r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
+)
 _MISTAKE = re.compile(
     r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually"
     r"|(?:wrong|incorrect|bad|broken)(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
+_DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
+"""Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
 _COMMON = BUILTINS | MAKERS
@@ -47,9 +53,13 @@ _LONGEST_VALUE = 5000
 MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
 _RAISES_FOR = re.compile(
-    r"\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?([A-Z]\w*(?:Error|Exception))`?\s+(?:for|on|in|at|when\s+calling)\s+`?",
+    r"(?:\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?(?P<named>[A-Z]\w*(?:Error|Exception))`?\s+"
+    r"(?:for|on|in|at|when\s+calling)"
+    r"|\b(?P<before>[A-Z]\w*(?:Error|Exception))\b[^.;:\n]{0,80}?[\s(]"
+    r"(?:e\.g\.|for\s(?:instance|example)|such\sas)[,:]?)\s+`?",
     re.IGNORECASE,
 )
+_DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
 _UNQUOTED = re.compile(
     r"`?((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)",
 )
@@ -61,7 +71,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        return [] if _MISTAKE.search(comment) or "should" in comment else [(code, True) for code in whole]
+        return [] if _MISTAKE.search(comment) or _DENIAL.search(comment) else [(code, True) for code in whole]
     made = [
         (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature), signature))
         for call, sign, rest in _calls(text, signature)
@@ -73,12 +83,20 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         prose = prose.replace(call, mark).replace(assertion.stated if assertion else " ", " ", 1)
     if _MISTAKE.search(prose):
         return []
-    doubtful = [each for each in sentences(prose) if _DOUBT.search(each)]
+    doubtful = [*map(_doubtful, sentences(prose))]
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)
         if assertion and not any(mark in each for each in doubtful)
     ]
+
+
+def _doubtful(sentence: str) -> str:
+    """Return the part of a sentence of which no example is taken: one after `so` fulfils what is said before."""
+    last = max((match.start() for match in _DOUBT.finditer(sentence)), default=None)
+    if last is None:
+        return ""
+    return sentence[: next((match.end() for match in _SO.finditer(sentence) if match.start() > last), None)]
 
 
 def called(line: str) -> set[str]:
@@ -132,10 +150,15 @@ def _whole(text: str) -> list[str]:
 
 
 def states(node: ast.expr) -> bool:
-    """Return True if `node` compares something computed with a value."""
-    if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.Is):
-        return False
-    return is_value(node.comparators[0]) and not is_value(node.left)
+    """Return True if `node` compares something computed with a value, or with an object made of values."""
+    match node:
+        case ast.Compare(
+            left=left, ops=[ast.Eq() | ast.Is()], comparators=[ast.Call(func=ast.Name(id), args=args)]
+        ):
+            return is_value(node.comparators[0]) or (id[:1].isupper() and all(map(is_value, args)))
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]):
+            return is_value(stated) and not is_value(left)
+    return False
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
@@ -148,6 +171,8 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
     for number, match in enumerate(starts):
         end = closing(line, match.end() - 1)
         end = _whole_expression(line, end, match["around"].count("(")) if end and signature else end
+        while end and (another := re.compile(rf"{_OPERATOR}(?={name}\()").match(line, end + 1)):
+            end = closing(line, line.index("(", another.end()))
         before = line[max(0, match.start() - 100) : match.start()].rstrip()
         # A part of a larger expression states nothing of its own.
         if end is None or re.search(r"(?<!\s)\($|[\[{=+\-*/<>%@|&^~]$", before):
@@ -172,11 +197,22 @@ def _whole_expression(line: str, end: int, brackets: int) -> int | None:
     return end + brackets if line[end + 1 : end + 1 + brackets] == ")" * brackets else None
 
 
+def called_until(text: str, start: int, name: str) -> int | None:
+    """Return where the expression about `name` that begins at `start` ends: `c.tick()`, `len(c)`."""
+    match = re.compile(rf"(?:(?:{_AROUND})\()*+{name}(?=[.(\[)])").match(text, start)
+    return _whole_expression(text, match.end() - 1, match[0].count("(")) if match else None
+
+
+def says(text: str, start: int) -> re.Match[str] | None:
+    """Return the sign at `start` that says what the expression before it gives."""
+    return _ARROW.match(text, start)
+
+
 def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> _Assertion | None:
     node = expression(call)
-    if not isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+    if not isinstance(node, ast.Call | ast.Attribute | ast.Subscript | ast.BinOp | ast.Compare):
         return None
-    stated = leading_value(rest) or _leading_object(rest, signature)
+    stated = leading_value(rest) or leading_object(rest, signature)
     if stated is None:
         name = leading_exception(rest)
         code = f"with pytest.raises({name}):\n    {call}"
@@ -185,6 +221,9 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
     # `stop() -> None` is a header.
     if re.match(r"raise|throw", sign) or (made == "None" and call.endswith("()")):
         return None
+    if isinstance(node, ast.Compare):
+        said = {"True": call, "False": f"not ({call})"}.get(stated)
+        return _Assertion(f"assert {said}", stated, True) if said else None
     of_a_class = signature is not None and signature.kind == "class" and sign not in ("==", "equals")
     if (
         of_a_class
@@ -198,14 +237,16 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
 
 def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, _Assertion]]:
     """Yield calls of the entry point of which `line` says before what they raise: `raises ValueError for f(0)`."""
-    if signature is None or signature.kind == "class":
+    if signature is None:
         return
     for match in _RAISES_FOR.finditer(line):
         start = match.end()
         end = closing(line, start + len(signature.name)) if line.startswith(f"{signature.name}(", start) else None
-        if end is not None:
-            call = line[start : end + 1]
-            yield call, _Assertion(f"with pytest.raises({match[1]}):\n    {call}", match[1], True)
+        end = None if end is None else _whole_expression(line, end, 0)
+        denied = _DENIED.search(re.split(r"[.;:]\s", line[: match.start()])[-1])
+        if end is not None and not denied and not _ARROW.match(line, end + 1):
+            call, raised = line[start : end + 1], match["named"] or match["before"]
+            yield call, _Assertion(f"with pytest.raises({raised}):\n    {call}", raised, True)
 
 
 def asserted(call: str, stated: str) -> str:
@@ -225,7 +266,7 @@ def leading_value(rest: str) -> str | None:
     return None
 
 
-def _leading_object(rest: str, signature: Signature | None) -> str | None:
+def leading_object(rest: str, signature: Signature | None) -> str | None:
     """Return the call of the class that `rest` begins with, where it states one."""
     text = rest.lstrip(" `")
     if signature is None or signature.kind != "class" or not text.startswith(f"{signature.name}("):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from agents.records import Spec
 from agents.spec import read_spec
 from agents.spec.clauses import clauses
+from agents.syntax.checks import Check, checks_in
 
 FILES = [Path(__file__).parents[1] / "benchmark/readings" / name for name in ("seen.jsonl", "apart.jsonl")]
 
@@ -36,9 +37,9 @@ def readings(file: Path) -> Readings:
     found = Readings([], [], [])
     for each in told:
         spec = read_spec(each["text"], origin=file.name)
-        codes = {_same(example.code) for example in spec.examples}
+        known = {check for example in spec.examples for check in _checks(example.code)}
         found.entries.append(_entry(spec) == each["entry"])
-        found.examples.extend(_same(code) in codes for code in each["examples"])
+        found.examples.extend(bool(wanted) and wanted <= known for wanted in map(_checks, each["examples"]))
         found.rules.extend(_is_asked(rule, spec) for rule in each.get("rules", []))
     return found
 
@@ -57,10 +58,12 @@ def _entry(spec: Spec) -> str | None:
     return None if signature is None else f"{'class' if signature.kind == 'class' else 'def'} {signature.name}"
 
 
-def _same(code: str) -> str:
-    """Return the tree of an example as text; `== True` is `is True`."""
-    code = re.sub(r" == (True|False)$", r" is \1", code.strip().removeprefix("assert ").strip())
-    return ast.dump(ast.parse(code))
+def _checks(code: str) -> set[Check]:
+    """Return what an example checks, step by step; `== True` is `is True`."""
+    body = ast.parse(re.sub(r" == (True|False)$", r" is \1", code.strip(), flags=re.MULTILINE)).body
+    if isinstance(body[-1], ast.Expr):
+        body[-1] = ast.Assert(body[-1].value)
+    return set(checks_in("\n".join(map(ast.unparse, body))))
 
 
 def _is_asked(rule: str, spec: Spec) -> bool:
