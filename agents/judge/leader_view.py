@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log2
@@ -14,6 +15,7 @@ from .clause_checks import used_by
 from .probes import EDGE, ODD, probed_call
 from .votes import Tally, ballot, raises
 
+_ATTRIBUTE = re.compile(r"\.([a-z_]\w*)")
 SHOWN_DIFFERENCES = 3
 SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
 
@@ -214,10 +216,19 @@ class LeaderView:
             if by_votes and entry.test.origin == "generated" and "\n" not in asked.question:
                 met = any(map(used_by(entry.test).meets, missing))
                 (edges if met else right).append((-0.5, len(asked.question), asked))
-        ranked = (sorted(found, key=lambda item: item[:2]) for found in (which, edges, right, rest))
+        known = (
+            [item for item in found if not self._is_invented(item[2])] for found in (which, edges, right, rest)
+        )
+        ranked = (sorted(found, key=lambda item: item[:2]) for found in known)
         best = [[asked for _, _, asked in found] for found in ranked]
         most = SHOWN_DIFFERENCES
         return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
+
+    def _is_invented(self, asked: Dispute) -> bool:
+        """Return True for a question about an attribute that a draft lacks and no clause names."""
+        names = _ATTRIBUTE.findall(asked.question)
+        lacking = "raises AttributeError" in asked.answers and bool(names) and bool(self.clauses)
+        return lacking and not any(re.search(rf"\b{names[-1]}\b", check.text) for check in self.clauses)
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
         """The value that `candidate` returns for a probe, or `raises` and the exception."""

@@ -435,6 +435,19 @@ def test_what_a_test_that_counts_has_decided_is_no_question() -> None:
         assert [dispute.question for dispute in ruling.disputes] == asked
 
 
+@pytest.mark.parametrize(("said", "asked"), [("is_on() tells that", ["x.is_on()"]), ("It heats.", [])])
+def test_nobody_is_asked_about_an_attribute_that_only_a_test_and_some_drafts_have(
+    said: str, asked: list[str]
+) -> None:
+    probe = Test(f"{EDGE}1", f"def {EDGE}1():\n    x = f(1)\n    assert x.is_on() == ...\n", "generated")
+    returned = (Outcome(probe.id, "failed", actual="False"), Outcome(probe.id, "error", "AttributeError: is_on"))
+    found = Board((A, B), (probe,), tuple(Verdict("failed", (each,)) for each in returned))
+    clause = Clause(said, (Need("name", "is_on"),) if asked else ())
+    apart = board({ONE: "1"}, dict.fromkeys((A, B), ("1",)))
+    ruling = judge(apart, situation(probes=found, clauses=(clause,), clauses_asked=True, **DRAFTED))
+    assert [dispute.question.split("; ")[-1] for dispute in ruling.disputes] == asked
+
+
 def test_a_test_of_several_checks_that_parts_the_drafts_is_asked_before_edges() -> None:
     several = Test(
         "test_several", "def test_several():\n    assert f(5) == 5\n    assert f(6) == 6\n", "generated"
