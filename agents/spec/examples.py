@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import ast
 import re
-import textwrap
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
-from ..syntax.collection import FIXTURES, last_name
-from ..syntax.definitions import is_definition
+from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS, expression, is_literal, value
-from ..syntax.source import compile_error, names_unbound, names_used, parse, parses, statements, unparse
+from ..syntax.literals import MAKERS, expression, value
+from ..syntax.source import compile_error, names_unbound, parse, parses, statements, unparse
 from .asked import uncommented
-from .doctests import Before, checks, shown
-from .in_line import in_line, leading_exception, states
+from .code_blocks import set_up
+from .doctests import checks, shown
+from .in_line import in_line
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names
-from .stories import scenarios, told
+from .stories import scenarios
 
 _BAD_NEWS = re.compile(
     r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fails?|bad|broken|actual|actually)\b|n't\b",
@@ -37,23 +36,8 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "io", "islice", "itertools", "json", "subprocess", "sys",
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
-_GIVES = re.compile(
-    r"(?P<call>\s*+\S.*\)|\s*+\w++\.\w++)\s*(?:#\s*)?(?P<sign>->|=>|==>|→|➞|\b(?:returns|gives|raises)\b|#)\s*(?P<stated>\S.*)"
-)
-"""A step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
-_ASKS = re.compile(
-    r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
-)
-"""The names of functions that are called for what they return."""
-_PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
-"""What `print` shows as it is written."""
-_STEPS = re.compile(
-    r"^\s*+(?:[-*+•]\s++)?(?:(?:(?:example|usage)s?\b|e\.g\.)\s*+)?|[.:,!]\s++(?:e\.g\.\s*+)?", re.IGNORECASE
-)
 _LONGEST = 30
 """Lines of an example."""
-_FARTHEST = 3
-"""Lines from a heading to its example."""
 
 
 class _Found(NamedTuple):
@@ -74,7 +58,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     doubtful = _in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
     prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
-    found: list[tuple[str, str, int]] = [*stated_pairs(lines, signature), *_set_up(lines, doubtful, signature)]
+    found: list[tuple[str, str, int]] = [*stated_pairs(lines, signature), *set_up(lines, doubtful, signature)]
     found += [run for run in shell_examples(lines) if not doubtful[run[2]]]
     prompted: set[int] = set()
     for session in shown(lines):
@@ -142,9 +126,14 @@ def _raising(source: str) -> str | None:
 
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
-    text = uncommented(text)
+    text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
     raw = re.search(r"\br(?:\"\"\"|''')", text, re.IGNORECASE)
     return (text if raw or not parses(text) else text.replace("\\\\", "\\")).split("\n")
+
+
+def _prompt(match: re.Match[str]) -> str:
+    """Return IPython's prompt as Python's."""
+    return f"{match[1]}>>> " if "In" in match[0] else match[1]
 
 
 def _in_doubt(lines: Sequence[str]) -> list[bool]:
@@ -169,110 +158,16 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
             break
         whole += "\n" + following
     below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
-    if below.startswith("# ") and whole.endswith(")"):
-        whole += f"  {below}"
+    if below.startswith(("# ", "== ")) and whole.endswith(")"):
+        whole += f" {below}"
+    elif whole == line and whole.endswith(")") and value(below) and expression(whole):
+        whole += f" -> {below}"
     return whole if _depth(whole) == 0 else line
 
 
 def _depth(text: str) -> int:
     """Return how many more brackets open than close in `text`."""
     return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
-
-
-def _set_up(
-    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
-) -> list[tuple[str, str, int]]:
-    """Return checks in code that is shown which stand on statements before them."""
-    found: list[tuple[str, str, int]] = []
-    for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
-        body = statements(textwrap.dedent("\n".join(map(_as_code, block))))
-        own = {node.name for node in body if is_definition(node)}
-        if doubtful[start] or (own and (signature is None or signature.name in own)):
-            continue
-        before = Before()
-        as_shown = block == lines[start : start + len(block)]
-        for node in body:
-            try:
-                setup = before.needed(names_used(node))
-            except ValueError:
-                break
-            check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
-            whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
-            raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
-            if whole or (setup and (isinstance(check, ast.Assert) or raising)):
-                code = "\n".join(unparse(statement) for statement in [*setup, check])
-                line = start + (node.lineno - 1 if as_shown else 0)
-                found.append((code, lines[line].strip(), line))
-            before.add(_effects(node))
-    return found
-
-
-def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
-    with a colon or below a blank one (`s = Stack()`), and in one line (`Example: s = Stack(); s.push(1)`)."""
-    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
-    for start, end in zip(fences[::2], fences[1::2], strict=False):
-        yield start + 1, lines[start + 1 : end]
-    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
-    for index, line in enumerate(lines):
-        if ";" in line:
-            yield index, [_steps(line.replace("`", "").rstrip(" ."))]
-        start = index + 1
-        made = signature is not None and re.match(rf"\s*\w+ = {signature.name}\(", (lines[start:] or [""])[0])
-        if not (made and not line.strip()) and (
-            not line.rstrip().endswith(":") or statements(f"{line.strip()} pass")
-        ):
-            continue
-        while depths[start : start + 1] == [-1] and start < index + _FARTHEST:
-            start += 1
-        end = start
-        while end < min(len(lines), start + _LONGEST) and depths[end] >= depths[start] >= depths[index]:
-            end += 1
-        if end > start:
-            yield start, lines[start:end]
-
-
-def _steps(line: str) -> str:
-    """Return the statements that a line ends in: all of it, or what follows a sentence, a colon or `e.g.`."""
-    for start in [match.end() for match in _STEPS.finditer(line)][:_LONGEST]:
-        body = statements(_as_code(line[start:]))
-        if len(body) > 1 and not isinstance(body[0], ast.AnnAssign):  # `Example: s = Stack()` reads as one
-            return line[start:]
-    return ""
-
-
-def _as_code(line: str) -> str:
-    """Return `call -> value` as a comparison, `call -> Error` as a block that expects it, other lines as is."""
-    found = _GIVES.fullmatch(line)
-    if found is None:
-        return line
-    call, indent = found["call"].strip(), line[: len(line) - len(line.lstrip())]
-    if (stated := value(found["stated"])) is not None:
-        is_printed = is_literal(stated) and _PLAIN.fullmatch(stated)
-        match expression(call):
-            case ast.Call(func=ast.Name("print"), args=[alone], keywords=[]) if is_printed:
-                return f"{indent}str({ast.unparse(alone)}) == {str(ast.literal_eval(stated))!r}"
-            case ast.Attribute():
-                pass
-            case ast.Call() as node if last_name(node) == "print":
-                return line
-            case node if found["sign"] == "#" and not (
-                isinstance(node, ast.Call) and _ASKS.match(last_name(node) or "")
-            ):
-                return line  # beside a step stands what an object holds by then, too
-        return f"{indent}{call} {'is' if stated == 'None' else '=='} {stated}"
-    raised = leading_exception(found["stated"])
-    return f"{indent}with pytest.raises({raised}): {call}" if raised and ";" not in call else line
-
-
-def _effects(node: ast.stmt) -> list[ast.stmt]:
-    """Return the parts of `node` that later statements may need: of a check, the question to an object."""
-    checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
-    if not isinstance(checked, ast.Compare):
-        return [] if isinstance(node, ast.Assert) else [node]
-    asked = [inner for inner in ast.walk(checked.left) if isinstance(inner, ast.Call)]
-    acts = any(isinstance(call.func, ast.Attribute) or ast.Name in map(type, call.args) for call in asked)
-    return [ast.Expr(checked.left)] if acts else []
 
 
 # --- what is certain ----------------------------------------------------------------------------------------

@@ -18,10 +18,10 @@ _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:should\s+|must\s+|would\s+|will\s+|ha(?:s|ve)\s+to\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+just)?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
-_AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
+AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
 _FOLLOWS = re.compile(r"\.\w+\(?|[(\[]")
 _BESIDE = re.compile(
     r"(?P<sign>\s)\s*(?=(?:True|False|None|\[.*\]|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?)(?:[,;.]|\s+and\b|\s*$))"
@@ -144,7 +144,7 @@ def _whole(text: str) -> list[str]:
             parts = [alone]
         case _:
             return []
-    if not all(states(part) for part in parts):
+    if not all(states(part) or _orders(part) for part in parts):
         return []
     return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
 
@@ -161,11 +161,23 @@ def states(node: ast.expr) -> bool:
     return False
 
 
+def _orders(node: ast.expr) -> bool:
+    """Return True if `node` compares two objects that are made of values: `Money(1) < Money(2)`."""
+    return isinstance(node, ast.Compare) and all(map(_is_made, (node.left, *node.comparators)))
+
+
+def _is_made(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(name), args=args):
+            return name[:1].isupper() and not is_value(node) and all(map(is_value, args))
+    return False
+
+
 def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
     """Yield expressions with calls of the entry point in `line`, without one calls of any function, each with the
     sign after it and the text after that."""
     name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
-    around = rf"(?P<around>(?:(?:{_AROUND})\()*+)" if signature else "(?P<around>)"
+    around = rf"(?P<around>(?:(?:{AROUND})\()*+)" if signature else "(?P<around>)"
     every = re.finditer(rf"(?<![\w.]){around}(?P<name>{name})\(", line)
     starts = [match for match in every if signature or match["name"] not in _COMMON]
     for number, match in enumerate(starts):
@@ -199,13 +211,14 @@ def _whole_expression(line: str, end: int, brackets: int) -> int | None:
 
 def called_until(text: str, start: int, name: str) -> int | None:
     """Return where the expression about `name` that begins at `start` ends: `c.tick()`, `len(c)`."""
-    match = re.compile(rf"(?:(?:{_AROUND})\()*+{name}(?=[.(\[)])").match(text, start)
+    match = re.compile(rf"(?:(?:{AROUND})\()*+{name}(?=[.(\[)])").match(text, start)
     return _whole_expression(text, match.end() - 1, match[0].count("(")) if match else None
 
 
 def says(text: str, start: int) -> re.Match[str] | None:
-    """Return the sign at `start` that says what the expression before it gives."""
-    return _ARROW.match(text, start)
+    """Return the sign at `start` that says what the expression before it gives; `=` may also assign."""
+    sign = _ARROW.match(text, start)
+    return None if sign is None or sign["sign"] == "=" else sign
 
 
 def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> _Assertion | None:
@@ -304,7 +317,10 @@ def _ends(tail: str) -> bool:
 
 def leading_exception(rest: str) -> str | None:
     """Return the exception that `rest` names first; None where it is anything else."""
-    match = re.match(r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?[\s.,;)]*(?:$|#|and\b|\n)", rest)
+    match = re.match(
+        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?[\s.,;)]*(?:$|[#(]|(?:and|but|then)\b|\n)",
+        rest,
+    )
     if match and match[1].endswith(("Error", "Exception")):
         return match[1]  # the spec's own, perhaps
     return exception(match[1]) if match else None

@@ -23,6 +23,7 @@ _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
 """A capital, and not capitals alone: `HTML` is seldom a class."""
+_DEFINED = re.compile(r"\bclass (\w+)\(")
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
 _CAMEL = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
@@ -69,7 +70,7 @@ _NO_CLASS = re.compile(
 _KIND = r"(?i:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
 NO_NAME = (
     r"(?!(?:with|on|by|for|from|in|once|when|whenever|after|before|as|at|to|if|until|every|only|it|and|or"
-    r"|again|twice|exactly|directly|more|several|without)\b)"
+    r"|again|wanted|needed|twice|exactly|directly|more|several|without)\b)"
 )
 _ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)\w++\s){{0,5}}"
 _CALL = r"[Cc]all (?:it|the \w+)"
@@ -108,7 +109,7 @@ def likely_name(prose: str) -> str | None:
     """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
-    others = _KNOWN | {match["n"] for match in _RAISED.finditer(prose)}
+    others = (_KNOWN - set(_DEFINED.findall(prose))) | {match["n"] for match in _RAISED.finditer(prose)}
     named = {name: points for name, points in _points(CLASSES, prose).items() if name not in others}
     classes = {name: points + evidence for name, points in named.items() if not _NO_CLASS.fullmatch(name)}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))

@@ -31,7 +31,7 @@ _EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 _EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
-_SAID = ("gives", "returns")
+_SAID = ("gives", "returns", "yields")
 _VALUE = r"(?:-?\d+(?:\.\d+)?|'[^'\n]*'|\"[^\"\n]*\"|\[[^\n]*?\]|\{[^\n]*?\}|\([^\n]*?\))"
 _FOR = re.compile(
     rf"\b[Ff]or `?(?P<given>{_VALUE})`?,? (?:the (?:answer|result|output|value) (?:is|would be|should be)"
@@ -40,14 +40,14 @@ _FOR = re.compile(
 )
 """`for 4 the answer is 'IV'`."""
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = r"(?:gives|returns|becomes|->|=>|→)"
+_SIGN = r"(?:gives|returns|yields|becomes|->|=>|→)"
 _ALONE = re.compile(
-    r"(?:\A|:\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False)"
-    rf"(?:(?!\s{_SIGN}\s).)*+)\s(?P<sign>{_SIGN})\s.+)",
+    r"(?:\A|:\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
+    rf"(?:(?!\s{_SIGN}\s).)*+)\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
     re.DOTALL,
 )
 """`None returns ''`, `it flattens: {'a': {'b': 1}} becomes {'a.b': 1}`."""
-_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|becomes)\b")
+_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes)\b")
 _BETWEEN = re.compile(r"[,;]|\band\b")
 _RESULT = re.compile(
     r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|value)", re.IGNORECASE
@@ -90,7 +90,9 @@ def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tu
     in_table = False
     for index, line in enumerate(lines):
         cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        in_table = line.startswith("|") and (in_table or _RESULT.fullmatch(cells[-1]) is not None)
+        in_table = line.startswith("|") and (
+            in_table or _RESULT.fullmatch(cells[-1]) is not None or cells[-1].startswith(f"{signature.name}(")
+        )
         *given, stated = map(value, [*cells[:-1], quoted_text(cells[-1], signature)]) if in_table else [None]
         if stated and len(given) == count and None not in given:
             yield asserted(f"{signature.name}({', '.join(map(str, given))})", stated), line, index
@@ -110,7 +112,8 @@ def _bare_pairs(lines: Sequence[str], signature: Signature, counts: set[int]) ->
             texts += [
                 found["pairs"]
                 for found in alone
-                if _is_whole(found["given"], found["sign"]) and not (item and found["sign"] not in _SAID)
+                if _is_whole(found["given"], found["sign"], found["stated"])
+                and not (item and found["sign"] not in _SAID)
             ]
             texts += [f"{found['given']} gives {found['stated']}" for found in _FOR.finditer(line)]
         below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
@@ -124,12 +127,13 @@ def _bare_pairs(lines: Sequence[str], signature: Signature, counts: set[int]) ->
                 yield raising or asserted(call, stated), line, index
 
 
-def _is_whole(given: str, sign: str) -> bool:
+def _is_whole(given: str, sign: str, stated: str) -> bool:
     """Return True if what `given` becomes is an example: `' ' -> '-'` may speak of a part of one."""
     if sign in _SAID:
         return not given.endswith(")")
-    is_text = given[-1] in "'\"`"
-    return not is_text or (sign != "becomes" and len(given) > 4)
+    if given[-1] not in "'\"`" or stated[0] in "[{(":
+        return True
+    return sign != "becomes" and len(given) > 4
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

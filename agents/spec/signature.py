@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from functools import lru_cache
 
 from ..records import Signature
@@ -30,6 +31,8 @@ _SEVERAL = re.compile(
 )
 _PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
 _DECORATED = re.compile(r"^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b", re.MULTILINE)
+_IMPORTS = re.compile(r"^[ \t]*(?:>>> )?from (\w+) import (\w+)[ \t]*$", re.MULTILINE)
+_LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest"}
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
 _DEEPEST = 40
@@ -54,7 +57,7 @@ def stated(text: str) -> Signature:
 def found(text: str) -> Signature | None:
     """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
     text = uncommented(text)
-    return _stub(text) or _header(text) or _likely(text)
+    return _stub(text) or _header(text) or _likely(text) or _imported(text)
 
 
 def named(name: str) -> Signature:
@@ -145,6 +148,12 @@ def _likely(text: str) -> Signature | None:
     if any(":" in header.text or "->" in header.text for _, header in headers):
         return None
     return None if "method" in text and re.search(r"\bclass\b", text) else _without_header(name, prose)
+
+
+def _imported(text: str) -> Signature | None:
+    """Return the one name that the text's code imports from a module that is not known."""
+    found = {name for module, name in _IMPORTS.findall(text) if module not in _LIBRARIES}
+    return named(found.pop()) if len(found) == 1 else None
 
 
 def _without_header(name: str, prose: str) -> Signature | None:

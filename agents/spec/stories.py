@@ -9,15 +9,22 @@ from itertools import islice, pairwise, takewhile
 
 from ..records import Signature
 from ..syntax.source import statements
-from .in_line import asserted, called_until, leading_exception, leading_object, leading_value, says
+from .in_line import AROUND, asserted, called_until, leading_exception, leading_object, leading_value, says
 from .signature import closing
 
 _BETWEEN = re.compile(
-    r"(?:[\s,;:.`]|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally|later|with|we|have|i|you|call"
-    r"|calling|do)\b)*+",
+    r"(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally|later"
+    r"|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*+",
     re.IGNORECASE,
 )
 """What may stand between two steps."""
+_AFTERWARDS = re.compile(
+    r"(?:\s+(?:is\s+called|again)\b)?[,\s]*+(?:then\s+(?=[\[({'\"\d-]|None|True|False)|(?:then\s+)?"
+    r"(?:(?:(?:I|you)\s+get|it\s+(?:is|returns|gives|raises)|the\s+(?:result|answer)\s+is)\s+|(?=an?\s+\w+\s+is\s+raised)))",
+    re.IGNORECASE,
+)
+"""Before what a step gives, beside the signs of an example in one line."""
+_PLURAL = re.compile(r"raise|throw|return|give|yield|equal|become|produce|output", re.IGNORECASE)
 _MOST_STEPS = 30
 _LONGEST = 1_000
 """Characters of a story."""
@@ -26,7 +33,7 @@ _WHEN = re.compile(
 )
 _THEN = re.compile(
     r"\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|should\s+be)"
-    r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*?)(?:\sis\sraised)?[.\s]*",
+    r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*)",
     re.IGNORECASE,
 )
 
@@ -35,12 +42,52 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
     """Yield the steps of each story about an object of the class asked for, as lines of code, with its line."""
     if signature is None:
         return
-    made = re.compile(rf"\b(?P<object>[a-z_]\w*) = {re.escape(signature.name)}\(")
+    name = re.escape(signature.name)
+    made = re.compile(rf"\b(?P<object>[a-z_]\w*) = (?={name}\()")
+    plain = not any(re.search(rf"\b{name}\([^)]|__init__\(self, ", line) for line in lines)
+    fresh = rf"|\b(?:fresh|new|empty)\s+(?:`?(?={name}\b)|[a-z]\w*[:,]?\s+(?=(?:after\s+)?`?[a-z_]\w*[.(]))"
+    given = re.compile(
+        rf"\b(?:[Gg]iven|[Oo]n|[Ww]ith|[Ff]or)\s+(?:an?|the)\s+(?:[a-z]+\s+){{0,3}}`?(?={name}\()" + fresh * plain
+    )
     for index, line in enumerate(lines):
-        for match in islice(made.finditer(line), 3):
+        for match in [*islice(made.finditer(line), 3), *islice(given.finditer(line), 3)]:
             if not _is_in_code(lines, index):
-                text = "\n".join(lines[index : index + _MOST_STEPS])[match.start() :]
-                yield index, _steps(text[:_LONGEST], match["object"], signature)
+                text = "\n".join(lines[index : index + _MOST_STEPS])[match.end() :][:_LONGEST]
+                if match.re is made:
+                    yield index, _steps(text, match["object"], signature)
+                    continue
+                text = text if text.startswith(signature.name) else f"{signature.name}() {text}"
+                for start, story in _scenes(lines, index, text):
+                    yield start, _steps(*_with_object(story, signature), signature)
+
+
+def _scenes(lines: Sequence[str], index: int, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line of a story and its text: of a background one for each scenario below it."""
+    if index and lines[index - 1].strip() == "Background:":
+        for start, line in enumerate(lines[index + 1 :], index + 1):
+            if line.strip().startswith("Scenario:"):
+                steps = takewhile(lambda line: not line.strip().startswith("Scenario:"), lines[start + 1 :])
+                yield start, "\n".join([text.split("\n")[0], *steps])[:_LONGEST]
+    else:
+        yield index, text
+
+
+def _with_object(text: str, signature: Signature) -> tuple[str, str]:
+    """Return a story that begins with the class asked for, `Stack, push(1)`, with the object's name before its
+    methods, and that name."""
+    made = signature.name
+    rest = text[len(made) :]
+    if rest.startswith("("):
+        end = closing(rest, 0)
+        made, rest = f"{made}{rest[: (end or 0) + 1]}", rest[(end or 0) + 1 :]
+    else:
+        made += "()"
+    begins = _BETWEEN.match(rest)
+    own = re.compile(r"([a-z_]\w*)\.[a-z_]").match(rest, begins.end() if begins else 0)
+    name = own[1] if own else signature.name.lower()
+    if not own:
+        rest = re.sub(rf"(?<![\w.])(?!(?:{AROUND})\()(?=[a-z_]\w*\()", f"{name}.", rest)
+    return f"{made}{rest}", name
 
 
 def _is_in_code(lines: Sequence[str], index: int) -> bool:
@@ -52,15 +99,19 @@ def _is_in_code(lines: Sequence[str], index: int) -> bool:
 def _steps(text: str, name: str, signature: Signature) -> list[str]:
     """Return the steps that `text` begins with, the first of which makes the object called `name`."""
     end = closing(text, text.index("("))
-    found = [] if end is None else [text[: end + 1]]
+    found = [] if end is None else [f"{name} = {text[: end + 1]}"]
     while end is not None and len(found) < _MOST_STEPS:
         between = _BETWEEN.match(text, end + 1)
         start = between.end() if between else end + 1
         end = called_until(text, start, name)
         step = "" if end is None else text[start : end + 1]
-        if end is not None and (sign := says(text, end + 1)):
+        if end is not None and (sign := _AFTERWARDS.match(text, end + 1) or says(text, end + 1)):
+            if _PLURAL.fullmatch(sign[0].strip(" `:")):
+                return []  # of a list of calls each gives this
             following = re.compile(rf"(?<![\w.]){name}[.(\[)]").search(text, sign.end())
-            rest = text[sign.end() : following.start() if following else None].rstrip().rstrip(".,;")
+            rest = (
+                text[sign.end() : following.start() if following else None].split("\n")[0].rstrip().rstrip(".,;")
+            )
             value, raised = leading_value(rest) or leading_object(rest, signature), leading_exception(rest)
             step = asserted(step, value) if value else f"with pytest.raises({raised}): {step}" if raised else ""
             stated = value or raised or ""

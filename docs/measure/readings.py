@@ -3,7 +3,8 @@
     python -m docs.measure.readings [FILE ...]
 
 Each line of a file is a spec's text with its entry point (`def f`, `class C`, or null), its examples as Python,
-and phrases of it that state a rule. Without files: `seen.jsonl`, by which reading was written, and `apart.jsonl`.
+and phrases of it that state a rule. Without files: `seen.jsonl`, by which reading was written, `apart.jsonl`, and
+`fresh.jsonl`, of specs with many examples.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from agents.spec import read_spec
 from agents.spec.clauses import clauses
 from agents.syntax.checks import Check, checks_in
 
-FILES = [Path(__file__).parents[1] / "benchmark/readings" / name for name in ("seen.jsonl", "apart.jsonl")]
+FILES = [
+    Path(__file__).parents[1] / "benchmark/readings" / name
+    for name in ("seen.jsonl", "apart.jsonl", "fresh.jsonl")
+]
 
 
 class Readings(NamedTuple):
@@ -63,7 +67,12 @@ def _checks(code: str) -> set[Check]:
     body = ast.parse(re.sub(r" == (True|False)$", r" is \1", code.strip(), flags=re.MULTILINE)).body
     if isinstance(body[-1], ast.Expr):
         body[-1] = ast.Assert(body[-1].value)
-    return set(checks_in("\n".join(map(ast.unparse, body))))
+    acts = (each for each in body if not isinstance(each, ast.Expr) or any(map(_is_call, ast.walk(each))))
+    return set(checks_in("\n".join(map(ast.unparse, acts))))
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call)
 
 
 def _is_asked(rule: str, spec: Spec) -> bool:

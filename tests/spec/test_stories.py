@@ -81,6 +81,32 @@ def test_what_is_not_all_code_and_plain_words_is_no_story(text: str) -> None:
     assert codes(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Given a new Bucket, when I call add(1) and then drop(), then count(1) is 0",
+        "On an empty Bucket, after add(1), drop(), count(1) is 0.",
+        "Background:\n  Given an empty Bucket\n Scenario:\n  When I add(1)\n  And I drop()\n  Then count(1) is 0",
+        "On a fresh Bucket: bucket.add(1), bucket.drop(), bucket.count(1) == 0",
+    ],
+)
+def test_an_object_may_be_left_unnamed(text: str) -> None:
+    assert codes(text) == ["bucket = Bucket()\nbucket.add(1)\nbucket.drop()\nassert bucket.count(1) == 0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "On an empty Bucket drop() and top() raise IndexError",
+        "On a full Bucket add(1) raises OverflowError",
+        "Bucket(size): on a new Bucket, add(1) is True",
+        "o = Bucket()\no.size = 3\n",
+    ],
+)
+def test_no_object_is_made_up(text: str) -> None:
+    assert codes(text) == []
+
+
 def test_each_row_of_an_outline_is_an_example() -> None:
     assert codes(OUTLINE, KIND) == [
         'assert kind(3, 3) == "same"',

@@ -1,0 +1,173 @@
+"""Examples as code that is shown: statements that set something up, and what the steps after them give."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from ..records import Signature
+from ..syntax.collection import last_name
+from ..syntax.definitions import is_definition
+from ..syntax.imports import split_imports
+from ..syntax.literals import expression, is_literal
+from ..syntax.source import names_used, statements, unparse
+from .doctests import Before
+from .in_line import leading_exception, leading_object, leading_value, states
+from .stories import told
+
+_SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises)\b)|(?<=\s)(?P<beside>#)")
+"""Between a step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
+_ASKS = re.compile(
+    r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
+)
+"""The names of functions that are called for what they return."""
+_PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
+"""What `print` shows as it is written."""
+_STEPS = re.compile(
+    r"^\s*+(?:[-*+•]\s++)?(?:(?:(?:example|usage)s?\b|e\.g\.)\s*+)?|[.:,!]\s++(?:e\.g\.\s*+)?", re.IGNORECASE
+)
+_LONGEST = 30
+"""Lines of an example."""
+_FARTHEST = 3
+"""Lines from a heading to its example."""
+_MOST_SIGNS = 10
+
+
+def set_up(
+    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
+) -> list[tuple[str, str, int]]:
+    """Return checks in code that is shown which stand on statements before them."""
+    found: list[tuple[str, str, int]] = []
+    for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
+        tells = _tells_results(block)
+        as_code = [_as_code(line, tells, signature) for line in block]
+        ends = range(len(as_code), max(0, len(as_code) - _LONGEST), -1)  # prose may follow
+        parsed = (statements(textwrap.dedent("\n".join(as_code[:end]))) for end in ends)
+        body = next(filter(None, parsed), [])
+        own = {node.name for node in body if is_definition(node)}
+        if doubtful[start] or (own and (signature is None or signature.name in own)):
+            continue
+        before = Before()
+        as_shown = block == lines[start : start + len(block)]
+        for node in body:
+            if signature and any(each.name == signature.name for each in split_imports(node)):
+                continue
+            try:
+                setup = before.needed(names_used(node))
+            except ValueError:
+                break
+            check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
+            whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
+            raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
+            if whole or (setup and (isinstance(check, ast.Assert) or raising)):
+                code = "\n".join(unparse(statement) for statement in [*setup, check])
+                line = start + (node.lineno - 1 if as_shown else 0)
+                found.append((code, lines[line].strip(), line))
+            before.add(_effects(node))
+    return found
+
+
+def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
+    """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
+    with a colon, below a blank line (`s = Stack()`), and in one line (`Example: s = Stack(); s.push(1)`)."""
+    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
+    for start, end in zip(fences[::2], fences[1::2], strict=False):
+        yield start + 1, lines[start + 1 : end]
+    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
+    for index, line in enumerate(lines):
+        if ";" in line:
+            yield index, [_steps(line.replace("`", "").rstrip(" ."))]
+        start = index + 1
+        heads = line.rstrip().endswith(":") and not statements(f"{line.strip()} pass")
+        if line.strip() and not heads:
+            continue
+        while heads and depths[start : start + 1] == [-1] and start < index + _FARTHEST:
+            start += 1
+        end = start
+        while end < min(len(lines), start + _LONGEST) and depths[end] >= max(depths[start], depths[index], 0):
+            end += 1
+        block = lines[start:end]
+        if block and (heads or _makes(block, signature)):
+            yield start, block
+
+
+def _makes(block: Sequence[str], signature: Signature | None) -> bool:
+    """Return True for lines that begin with a statement, and use the function or class asked for."""
+    if signature is None or not re.match(
+        r"\s*(?:\w+ = \S|from \w+ import\b|import \w+\s*\Z|with pytest\.)", block[0]
+    ):
+        return False
+    used = f"{signature.name}(" if signature.kind == "function" else f"= {signature.name}("
+    return any(used in line for line in block)
+
+
+def _steps(line: str) -> str:
+    """Return the statements that a line ends in: all of it, or what follows a sentence, a colon or `e.g.`."""
+    for start in [match.end() for match in _STEPS.finditer(line)][:_LONGEST]:
+        body = statements(_as_code(line[start:]))
+        if len(body) > 1 and not isinstance(body[0], ast.AnnAssign):  # `Example: s = Stack()` reads as one
+            return line[start:]
+    return ""
+
+
+def _tells_results(block: Sequence[str]) -> bool:
+    """Return True if the comments of `block` say what calls return, and not what an object holds by then: beside
+    some calls stands none, and beside others always one."""
+    beside, without = set[str | None](), set[str | None]()
+    for line in block:
+        code, _, comment = line.partition("  #")
+        match statements(code.strip()):
+            case [ast.Expr(ast.Call() as call)]:
+                said = re.sub(r"^\W*(?:returns|gives)\b", "", comment).lstrip("-=> ")
+                (beside if leading_value(said) else without).add(last_name(call))
+    return bool(without) and not beside & without
+
+
+def _as_code(line: str, tells: bool = False, signature: Signature | None = None) -> str:
+    """Return `step -> value` as a comparison, `step -> Error` as a block that expects it, other lines as is.
+
+    Beside a step after `#` stands what it gives where it only asks, or where `tells` says so.
+    """
+    for number, sign in enumerate(_SIGN.finditer(line)):
+        node = expression(line[: sign.start()])
+        if number == _MOST_SIGNS or isinstance(node, ast.Constant | ast.BoolOp):
+            break
+        if node is not None:
+            indent = line[: len(line) - len(line.lstrip())]
+            return f"{indent}{_stated(node, sign, line[sign.end() :], tells, signature) or line.strip()}"
+    return line
+
+
+def _stated(
+    node: ast.expr, sign: re.Match[str], said: str, tells: bool, signature: Signature | None
+) -> str | None:
+    """Return the check that `node` gives what is `said`; None where that is not certain."""
+    step = ast.unparse(node)
+    stated = leading_value(said) or leading_object(said, signature)
+    if stated is None:
+        raised = leading_exception(said)
+        return f"with pytest.raises({raised}): {step}" if raised else None
+    if isinstance(node, ast.Call) and last_name(node) == "print":
+        printed = is_literal(stated) and _PLAIN.fullmatch(stated) and len(node.args) == 1 and not node.keywords
+        return f"str({ast.unparse(node.args[0])}) == {str(ast.literal_eval(stated))!r}" if printed else None
+    function = signature.name if signature and signature.kind == "function" else None
+    asks = not isinstance(node, ast.Call) or last_name(node) == function or _ASKS.match(last_name(node) or "")
+    if sign["beside"] and not tells and not asks:
+        return None
+    if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and stated in ("True", "False"):
+        return f"assert {step if stated == 'True' else f'not ({step})'}"
+    return f"assert {step} {'is' if stated == 'None' else '=='} {stated}"
+
+
+def _effects(node: ast.stmt) -> list[ast.stmt]:
+    """Return the parts of `node` that later statements may need: of a check, the question to an object."""
+    checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
+    if isinstance(checked, ast.Compare):
+        checked = checked.left
+    elif checked is None or isinstance(node, ast.Expr):
+        return [node]
+    asked = [inner for inner in ast.walk(checked) if isinstance(inner, ast.Call)]
+    acts = any(isinstance(call.func, ast.Attribute) or ast.Name in map(type, call.args) for call in asked)
+    return [ast.Expr(checked)] if acts else []

@@ -1,0 +1,67 @@
+"""Examples as code that is shown, and what stands beside its steps."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.records import Signature
+from agents.spec.examples import examples
+
+BUCKET = Signature("Bucket", "class", "class Bucket")
+LEAST = Signature("least", "function", "def least(items)")
+
+
+def codes(text: str, signature: Signature = BUCKET) -> list[str]:
+    return [example.code for example in examples(text, signature)]
+
+
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("b.add(1)\nb.add(2)\nb.drop()  # 2, the last", "b.add(1)\nb.add(2)\nassert b.drop() == 2"),
+        ("b.add(1)\nb.add(2)  # OverflowError\nb.drop()  # 1", None),
+        ("b.add(1) -> True\nb.add(2) -> OverflowError (full)\nb.drop() -> 1", None),
+        ("b + b  # Bucket(2)", "assert b + b == Bucket(2)"),
+        ("1 in b  => False, never", "assert not 1 in b"),
+        ("b[0]   # 3\nand so on, as one would expect", "assert b[0] == 3"),
+    ],
+)
+def test_a_step_gives_what_stands_beside_it(text: str, last: str | None) -> None:
+    raising = "b.add(1)\nwith pytest.raises(OverflowError):\n    b.add(2)\nassert b.drop() == 1"
+    assert codes(f"Use:\n\nb = Bucket()\n{text}")[-1] == f"b = Bucket()\n{last or raising}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "b.add(1)  # [1]\nb.drop()  # []",
+        "b.add(1)\nb.add(2)  # [1, 2]\nb.drop()  # [1]",
+        "b.drop() is 3 and b is 4 raises ValueError",
+    ],
+)
+def test_a_comment_may_say_what_an_object_holds(text: str) -> None:
+    assert codes(f"Use:\n\nb = Bucket()\n{text}") == []
+
+
+def test_what_an_assertion_does_is_done_for_the_next_one() -> None:
+    text = "Use:\n\nb = Bucket()\nassert b.add(1)\nassert len(b) == 1"
+    assert codes(text)[-1] == "b = Bucket()\nb.add(1)\nassert len(b) == 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "given = [2, 1]\nleast(given)  # 1",
+        "from tools import least\ngiven = [2, 1]\nleast(given)  -> 1",
+        "    given = [2, 1]\n    assert least(given) == 1",
+    ],
+)
+def test_code_about_a_function_may_need_no_heading(text: str) -> None:
+    assert codes(f"Finds the least.\n\n{text}\n", LEAST) == ["given = [2, 1]\nassert least(given) == 1"]
+
+
+@pytest.mark.parametrize(
+    "text", ["least([2, 1])\n# 1", "least([2, 1])\n1", "least([2, 1])\n== 1", "In [1]: least([2, 1])\nOut[1]: 1"]
+)
+def test_a_result_may_stand_below_a_call(text: str) -> None:
+    assert codes(text, LEAST) == ["assert least([2, 1]) == 1"]
