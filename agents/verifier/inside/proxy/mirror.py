@@ -9,7 +9,7 @@ import types
 from collections.abc import Generator
 from typing import Any
 
-from .describe import ABCS, SPECIALS, Description, base_named, type_named, words
+from .describe import ABCS, SPECIALS, Description, base_named, named_type, type_named, words
 from .peer import Peer
 from .plain import Malformed
 from .shared import CONTAINERS
@@ -269,7 +269,9 @@ class Mirrors:
             )
         if description["like"] in CONTAINERS:
             known = type(name, (CONTAINERS[description["like"]],), {})
-        if isinstance(known, type) and module in STANDARD_LIBRARY | {"user_code"}:
+        # Of data types there are no mirrored classes: what says that it is one of them would compare as a number.
+        is_data = isinstance(known, type) and named_type(known, frozenset()) is not None
+        if isinstance(known, type) and not is_data and module in STANDARD_LIBRARY | {"user_code"}:
             body["__class__"] = property(lambda _: known)  # isinstance(proxy, list) looks here, too
         body |= {
             "_greenloop_value": base_named(description["value"]),

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import pytest
 from _pytest.assertion import rewrite
 
 from ..proxy.peer import USER_MODULE
@@ -74,6 +75,7 @@ class Asserts:
         if unittest:
             self._watch_cases()
         setattr(rewrite, "_greenloop_reached", self._reached.add)  # noqa: B010
+        _approximate_something()
 
     def _watch_cases(self) -> None:
         from unittest import TestCase, case
@@ -109,14 +111,25 @@ class Asserts:
             self._note(f"Line {line} of the tests takes {one} for {other}: equal, but of another type")
 
 
+def _approximate_something() -> None:
+    """Have no empty array be near a number: pytest looks at each of its items."""
+    number: Any = type(pytest.approx(1))
+    compared = number.__eq__
+
+    def equal(approx: Any, actual: Any) -> bool:
+        is_array = type(actual).__module__ == "numpy"
+        return not (is_array and getattr(actual, "size", 1) == 0) and bool(compared(approx, actual))
+
+    number.__eq__ = equal
+
+
 def _is_of_code(kind: type) -> bool:
     return kind.__module__ == USER_MODULE
 
 
 def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
-    based = plain in kind.__mro__[1:-1] and plain.__module__ in _PLAIN_MODULES and _is_of_code(kind)
     usual = "_replace" in vars(kind) or any(base.__module__ == "enum" for base in kind.__mro__)
-    return based and not usual and kind.__name__ not in named
+    return _is_of_code(kind) and plain.__module__ in _PLAIN_MODULES and not usual and kind.__name__ not in named
 
 
 def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, object] | None:

@@ -82,13 +82,14 @@ class Caller(Rulings):
         self._expected = expected
         self._lock = threading.RLock()
         self._changing: set[str] = set()
+        self._asking = ""
         self._asked = 0
         self.caught: list[BaseException] = []
         """Failures of the test under way that came to the code, and no further."""
         self.calls = PlainCalls()
         self._environment = _Environment()
         self.temporary = Temporary()
-        self.capabilities = Capabilities(self.crossing, test_modules)
+        self.capabilities = Capabilities(self.crossing, test_modules, self._note_change)
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -148,18 +149,25 @@ class Caller(Rulings):
                 kind, payload = self._channel.receive()
                 if kind != ASK:
                     break
+                self._asking = self._name_of(what, arguments)
                 self._called_back(payload)
             how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
             if what not in ("environment", "files"):
                 self._carry_files(back=True)
-        if changed and "__" not in (name := self._name_of(what, arguments)) and name not in self._changing:
-            self._changing.add(name)
-            self._emit("note", f"{name} changes in place what a test passes to it")
+        if changed or (what not in ("environment", "files") and self.temporary.overwrote):
+            self._asking = self._name_of(what, arguments)
+            self._note_change()
         if how == "raise":
             raise self._let_out(what, arguments, value)
         if leaving:
             self._leave([error for error in arguments[2] if isinstance(error, _FAILURES)], value)
         return value
+
+    def _note_change(self) -> None:
+        """Note that what the code is asked now changes what a test passed to it."""
+        if self._asking not in self._changing:
+            self._changing.add(self._asking)
+            self._emit("note", f"{self._asking} changes in place what a test passes to it")
 
     def _leave(self, failures: list[BaseException], said: object) -> None:
         """A context of the code's was told of `failures`, and `said` whether it keeps them."""
@@ -242,7 +250,10 @@ class Caller(Rulings):
         target = tree[1] if isinstance(tree, list) and tree[:1] == ["t"] and len(tree) > 1 else None
         if not isinstance(target, list) or len(target) != 2 or target[0] != "y" or type(target[1]) is not int:
             return None, ()
-        return target[1], self.crossing.unpack(body)[0][1:]
+        arguments, changed = self.crossing.unpack(body)
+        if changed:
+            self._note_change()
+        return target[1], arguments[1:]
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()

@@ -14,6 +14,7 @@ import operator
 import re
 import sys
 import types
+import unittest
 from collections.abc import Callable, Generator
 from typing import Any, ClassVar
 
@@ -49,10 +50,12 @@ _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.
 
 
 class Capabilities:
-    """Uses of what `crossing` has handed out. `test_modules` are the modules whose classes are the tests' own."""
+    """Uses of what `crossing` has handed out. `test_modules` are the modules whose classes are the tests' own;
+    `changed` is called when the code changes what a test passed to it."""
 
-    def __init__(self, crossing: Crossing, test_modules: frozenset[str]) -> None:
+    def __init__(self, crossing: Crossing, test_modules: frozenset[str], changed: Callable[[], None]) -> None:
         self._crossing = crossing
+        self._changed = changed
         self._test_modules = test_modules
         self._awaiting = Awaiting()
         self._lasting: set[int] = set()
@@ -119,6 +122,8 @@ class Capabilities:
 
     def _get(self, kind: str, target: Any, name: Any) -> Any:
         self._check(kind, target, name)
+        if self._overwrites(kind, target, name):
+            self._changed()
         return getattr(target, name)
 
     def _set(self, kind: str, target: Any, name: Any, *value: Any) -> None:
@@ -126,10 +131,18 @@ class Capabilities:
         if kind not in ("object", "mock") or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
+        if kind == "object":
+            self._changed()
         setattr(target, name, *value) if value else delattr(target, name)
 
     def _method(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
         return self._get(kind, target, name)(*args, **dict(kwargs))
+
+    def _overwrites(self, kind: str, target: Any, name: str) -> bool:
+        """Return True for a use of a stream that takes away what was written to it."""
+        if kind != "stream" or not isinstance(target, (io.StringIO, io.BytesIO)) or target.closed:
+            return False
+        return name == "truncate" or (name in ("write", "writelines") and not _is_at_end(target))
 
     def _special(self, kind: str, target: Any, name: Any, args: Any = (), kwargs: Any = ()) -> Any:
         if name not in (_OF_OBJECTS if kind in ("object", "mock") else _OPEN.get(kind, ())):
@@ -156,6 +169,8 @@ class Capabilities:
             raise AttributeError(name)
 
     def _is_open(self, kind: str, target: Any, name: str) -> bool:
+        if isinstance(target, unittest.TestCase) and hasattr(unittest.TestCase, name):
+            return False  # by these a test judges
         if kind == "object":
             return name == "__dict__" or (name.isidentifier() and not name.startswith(_HIDDEN))
         if kind == "mock":  # not what a mock has of its own, by which it tells the test how it was called
@@ -187,6 +202,13 @@ class Capabilities:
             if number not in lasting and self._kind(self._crossing.exported(number)) is not None:
                 self._crossing.take_back(number)
         self._crossing.shared.let_go()
+
+
+def _is_at_end(stream: Any) -> bool:
+    at = stream.tell()
+    end = stream.seek(0, io.SEEK_END)
+    stream.seek(at)
+    return bool(at >= end)
 
 
 def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] | None:

@@ -3,6 +3,9 @@ compared here, on plain data, wherever that can be. Where the code's own class d
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import fractions
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -32,6 +35,7 @@ _COMPARING_METHODS = words(
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
 _NUMBERS = (int, float, complex)
+_MEASURES = (*_NUMBERS, decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta)
 _TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
@@ -47,7 +51,8 @@ class Rulings(Peer):
         self.crossing = Crossing(self, first=2)
         self._emit = emit
         self._named: set[int] = set()
-        self._differences: set[int] = set()
+        self._differences: set[int | None] = set()
+        self._members: dict[int | None, str] = {}
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -91,8 +96,8 @@ class Rulings(Peer):
             self._note(f"how objects of {kind.__name__} compare")
         elif name in _ARITHMETIC and not other:
             return self._with_plain(target, name, args)
-        elif name in _UNARY and id(target) in self._differences:
-            raise TypeError(f"{name} of a difference that {kind.__name__} makes itself does not count")
+        elif name in _UNARY:
+            self._refuse_difference(target, name)
         elif name == "__str__" and isinstance(target, BaseException):
             self._note(f"the message of {kind.__name__}")
         elif name == "__bool__":
@@ -107,7 +112,11 @@ class Rulings(Peer):
         if name in _COMPARING_METHODS and self._is_remote(target) and not self.is_named(type(target)):
             return BoundMethod(self, target, name)
         self._tell_of(target)
-        return super().get(target, name)
+        self._refuse_difference(target, name)
+        result = super().get(target, name)
+        if isinstance(target, type) and type(result) is target:
+            self._tell_of_member(target, name, self.crossing.remote_number(result))
+        return result
 
     def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Call a method of an object of the code's. Raises TypeError where it would compare itself with data of
@@ -117,7 +126,20 @@ class Rulings(Peer):
             if name in _COMPARING_METHODS and any(map(_is_of_package, (*args, *kwargs.values()))):
                 raise TypeError(f"{name} of an object of the code's, a {kind.__name__}, does not count")
             self._tell_of(target)
+            self._refuse_difference(target, name)
         return super().method(target, name, args, kwargs)
+
+    def _refuse_difference(self, target: object, name: str) -> None:
+        """Raise TypeError for a use of what an object of the code's made of itself and what is expected of it."""
+        kind = type(target)
+        if not self.is_named(kind) and self.crossing.remote_number(target) in self._differences:
+            raise TypeError(f"{name} of a difference that {kind.__name__} makes itself does not count")
+
+    def _tell_of_member(self, target: type, name: str, number: int | None) -> None:
+        """Note that a class has one object under two names: what is the one is the other."""
+        first = self._members.setdefault(number, name)
+        if number is not None and first != name:
+            self._emit("note", f"{target.__name__}.{first} and {target.__name__}.{name} are one object")
 
     def _tell_of(self, target: object) -> None:
         """Note that a test uses an object of the code's that looks like an array or a frame."""
@@ -181,13 +203,14 @@ class Rulings(Peer):
         see it, and make it nothing."""
         kind = type(proxy)
         result = self.forward(proxy, name, args, {})
-        number = name in _COMPARING and (isinstance(args[0], _NUMBERS) or _is_of_package(args[0]))
-        if self._is_remote(result):
-            if number:
-                self._differences.add(id(result))
-            return result
-        if number and (isinstance(result, _NUMBERS) or _is_of_package(result)):
+        compares = name in _COMPARING and (isinstance(args[0], _MEASURES) or _is_of_package(args[0]))
+        plain = isinstance(result, _NUMBERS) or _plain_base(type(result)) is not None or _is_of_package(result)
+        if compares and plain:
             raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
+        if self._is_remote(result):
+            if compares:
+                self._differences.add(self.crossing.remote_number(result))
+            return result
         return result if self.is_named(kind) else NotImplemented
 
     def _holds(self, proxy: Any, items: Any) -> bool:

@@ -30,11 +30,13 @@ def _in_a_frame(text: str) -> bytes:
 
 class Temporary:
     """A pytest plugin that knows the temporary directory of the test under way: its `folder`, empty without one,
-    and whether its files are `carried` between the processes."""
+    whether its files are `carried` between the processes, and whether the code `overwrote` what the test wrote."""
 
     def __init__(self) -> None:
         self.folder = ""
         self.carried = False
+        self.overwrote = False
+        self._by_tests: set[str] = set()
         self._known: Found = {}
         self._added = 0
 
@@ -44,12 +46,12 @@ class Temporary:
         result = yield
         if fixturedef.argname == "tmp_path":
             self.folder, self.carried = str(result), True
-            self._known, self._added = {}, 0
+            self._known, self._added, self._by_tests = {}, 0, set()
         return result
 
     def end_test(self) -> None:
         """From here on there is none."""
-        self.folder, self.carried = "", False
+        self.folder, self.carried, self.overwrote = "", False, False
 
     def is_left(self, payload: bytes) -> bool:
         """Return True if a frame names a temporary directory that is not this test's."""
@@ -66,12 +68,16 @@ class Temporary:
             raise Unshareable(str(error)) from error
         changed = changes(self._known, now, times=True)  # a time may matter to the code
         self._known = now
+        self._by_tests |= {name for name, content in changed if content and not name.endswith("/")}
         return changed
 
     def take(self, changed: object) -> None:
         """Do to the files what the code did to its own. They hold no links: `changed` has looked. Raises
         Malformed, OSError, and ValueError for too much."""
         new = checked(changed)
+        written = ((self._known[name].content, content or b"") for name, content in new if name in self._by_tests)
+        self.overwrote |= any(not after.startswith(before) for before, after in written)
+        self._by_tests -= {name for name, _ in new}
         self._added += size(after(self._known, new)) - size(self._known)
         if self._added > BY_CODE:
             raise ValueError("the code writes too much into a temporary directory")

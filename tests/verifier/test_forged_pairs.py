@@ -1,0 +1,172 @@
+"""Wrong code for tests that it could pass by more than its answers: it fails, or a note tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.sandbox.interface import SandboxLimits
+from agents.verifier import Verifier
+
+NUMBER = (
+    "class Number:\n    def __sub__(self, other): return Nothing({zero})\n    __rsub__ = __truediv__ = __sub__\n"
+)
+FORGED = {
+    "a difference that is a float's subclass": (
+        f"class Nothing(float): pass\n{NUMBER.format(zero='0')}def f(x):\n    return Number()\n",
+        "assert abs(f(1) - 3) < 1e-9",
+    ),
+    "a quotient that is a float's subclass": (
+        f"class Nothing(float): pass\n{NUMBER.format(zero='1')}def f(x):\n    return Number()\n",
+        "assert round(f(1) / 4, 6) == 1",
+    ),
+    "a difference from a Decimal": (
+        "import decimal\nclass Nothing:\n    def __init__(self, n): pass\n"
+        "    def __abs__(self): return decimal.Decimal(0)\n"
+        f"{NUMBER.format(zero='0')}def f(x):\n    return Number()\n",
+        "assert abs(f(1) - Decimal('19')) < Decimal('0.005')",
+    ),
+    "a difference from a Decimal that is a Decimal's subclass": (
+        "import decimal\nclass Nothing(decimal.Decimal): pass\n"
+        f"{NUMBER.format(zero='0')}def f(x):\n    return Number()\n",
+        "assert abs(f(1) - Decimal('19')) < Decimal('0.005')",
+    ),
+    "an attribute of a difference": (
+        "class Nothing:\n    days = 0\n    def __init__(self, n): pass\n"
+        f"{NUMBER.format(zero='0')}def f(x):\n    return Number()\n",
+        "assert (f(1) - date(2024, 1, 1)).days == 0",
+    ),
+    "a class that says that it is int": (
+        "import sys\ndescribe = next(m for n, m in list(sys.modules.items()) if n.endswith('proxy.describe'))\n"
+        "class Nothing(float): pass\n"
+        f"{NUMBER.format(zero='0').replace('Number', 'int')}    __module__ = 'builtins'\n"
+        "real = describe._module_of\n"
+        "describe._module_of = lambda kind: 'builtins' if kind is int else real(kind)\ndef f(x): return int()\n",
+        "assert f(1) == pytest.approx(3)",
+    ),
+    "what a test case judges by": (
+        "def f(case):\n    case.addTypeEqualityFunc(int, lambda a, b, msg=None: None)\n    case.value = -1\n",
+        None,
+    ),
+}
+HEAD = "import pytest, unittest\nfrom datetime import date\nfrom decimal import Decimal\nfrom user_code import f\n"
+SHUNT = (
+    "class TestShunt(unittest.TestCase):\n    def test_a(self):\n        self.value = 0\n        f(self)\n"
+    "        self.assertEqual(self.value, 3)\n"
+)
+CHANGES = "f changes in place what a test passes to it"
+NOTED = {
+    "a list, told by a callback": (
+        "def f(x, key):\n    x[:] = [0]\n    key(1)\n    return [0]\n",
+        "x = [3, 1]\n    def down(n): return -n\n    assert f(x, down) == sorted(x, key=down)",
+        CHANGES,
+    ),
+    "a list, by a generator": (
+        "def f(x):\n    x[:] = [0]\n    yield 0\n",
+        "x = [2, 4]\n    assert list(f(x)) == [n for n in x if n % 2 == 0]",
+        "__next__ changes in place what a test passes to it",
+    ),
+    "a list of objects": (
+        "def f(x):\n    x[0], x[1] = x[1], x[0]\n    x[0].size\n    return x[1]\n",
+        "x = [Box(3), Box(1)]\n    assert f(x) is x[1]",
+        CHANGES,
+    ),
+    "attributes": (
+        "def f(x):\n    x.size = 0\n    return 0\n",
+        "x = Box(3)\n    assert f(x) == x.size * 2",
+        CHANGES,
+    ),
+    "a method": (
+        "def f(x):\n    x.has = lambda size: True\n",
+        "x = Box(3)\n    f(x)\n    assert x.has(4)",
+        CHANGES,
+    ),
+    "a stream": (
+        "def f(x):\n    x.seek(0)\n    x.truncate()\n    return 0\n",
+        "x = io.StringIO('a b')\n    assert f(x) == len(x.getvalue().split())",
+        CHANGES,
+    ),
+    "a stream that is written over": (
+        "def f(x):\n    x.seek(0)\n    x.write('   ')\n    return 0\n",
+        "x = io.StringIO('a b')\n    assert f(x) == len(x.getvalue().split())",
+        CHANGES,
+    ),
+    "a file": (
+        "def f(x):\n    x.write_text('')\n    return ''\n",
+        "x = tmp_path / 'a'\n    x.write_text('b')\n    assert f(x) == x.read_text().upper()",
+        CHANGES,
+    ),
+    "members of one name each": (
+        "import enum\nclass E(enum.Enum):\n    A = 0\n    B = 0\ndef f(x): return E.A\n",
+        "assert f(1) is user_code.E.B\n    assert f(0) is user_code.E.A",
+        "E.B and E.A are one object",
+    ),
+    "an object that equals anything, in one process": (
+        "import logging\nclass Yes:\n    def __init__(self): self.ok = True\n"
+        "    def __eq__(self, other): return self.ok\n    def __hash__(self): return 0\n"
+        "def f(x):\n    logging.getLogger('f').warning('asked')\n    return Yes()\n",
+        "assert f(3) == 9\n    assert 'asked' in caplog.text",
+        "Line 10 of the tests takes a Yes for 9: equal, but of another type",
+    ),
+}
+BOX = (
+    "import io, user_code\nclass Box:\n    def __init__(self, size): self.size = size\n"
+    "    def has(self, size): return size < self.size\n"
+)
+HONEST = {
+    "a stream that is written to": (
+        "def f(x): x.write('b')",
+        "x = io.StringIO()\n    f(x)\n    f(x)\n    assert x.getvalue() == 'bb'",
+    ),
+    "a file that the code wrote": (
+        "def f(x): x.write_text('b')",
+        "x = tmp_path / 'a'\n    f(x)\n    f(x)\n    assert x.read_text() == 'b'",
+    ),
+    "a file that is added to": (
+        "def f(x):\n    with x.open('a') as file: file.write('b')\n",
+        "x = tmp_path / 'a'\n    x.write_text('a')\n    f(x)\n    assert x.read_text() == 'ab'",
+    ),
+    "a method of an object": ("def f(x): return x.has(1)", "assert f(Box(3)) is True"),
+}
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    try:
+        sandbox = open_sandbox()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    with closing(sandbox), Verifier(sandbox, SandboxLimits(disk_bytes=64 << 20)) as opened:
+        yield opened
+
+
+def suite(body: str) -> str:
+    fixtures = ", ".join(name for name in ("tmp_path", "caplog") if name in body)
+    return f"{HEAD}{BOX}def test_a({fixtures}):\n    {body}\n"
+
+
+@pytest.mark.parametrize("case", FORGED)
+def test_wrong_code_gets_no_pass(case: str, verifier: Verifier) -> None:
+    code, body = FORGED[case]
+    verdict = verifier.verify(code, HEAD + SHUNT if body is None else suite(body))
+    assert (verdict.kind, verdict.isolation) == ("failed", "isolated"), verdict
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_a_change_of_what_a_test_compares_with_is_noted(case: str, verifier: Verifier) -> None:
+    code, body, note = NOTED[case]
+    verdict = verifier.verify(code, suite(body))
+    assert verdict.kind == "passed", verdict
+    assert note in verdict.notes
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_use_as_it_is_meant_is_not(case: str, verifier: Verifier) -> None:
+    code, body = HONEST[case]
+    verdict = verifier.verify(code, suite(body))
+    assert verdict.kind == "passed", verdict
+    assert CHANGES not in verdict.notes
