@@ -6,7 +6,7 @@ import ast
 import configparser
 import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
@@ -106,10 +106,15 @@ def _is_readable(root: Path, path: str) -> bool:
     return True
 
 
-def with_tests_of(code: Tree, tests: Tree) -> Tree:
-    """Return the code of one tree with the tests of another, with what lies beside them and pytest's settings."""
-    own = {path: data for path, data in code.files.items() if not is_of_tests(path)}
-    return replace(code, files=own | {path: data for path, data in tests.files.items() if is_of_tests(path)})
+def with_tests_of(code: Tree, tests: Tree, expected: Collection[str] = ()) -> Tree:
+    """Return the code of one tree with the tests of another, with what lies beside them, pytest's settings, and
+    files elsewhere that are `expected`."""
+
+    def files(tree: Tree, *, of_tests: bool) -> dict[str, bytes]:
+        found = tree.files.items()
+        return {path: data for path, data in found if (is_of_tests(path) or path in expected) == of_tests}
+
+    return replace(code, files=files(code, of_tests=False) | files(tests, of_tests=True))
 
 
 def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:

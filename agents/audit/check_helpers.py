@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
-from ..syntax.source import unparse
+from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree
-from .base import Base, modules, named, parsed
+from .base import Base, is_of_tests, modules, named, parsed
 from .blind_comparisons import COMPARES
 
 _NAME = re.compile(r"\w+")
+_WORD = re.compile(r"[\w.-]+")
 
 
 def names_imported(tree: Tree) -> set[str]:
@@ -39,6 +40,46 @@ def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
         if (data := _put_back(old, new, is_helper=helps(path, imported))) != new:
             found[path] = data
     return found
+
+
+def expectations(tree: Tree, base: Base) -> list[str]:
+    """Return the files that differ from the base's, hold what tests expect, and do not lie beside them: data that
+    tests alone name, modules of constants that tests alone import, and fixtures that `pytest_plugins` names."""
+    differing = [path for path in base.differing if path in base.tree.files and not is_of_tests(path)]
+    if not differing:
+        return []
+    tests, code = (_texts(modules(tree, of_tests=each)) for each in (True, False))
+    named = {word for text in tests for word in _WORD.findall(text)}
+    of_code = {word for text in code for word in _WORD.findall(text)}
+    imported, plugins = names_imported(tree), {text.replace(".", "/") for text in tests if text}
+
+    def is_expected(path: str) -> bool:
+        *folders, name = path.split("/")
+        if not path.endswith(".py"):
+            return bool({name, *folders} & named) and not {name, name.partition(".")[0], *folders} & of_code
+        trees = [parsed(each.files.get(path, b"")) for each in (base.tree, tree)]
+        is_plugin = any(path.removesuffix(".py").endswith(each) for each in plugins)
+        is_data = helps(path, imported) and all(map(_holds_constants, trees))
+        return is_data or (is_plugin and _has_fixtures(trees[0]))
+
+    return list(filter(is_expected, differing))
+
+
+def _texts(found: Mapping[str, ast.Module]) -> set[str]:
+    nodes = (node for module in found.values() for node in ast.walk(module) if isinstance(node, ast.Constant))
+    return {node.value for node in nodes if isinstance(node.value, str)}
+
+
+def _holds_constants(module: ast.Module) -> bool:
+    """Return True for a module of values with names."""
+    return bool(module.body) and all(
+        is_constant(node) or isinstance(node, ast.Assign | ast.AnnAssign) for node in module.body
+    )
+
+
+def _has_fixtures(module: ast.Module) -> bool:
+    marks = (each for node in module.body if isinstance(node, Function) for each in node.decorator_list)
+    return any("fixture" in unparse(each) for each in marks)
 
 
 def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:

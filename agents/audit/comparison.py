@@ -19,7 +19,7 @@ from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
 from .base import Base, around, parsed, places_of, read_base, touched_tests, uncalled, with_tests_of
-from .check_helpers import old_checks
+from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured
 from .noticed_answers import Duller, Side
@@ -31,6 +31,7 @@ from .special_cases import special_cases
 from .tampering import tampering
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo, normal_id, settled
+from .weaker_asserts import weaker_asserts
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
@@ -73,6 +74,7 @@ class Comparison(Project):
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._canaries(four)]
             found += [*weakened(self._tree, base, four.base.tests), *four.rewriting()]
+            found += weaker_asserts(four.old, four.new)
             outside = self._outside(base, trial, four, at_base, contract)
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
@@ -107,8 +109,9 @@ class Comparison(Project):
         the old. Those of now are all collected meanwhile."""
         names = renames(base.tree, self._tree)
         back = {right: left for left, right in names.items()}
-        on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names))
-        on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back))
+        beside = expectations(self._tree, base)
+        on_now = with_tests_of(with_doctests_of(self._tree, base.tree), with_names(base.tree, names), beside)
+        on_old = with_tests_of(with_doctests_of(base.tree, self._tree), with_names(self._tree, back), beside)
         trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
         compared = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
@@ -116,7 +119,7 @@ class Comparison(Project):
             for suite in suites.all[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
-        beside = around(self._tree, base)
+        beside += around(self._tree, base)
         lost = dropped(base.tree, self._tree) - names.keys()
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
         four = self._without_flaky(four, contract)

@@ -16,6 +16,7 @@ from ..worktree.tree import Tree, never_changes
 from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
 from .check_helpers import helps, names_imported
+from .hidden_modules import hidden_modules
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -61,6 +62,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
                 else:
                     yield Tampering(clean(path), line, f"{why}: {clean(text)[:200]}")
     yield from workflows(tree, base)
+    yield from hidden_modules(tree, base)
 
 
 Found = tuple[int, str, str]

@@ -115,7 +115,8 @@ def _candidates(root: Path) -> list[str]:
 
 
 def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
-    """Yield the files in the packages among `known` that are not known, and that Python could import or read."""
+    """Yield the files in the packages among `known` that are not known, and that Python could import or read: no
+    Python of tests, and nothing in the place of a module that is known."""
 
     def unwanted(asked: list[str]) -> set[str]:
         return {path for path in asked if path[-1] == "/" and _MADE.fullmatch(Path(path).name)}
@@ -125,6 +126,7 @@ def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
         each.relative_to(root).as_posix() for top in (root, root / "src") for each in top.glob("*.egg-info")
     }
     taken = {*known}
+    modules = {_module(path) for path in known if path.endswith(".py")}
     for folder in sorted(packages | metadata):
         if str(Path(folder).parent) in packages:
             continue
@@ -132,8 +134,14 @@ def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
             path = f"{folder}/{below}"
             name = Path(below).name
             wanted = name in _METADATA if folder in metadata else name.endswith(_READ)
+            if path.endswith(".py") and (never_changes(path) or _module(path) in modules):
+                continue
             if wanted and path not in taken and not _PRIVATE.search(below.lower()):
                 yield path
+
+
+def _module(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__")
 
 
 def packages_of(tree: Tree) -> set[str]:

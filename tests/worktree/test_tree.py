@@ -27,21 +27,25 @@ IGNORED = {
     "src/pkg/venv/pyvenv.cfg": False,
     "src/pkg/venv/lib/x.py": False,
     "build/lib/pkg/version.py": False,
+    "src/pkg/core/__init__.py": False,
+    "tests/conftest.py": False,
+    "tests/cases.json": True,
     "credentials.json": False,
     "settings.py": False,
 }
 """Files that git ignores, and whether they are the project's as it runs."""
+TESTS = ("tests/__init__.py", "tests/test_a.py")
 
 
 def test_of_ignored_files_those_in_packages_that_python_could_import_or_read_go_along(tmp_path: Path) -> None:
-    for path in (*IGNORED, "src/pkg/__init__.py", "src/pkg/data/__init__.py", "tests/test_a.py"):
+    for path in (*IGNORED, "src/pkg/__init__.py", "src/pkg/data/__init__.py", "src/pkg/core.py", *TESTS):
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text("x = 1\n")
     (tmp_path / ".gitignore").write_text("\n".join(f"/{path}" for path in IGNORED))
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     found = read_tree(tmp_path, [], {})
     assert {path: path in found.files for path in IGNORED} == IGNORED
-    assert {"src/pkg/__init__.py", "tests/test_a.py"} <= {*found.files}
+    assert {"src/pkg/__init__.py", "src/pkg/core.py", *TESTS} <= {*found.files}
     assert packages_of(found) == {"pkg"}
 
 

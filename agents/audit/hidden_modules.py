@@ -1,0 +1,43 @@
+"""New modules that tests import in the place of others, which are as they were or broken."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+
+from ..syntax.clean_text import clean
+from ..syntax.imports import modules_imported
+from ..worktree.tree import Tree
+from .base import SETTINGS, Base, code_paths, modules
+from .records import Tampering
+
+
+def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
+    """Yield new modules that tests import in the place of the standard library's, and settings that have them
+    import other modules than those that are still there."""
+    imported = {name for each in modules(tree, of_tests=True).values() for name in modules_imported(each)}
+    old, new = (_folders(each) for each in (base.tree, tree))
+    settings = next((path for path in base.differing if path in SETTINGS), "")
+    for name in sorted(imported):
+        before, now = _found(base.tree, name, old), _found(tree, name, new)
+        if now is None or now == before:
+            continue
+        if name in sys.stdlib_module_names:
+            yield Tampering(
+                clean(now), 1, f"tests that import `{name}` get it in the place of the standard library's"
+            )
+        elif settings and before is not None and before in tree.files:
+            why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"
+            yield Tampering(clean(settings), 1, f"{why}, which is still there")
+
+
+def _folders(tree: Tree) -> Sequence[str]:
+    """Return the folders in which a tree's modules are looked for, as prefixes of their paths."""
+    named = [each.strip("./") for each in shlex.split(code_paths(tree) or "")]
+    return [f"{each}/" if each else "" for each in dict.fromkeys([*named, "", "src"])]
+
+
+def _found(tree: Tree, name: str, folders: Sequence[str]) -> str | None:
+    places = (f"{folder}{name}{rest}" for folder in folders for rest in ("/__init__.py", ".py"))
+    return next((path for path in places if path in tree.files), None)
