@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
@@ -162,7 +163,7 @@ class TwoByTwo:
         if before == "passed":
             return self._made(name, "gone", "")
         function = name.partition("[")[0]
-        if self._expects_otherwise(name, function):
+        if self._expects_otherwise(name):
             why = "this case is gone, fails on the code of now, and one that expects otherwise took its place"
             return self._made(name, "expects otherwise", why)
         written = function in self.new and function in self.old
@@ -176,21 +177,35 @@ class TwoByTwo:
         lacking = _LACKS.findall(test.text) if test is not None and test.outcome == "failed" else ["."]
         return next((each for each in lacking[-1:] if each.rpartition(".")[2] in self.dropped), "")
 
-    def _expects_otherwise(self, name: str, function: str) -> bool:
-        """Return True if a new case, which fails on the old code, has the arguments of one that is gone."""
+    def _expects_otherwise(self, name: str) -> bool:
+        """Return True if a new case, which fails on the old code, has the arguments of one that is gone, or one of
+        a single parameter has the value that took the place of its in others."""
+        pairs = [*self._pairs(name)]
+        told = any(expects_otherwise(old, new) for old, new, shows in pairs if shows)
+        return told or any(
+            len(old) == len(new) == 1 and (_plain(*old), _plain(*new)) in self._values for old, new, _ in pairs
+        )
+
+    def _pairs(self, name: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bool]]:
+        """Yield the parameters of a case with those of each new one of its function that passes, and whether that
+        one shows something: it fails on the old code."""
+        function = name.partition("[")[0]
         sides = [
             cases(places[function].source, [each for each in run.tests if each.startswith(f"{function}[")])
             for places, run in ((self.old, self.base), (self.new, self.now))
             if function in places
         ]
-        if len(sides) < 2:
-            return False
-        added = [each for each in sides[1] if each not in sides[0] and self.now.outcome(each) == "passed"]
-        return any(
-            expects_otherwise(sides[0][name], sides[1][each])
-            for each in added
-            if name in sides[0] and self.shown.outcome(self._same(self.shown, each)) != "passed"
-        )
+        for each in sides[1] if len(sides) == 2 and name in sides[0] else ():
+            if each not in sides[0] and self.now.outcome(each) == "passed":
+                yield sides[0][name], sides[1][each], self.shown.outcome(self._same(self.shown, each)) != "passed"
+
+    @cached_property
+    def _values(self) -> set[tuple[str, str]]:
+        """The parameters in whose place another one stands in cases that expect otherwise."""
+        gone = [name for name in self._passing() if self._counterpart(name) not in self.now.tests]
+        pairs = [(old, new) for name in gone for old, new, shows in self._pairs(name) if shows]
+        alike = [zip(old, new, strict=True) for old, new in pairs if expects_otherwise(old, new)]
+        return {(_plain(one), _plain(other)) for parts in alike for one, other in parts if one != other}
 
     def surroundings(self, name: str, now: str) -> str:
         """Say which files differ around a test that does not differ itself."""
@@ -214,6 +229,11 @@ class TwoByTwo:
         path = (now if now.partition("[")[0] in self.new else name).partition("::")[0]
         diff = self._diff(name, now) if status in ("weaker", "expects otherwise") else ()
         return TestChange(clean(name), status, why, clean(path), place.line if place else 1, diff)
+
+
+def _plain(parameter: str) -> str:
+    """Return a parameter as ids have it."""
+    return parameter.strip("'\"")
 
 
 def settled(

@@ -37,7 +37,7 @@ _DOUBT = re.compile(
 _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
-_MISTAKE = re.compile(
+MISTAKE = re.compile(
     r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually"
     r"|(?:wrong|incorrect|bad|broken)(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
@@ -71,7 +71,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        return [] if _MISTAKE.search(comment) or _DENIAL.search(comment) else [(code, True) for code in whole]
+        return [] if MISTAKE.search(comment) or _DENIAL.search(comment) else [(code, True) for code in whole]
     made = [
         (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature), signature))
         for call, sign, rest in _calls(text, signature)
@@ -81,7 +81,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
         prose = prose.replace(call, mark).replace(assertion.stated if assertion else " ", " ", 1)
-    if _MISTAKE.search(prose):
+    if MISTAKE.search(prose):
         return []
     doubtful = [*map(_doubtful, sentences(prose))]
     return [

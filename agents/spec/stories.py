@@ -9,12 +9,21 @@ from itertools import islice, pairwise, takewhile
 
 from ..records import Signature
 from ..syntax.source import statements
-from .in_line import AROUND, asserted, called_until, leading_exception, leading_object, leading_value, says
+from .in_line import (
+    AROUND,
+    MISTAKE,
+    asserted,
+    called_until,
+    leading_exception,
+    leading_object,
+    leading_value,
+    says,
+)
 from .signature import closing
 
 _BETWEEN = re.compile(
-    r"(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally|later"
-    r"|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*+",
+    r"(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
+    r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*+",
     re.IGNORECASE,
 )
 """What may stand between two steps."""
@@ -51,7 +60,7 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
     )
     for index, line in enumerate(lines):
         for match in [*islice(made.finditer(line), 3), *islice(given.finditer(line), 3)]:
-            if not _is_in_code(lines, index):
+            if not MISTAKE.search(line) and not _is_in_code(lines, index):
                 text = "\n".join(lines[index : index + _MOST_STEPS])[match.end() :][:_LONGEST]
                 if match.re is made:
                     yield index, _steps(text, match["object"], signature)

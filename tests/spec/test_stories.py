@@ -73,6 +73,7 @@ def test_a_step_gives_a_value_an_object_or_an_exception(told: str, code: str) ->
         "With b = Bucket(2), three calls of b.add(1) give True",
         "With b = Bucket(2), after adding 3, b.size() is 3",
         "With b = Bucket(2), b.add(1), unless b.size() is 3",
+        "Currently, with b = Bucket(2), b.size() is 3",
         "def test_it():\n    b = Bucket(2)\n    b.size() == 0\n",
         "b = Bucket(2)\nb.add(1)  # [1]\nb.drop()  # 0",
     ],
