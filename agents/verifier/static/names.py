@@ -217,7 +217,7 @@ class Names:
                 return [None] if whole else self._each(parts[index or 0], None, depth)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 if index is None:
-                    return list(elements)
+                    return [part for each in elements for part in self._parts(each, depth)]
                 rows = [each.elts if isinstance(each, ast.List | ast.Tuple) else [] for each in elements]
                 starred = any(isinstance(each, ast.Starred) for row in rows for each in row)
                 return [None if starred or len(row) <= index else row[index] for row in rows]
@@ -226,6 +226,12 @@ class Names:
             case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):
                 return list(values if index else keys)
         return [None]
+
+    def _parts(self, element: ast.expr, depth: int) -> list[ast.expr | None]:
+        """Return what an element of a literal stands for: itself, or all that follows its star."""
+        if not isinstance(element, ast.Starred):
+            return [element]
+        return self._each(element.value, None, depth - 1) if depth else [None]
 
     def _stays(self, name: str, values: list[ast.expr]) -> bool:
         """Return True if what `name` holds cannot be changed: tuples, or it is only gone through."""
@@ -258,6 +264,13 @@ class Names:
             return [None]
         named = [node for node in self.nodes if helper.name in (last(node), text_of(node))]
         calls = [dict(_taken(helper, call)) if (call := self.call_of(node)) else {} for node in named]
+        if parameter is helper.args.vararg:
+            taken = len([*helper.args.posonlyargs, *helper.args.args])
+            rest = [
+                call.args[taken:] for call in map(self.call_of, named) if call and _is_plain(call.args[:taken])
+            ]
+            whole = len(rest) == len(named) and 0 < len(rest) <= _MOST_CALLS
+            return [ast.Tuple(each, ast.Load()) for each in rest] if whole else [None]
         given = [None if "*" in each else each.get(parameter.arg) for each in calls]
         return given if 0 < len(given) <= _MOST_CALLS else [None]
 
@@ -295,6 +308,10 @@ def _taken(function: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]
         yield name if isinstance(call.func, ast.Name) and not isinstance(item, ast.Starred) else "*", item
     for word in call.keywords:
         yield word.arg or "*", word.value
+
+
+def _is_plain(parts: list[ast.expr]) -> bool:
+    return not any(isinstance(each, ast.Starred) for each in parts)
 
 
 def bound_by(node: ast.AST) -> Iterator[str]:

@@ -162,6 +162,8 @@ class Tampering:
         if not (fixture or node.name.startswith(("test", "setup", "teardown"))):
             return
         for name in arguments & (_NOT_FIXTURES - {"request"}):
+            if name != node.name and any(map(_is_of_its_name, self._names.defined[name])):
+                continue
             yield f"it asks for {name}: a test may not look at its own run"
         for name in arguments & _NOT_HERE.keys():
             if not any(isinstance(each, Function) for each in self._names.defined[name]):
@@ -198,3 +200,9 @@ class Tampering:
                 part = self._names.parent(inner)
                 if not (isinstance(part, ast.Attribute) and (part.attr in own | {"__name__", "__doc__"})):
                     yield f"it uses {inner.id} for more than attributes that it sets"
+
+
+def _is_of_its_name(node: ast.AST) -> bool:
+    """Return True for a fixture that takes the place of pytest's own of that name."""
+    renamed = isinstance(node, Function) and any("name=" in ast.unparse(mark) for mark in node.decorator_list)
+    return isinstance(node, Function) and is_fixture(node) and not renamed

@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Iterator
 
+from ...syntax.collection import is_fixture
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
@@ -205,9 +206,8 @@ class Uses:
         around = next((node for node in self._names.above(place) if not isinstance(node, ast.arguments)), None)
         if isinstance(place, ast.arg) and isinstance(around, Function):
             calls = [self._names.call_of(node) for node in self._names.nodes if last(node) == around.name]
-            return place.arg == "monkeypatch" and all(
-                call and "monkeypatch" in map(last, call.args) for call in calls
-            )
+            given = all(call and "monkeypatch" in map(last, call.args) for call in calls)
+            return place.arg == "monkeypatch" and (given or is_fixture(around))
         made = around.context_expr if isinstance(around, ast.withitem) else None
         return isinstance(made, ast.Call) and self._names.stands_for(made.func, "pytest.MonkeyPatch.context")
 
@@ -262,7 +262,7 @@ class Uses:
             yield f"it uses {name} with names made at run time"
         for item in given:
             texts = self._names.texts(item)
-            if texts is None and not self._of_the_code(node, item):
+            if texts is None and not self._of_the_code(node, item) and not self._of_own(node, name):
                 yield f"it uses {name} with a name made at run time"
             if name == "getfixturevalue" and (texts or frozenset()) & (_CAPTURES | {"request"}):
                 yield f"it asks for {ast.unparse(item)} by name"
@@ -281,6 +281,16 @@ class Uses:
             return bool(made) and all(each and self._names.stands_for(each, "dataclasses.fields") for each in made)
         first = name.values[0] if isinstance(name, ast.JoinedStr) else getattr(name, "left", None)
         return self._names.is_under_test(call.args[0]) and text_of(first)[:1].isalpha()
+
+    def _of_own(self, call: ast.Call, name: str) -> bool:
+        """Return True where a method sets attributes of its own object, which is of a class of the tests alone."""
+        method = next((node for node in self._names.above(call) if isinstance(node, Function)), None)
+        owner = self._names.parent(method) if method else None
+        if name not in ("setattr", "delattr") or method is None or not isinstance(owner, ast.ClassDef):
+            return False
+        own = method.args.args[0].arg if method.args.args else ""
+        alone = not owner.bases and not owner.keywords and not method.decorator_list
+        return alone and last(call.args[0]) == own and isinstance(call.args[0], ast.Name)
 
     def _format(self, node: ast.Attribute) -> Iterator[str]:
         """Attributes in the fields of a text that is filled in. What comes of it are texts: no more is asked."""

@@ -39,14 +39,18 @@ class _Printed(io.RawIOBase):
 
     def __init__(self, stream: int, keep: Callable[[int, bytes], None]) -> None:
         self._stream = stream
-        self._keep = keep
+        self.keep = keep
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        self._keep(self._stream, bytes(data))
+        self.keep(self._stream, bytes(data))
         return len(data)
+
+
+def _drop(stream: int, data: bytes) -> None:
+    """Keep nothing."""
 
 
 class Code:
@@ -55,8 +59,8 @@ class Code:
     def __init__(self) -> None:
         self._pieces: list[tuple[int, bytes]] = []
         self._left = _MOST_PRINTED
-        sys.stdout = io.TextIOWrapper(_Printed(1, self._keep), "utf-8", write_through=True)
-        sys.stderr = io.TextIOWrapper(_Printed(2, self._keep), "utf-8", write_through=True)
+        self._streams: list[_Printed] = []
+        self._open_streams()
         self._module: Any = None
         self._error: BaseException | None = None
 
@@ -67,9 +71,19 @@ class Code:
                 self._module = importlib.import_module(USER_MODULE)
             except BaseException as error:  # handed to the test process, whatever it is, each time anew
                 self._error = error
+            self._open_streams()
         if self._error is not None:
             raise self._error
         return self._module
+
+    def _open_streams(self) -> None:
+        """Print to new streams; what is printed to earlier ones, which the code kept, no test sees: it would see
+        nothing of it under pytest either."""
+        for stream in self._streams:
+            stream.keep = _drop
+        self._streams = [_Printed(number, self._keep) for number in (1, 2)]
+        raw: list[Any] = [*self._streams]
+        sys.stdout, sys.stderr = (io.TextIOWrapper(each, "utf-8", write_through=True) for each in raw)
 
     def printed(self) -> list[tuple[int, str]]:
         """Return the output since the last call, as pieces of standard output (1) and error (2)."""

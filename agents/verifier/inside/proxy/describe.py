@@ -65,6 +65,7 @@ _ERROR_MODULES = words(
     zlib zoneinfo"""
 )
 
+_LONGEST_DEFAULT = 100
 _CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which few classes in C have
 
 Description = dict[str, Any]
@@ -164,10 +165,10 @@ def _module_of(value: type) -> str:
 
 
 def describe_function(value: Any) -> Description:
-    """Describe a function: names, whether it is async, and its parameters as (name, kind, has default)."""
+    """Describe a function: names, whether it is async, and its parameters as (name, kind, default)."""
     try:
         parameters = [
-            [parameter.name, int(parameter.kind), parameter.default is not inspect.Parameter.empty]
+            [parameter.name, int(parameter.kind), _default(parameter.default)]
             for parameter in inspect.signature(value).parameters.values()
         ]
     except (TypeError, ValueError):
@@ -178,6 +179,14 @@ def describe_function(value: Any) -> Description:
         "async": inspect.iscoroutinefunction(value),
         "parameters": parameters,
     }
+
+
+def _default(value: Any) -> bool | list[Any]:
+    """Return the default of a parameter as JSON has it: True for one that does not cross, False for none."""
+    if value is inspect.Parameter.empty:
+        return False
+    crosses = value is None or type(value) in (bool, int, str)
+    return [value] if crosses and len(repr(value)) <= _LONGEST_DEFAULT else True
 
 
 def native_fields(kind: type) -> list[str]:
@@ -216,8 +225,8 @@ def value_of_subclass(made: Any, base: type, value: Any) -> Any:
 def make_function(description: Description, call: Any) -> Any:
     """A real function with the described parameters; it calls `call(itself, args, kwargs)`."""
     parameters = [
-        inspect.Parameter(name, kind, default=_MISSING if optional else inspect.Parameter.empty)
-        for name, kind, optional in description["parameters"]
+        inspect.Parameter(name, kind, default=_MISSING if default is True else default[0] if default else _NONE)
+        for name, kind, default in description["parameters"]
     ]
     names = [item.name for item in parameters if item.kind < item.VAR_POSITIONAL]
     positional: list[str] = []
@@ -245,6 +254,9 @@ def make_function(description: Description, call: Any) -> Any:
     function.__name__ = function.__qualname__ = description["name"]
     function.__doc__ = description["doc"]
     return function
+
+
+_NONE: Any = inspect.Parameter.empty
 
 
 class _Missing:

@@ -166,8 +166,9 @@ class Unpacker:
         self, error: BaseException, arguments: tuple[Any, ...], parts: Tree, depth: int, of_code: bool = False
     ) -> BaseException:
         _, given, where, cause, context, suppressed, notes = parts
+        fields = {name: self.tree(tree, depth) for name, tree in given.items()}  # a cause names them again
         names = native_fields(type(error)) if of_code else [name for name in given if name[:1] != "_"]
-        found = {name: self.tree(given[name], depth) for name in names if name in given}
+        found = {name: fields[name] for name in names if name in given}
         if not isinstance(error, EXCEPTION_GROUP):
             found["args"] = arguments
         for name, field in found.items():

@@ -83,6 +83,7 @@ class Caller(Rulings):
         self._lock = threading.RLock()
         self._changing: set[str] = set()
         self._asking = ""
+        self._subclass: type = object
         self._asked = 0
         self.caught: list[BaseException] = []
         """Failures of the test under way that came to the code, and no further."""
@@ -108,8 +109,8 @@ class Caller(Rulings):
     def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Make `made` known over there as a subclass of one of the code's classes."""
         kept = {key: _taken_apart(value) for key, value in body.items() if key not in _OF_STATEMENTS}
-        number = self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
-        self.crossing.adopt(number, made)
+        self._subclass = made
+        self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
@@ -151,7 +152,8 @@ class Caller(Rulings):
                     break
                 self._asking = self._name_of(what, arguments)
                 self._called_back(payload)
-            how, (value, changed) = self._opened(payload, ("return", "raise"), self.crossing.unpack)
+            read = self._unpack_subclass if what == "subclass" else self.crossing.unpack
+            how, (value, changed) = self._opened(payload, ("return", "raise"), read)
             if what not in ("environment", "files"):
                 self._carry_files(back=True)
         if changed or (what not in ("environment", "files") and self.temporary.overwrote):
@@ -168,6 +170,12 @@ class Caller(Rulings):
         if self._asking not in self._changing:
             self._changing.add(self._asking)
             self._emit("note", f"{self._asking} changes in place what a test passes to it")
+
+    def _unpack_subclass(self, body: Tree) -> tuple[Any, bool]:
+        """Unpack the number of a new class, which containers that come with it may hold already."""
+        if isinstance(body, list) and body and type(body[0]) is int:
+            self.crossing.adopt(body[0], self._subclass)
+        return self.crossing.unpack(body)
 
     def _leave(self, failures: list[BaseException], said: object) -> None:
         """A context of the code's was told of `failures`, and `said` whether it keeps them."""
@@ -217,7 +225,7 @@ class Caller(Rulings):
 
     def _name_of(self, what: str, arguments: tuple[Any, ...]) -> str:
         """Name what is called, by what is known here: only what the tests ask counts as asked."""
-        if what == "method" or (what == "special" and arguments[1] != "__call__"):
+        if what in ("method", "get", "set", "delete") or (what == "special" and arguments[1] != "__call__"):
             return str(arguments[1])
         if what not in ("call", "special"):
             return what

@@ -1,0 +1,114 @@
+"""Right code under tests as people write them, which was refused, failed or taken for a forgery; and wrong code."""
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from agents.errors import SandboxUnavailable
+from agents.sandbox import open_sandbox
+from agents.verifier import Verifier
+
+HEAD = "import inspect, pytest, time, user_code\n"
+STATES = "import enum\nclass State(enum.Enum):\n    NEW = 1\n"
+PAIRS = {
+    "a fixture with the name of pytest's own": (
+        "class Cache(dict): pass\n",
+        "@pytest.fixture\ndef cache():\n    return Cache(a=1)\ndef test_a(cache):\n    assert cache['a'] == 1\n",
+        "a=1", "a=2",
+    ),
+    "a fixture that replaces a function of a module, and is used by its name": (
+        "import time\ndef f():\n    time.sleep(2)\n    return 3\n",
+        "@pytest.fixture\ndef slept(monkeypatch):\n    calls = []\n    monkeypatch.setattr(time, 'sleep', calls.append)\n"
+        "    return calls\ndef test_a(slept):\n    assert f() == 3\n    assert slept == [2]\n",
+        "sleep(2)", "sleep(1)",
+    ),
+    "a class of the tests that the code keeps in what it shares": (
+        "class Base:\n    known = {}\n    def __init_subclass__(cls):\n        Base.known[cls.__name__] = cls\n"
+        "def made(name):\n    return Base.known[name]().row()\n",
+        "def test_a():\n    assert 'B' not in Base.known\n    class A(Base): pass\n    class B(A):\n        def row(self): return 3\n"
+        "    assert made('B') == 3\n",
+        ".row()", ".row",
+    ),
+    "an exception that holds what the one before it holds": (
+        f"{STATES}class Bad(Exception):\n    def __init__(self, state):\n        super().__init__(state.name)\n"
+        "        self.state = state\ndef f():\n    try:\n        {}[State.NEW]\n    except KeyError:\n        raise Bad(State.NEW)\n",
+        "def test_a():\n    with pytest.raises(Bad, match='NEW') as e:\n        f()\n    assert e.value.state is State.NEW\n",
+        "raise Bad(State.NEW)", "raise Bad('OLD')",
+    ),
+    "the default of a function of the tests": (
+        "import inspect\ndef usage(f):\n    return str(inspect.signature(f))\n",
+        "def test_a():\n    def add(a, b=10, *, c='x'): pass\n    assert usage(add) == \"(a, b=10, *, c='x')\"\n",
+        "str(", "repr(",
+    ),
+    "an object of the tests that sets its own attributes": (
+        "def f(x):\n    return x.size\n",
+        "class Box:\n    def __init__(self, **named):\n        for name, value in named.items():\n            setattr(self, name, value)\n"
+        "def test_a():\n    assert f(Box(size=3)) == 3\n",
+        "x.size", "x",
+    ),
+    "methods by the names that a helper is given": (
+        "class Order:\n    state = 'new'\n    def pay(self):\n        self.state = 'paid'\n    def ship(self):\n        self.state = 'shipped'\n",
+        "def after(order, *names):\n    for name in names:\n        getattr(order, name)()\n    return order\n"
+        "@pytest.mark.parametrize('path', [(), ('pay',)])\ndef test_a(path):\n    assert after(Order(), *path, 'ship').state == 'shipped'\n",
+        "'shipped'", "'lost'",
+    ),
+    "output as it is when it is printed": (
+        "import sys\ndef say(out=None):\n    (out or sys.stdout).write('hi')\n",
+        "def test_a(capsys):\n    say()\n    assert capsys.readouterr().out == 'hi'\n",
+        "out=None", "out=sys.stdout",
+    ),
+}  # fmt: skip
+REFUSED = {
+    "pytest's own fixture under the name of one of the tests'": (
+        "@pytest.fixture\ndef cache(cache):\n    return cache\ndef test_a(cache):\n    assert f(1) == 1\n"
+    ),
+    "pytest's own fixture beside one of another name": (
+        "@pytest.fixture(name='other')\ndef cache():\n    return 1\ndef test_a(cache):\n    assert f(1) == 1\n"
+    ),
+    "attributes of another object by any name": (
+        "class Box:\n    def set(self, other, **named):\n        for name, value in named.items():\n"
+        "            setattr(other, name, value)\ndef test_a():\n    Box().set(user_code, f=int)\n    assert f(1) == 1\n"
+    ),
+    "names that are told from elsewhere": (
+        "def after(thing, *names):\n    for name in names:\n        thing = getattr(thing, name)\n    return thing\n"
+        "def test_a():\n    assert after(f, *f(1)) == 1\n"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    try:
+        sandbox = open_sandbox()
+    except SandboxUnavailable as error:
+        pytest.skip(str(error))
+    with closing(sandbox), Verifier(sandbox) as opened:
+        yield opened
+
+
+def with_imports(code: str, tests: str) -> str:
+    names = re.findall(r"^(?:def|class) (\w+)", code, re.MULTILINE)
+    return f"{HEAD}from user_code import {', '.join(names)}\n{tests}"
+
+
+@pytest.mark.parametrize("case", PAIRS)
+def test_right_code_passes_and_wrong_code_fails(case: str, verifier: Verifier) -> None:
+    code, tests, right, wrong = PAIRS[case]
+    source = with_imports(code, tests)
+    verdict = verifier.verify(code, source)
+    assert verdict.kind == "passed", verdict
+    place = source if right not in code else code
+    assert place.count(right) >= 1
+    changed = (code.replace(right, wrong), source) if place is code else (code, source.replace(right, wrong))
+    assert verifier.verify(*changed).kind == "failed"
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_looks_like_it_and_leads_elsewhere_is_refused(case: str, verifier: Verifier) -> None:
+    code = "def f(x): return x\n"
+    assert verifier.verify(code, with_imports(code, REFUSED[case])).kind == "refused"
