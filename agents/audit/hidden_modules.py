@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ..syntax.clean_text import clean
 from ..syntax.imports import modules_imported
@@ -34,7 +35,9 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
 
 def _folders(tree: Tree) -> Sequence[str]:
     """Return the folders in which a tree's modules are looked for, as prefixes of their paths."""
-    named = [each.strip("./") for each in shlex.split(code_paths(tree) or "")]
+    named: list[str] = []
+    with suppress(ValueError):  # such as a quote that is not closed
+        named = [each.strip("./") for each in shlex.split(code_paths(tree) or "")]
     return [f"{each}/" if each else "" for each in dict.fromkeys([*named, "", "src"])]
 
 

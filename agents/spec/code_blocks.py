@@ -117,10 +117,10 @@ def _tells_results(block: Sequence[str]) -> bool:
     some calls stands none, and beside others always one."""
     beside, without = set[str | None](), set[str | None]()
     for line in block:
-        code, _, comment = line.partition("  #")
+        code, *comments = re.split(r"\s#", line, maxsplit=1)
         match statements(code.strip()):
             case [ast.Expr(ast.Call() as call)]:
-                said = re.sub(r"^\W*(?:returns|gives)\b", "", comment).lstrip("-=> ")
+                said = re.sub(r"^\W*(?:returns|gives)\b", "", "".join(comments)).lstrip("-=> ")
                 (beside if leading_value(said) else without).add(last_name(call))
     return bool(without) and not beside & without
 

@@ -60,6 +60,7 @@ SRC, COPY = (f"[tool.pytest.ini_options]\npythonpath = {each}\n" for each in ('[
         (STATISTICS | {"src/statistics.py": "median = max\n"}, {"src/statistics.py": "median = min\n"}, None),
         (STATISTICS | {"pyproject.toml": SRC}, {"pyproject.toml": COPY, "copy/a.py": ""}, "pyproject.toml"),
         (STATISTICS | {"pyproject.toml": SRC}, {"pyproject.toml": COPY}, None),
+        (STATISTICS, {"pytest.ini": "[pytest]\npythonpath = 'a\n"}, None),
     ],
 )  # fmt: skip
 def test_a_module_in_the_place_of_another_is_named(

@@ -35,6 +35,8 @@ def test_a_step_gives_what_stands_beside_it(text: str, last: str | None) -> None
     "text",
     [
         "b.add(1)  # [1]\nb.drop()  # []",
+        "b.add(1) # [1]\nb.drop() # []",
+        "b.open()\nb.add(1) # [1]\nb.add(2)\nb.drop() # [1]",
         "b.add(1)\nb.add(2)  # [1, 2]\nb.drop()  # [1]",
         "b.drop() is 3 and b is 4 raises ValueError",
     ],
