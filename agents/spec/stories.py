@@ -58,27 +58,28 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
     given = re.compile(
         rf"\b(?:[Gg]iven|[Oo]n|[Ww]ith|[Ff]or)\s+(?:an?|the)\s+(?:[a-z]+\s+){{0,3}}`?(?={name}\()" + fresh * plain
     )
+    begins = (made, given) if signature.kind == "class" else (made,)
+    background = next((number for number, line in enumerate(lines) if line.strip() == "Background:"), None)
     for index, line in enumerate(lines):
-        for match in [*islice(made.finditer(line), 3), *islice(given.finditer(line), 3)]:
+        for match in (found for each in begins for found in islice(each.finditer(line), 3)):
             if not MISTAKE.search(line) and not _is_in_code(lines, index):
                 text = "\n".join(lines[index : index + _MOST_STEPS])[match.end() :][:_LONGEST]
                 if match.re is made:
                     yield index, _steps(text, match["object"], signature)
                     continue
                 text = text if text.startswith(signature.name) else f"{signature.name}() {text}"
-                for start, story in _scenes(lines, index, text):
+                below = index - 1 == background
+                for start, story in _scenes(lines, index, text) if below else [(index, text)]:
                     yield start, _steps(*_with_object(story, signature), signature)
 
 
 def _scenes(lines: Sequence[str], index: int, text: str) -> Iterator[tuple[int, str]]:
-    """Yield the line of a story and its text: of a background one for each scenario below it."""
-    if index and lines[index - 1].strip() == "Background:":
-        for start, line in enumerate(lines[index + 1 :], index + 1):
-            if line.strip().startswith("Scenario:"):
-                steps = takewhile(lambda line: not line.strip().startswith("Scenario:"), lines[start + 1 :])
-                yield start, "\n".join([text.split("\n")[0], *steps])[:_LONGEST]
-    else:
-        yield index, text
+    """Yield each scenario below the background that `text` begins with, with its line."""
+    for start, line in enumerate(lines[index + 1 :], index + 1):
+        if line.strip().startswith("Scenario:"):
+            own = islice(lines, start + 1, start + 1 + _MOST_STEPS)
+            steps = takewhile(lambda line: not line.strip().startswith("Scenario:"), own)
+            yield start, "\n".join([text.split("\n")[0], *steps])[:_LONGEST]
 
 
 def _with_object(text: str, signature: Signature) -> tuple[str, str]:
