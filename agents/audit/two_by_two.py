@@ -178,13 +178,12 @@ class TwoByTwo:
         return next((each for each in lacking[-1:] if each.rpartition(".")[2] in self.dropped), "")
 
     def _expects_otherwise(self, name: str) -> bool:
-        """Return True if a new case, which fails on the old code, has the arguments of one that is gone, or one of
-        a single parameter has the value that took the place of its in others."""
-        pairs = [*self._pairs(name)]
-        told = any(expects_otherwise(old, new) for old, new, shows in pairs if shows)
-        return told or any(
-            len(old) == len(new) == 1 and (_plain(*old), _plain(*new)) in self._values for old, new, _ in pairs
-        )
+        """Return True if a new case has the arguments of one that is gone but for one: what is expected, if it
+        fails on the old code, or a value that took the place of this one where that is so."""
+        for old, new, shows in self._pairs(name):
+            if (shows and expects_otherwise(old, new)) or not self._values.isdisjoint(_differing(old, new)):
+                return True
+        return False
 
     def _pairs(self, name: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bool]]:
         """Yield the parameters of a case with those of each new one of its function that passes, and whether that
@@ -204,8 +203,7 @@ class TwoByTwo:
         """The parameters in whose place another one stands in cases that expect otherwise."""
         gone = [name for name in self._passing() if self._counterpart(name) not in self.now.tests]
         pairs = [(old, new) for name in gone for old, new, shows in self._pairs(name) if shows]
-        alike = [zip(old, new, strict=True) for old, new in pairs if expects_otherwise(old, new)]
-        return {(_plain(one), _plain(other)) for parts in alike for one, other in parts if one != other}
+        return {each for pair in pairs if expects_otherwise(*pair) for each in _differing(*pair)}
 
     def surroundings(self, name: str, now: str) -> str:
         """Say which files differ around a test that does not differ itself."""
@@ -231,9 +229,11 @@ class TwoByTwo:
         return TestChange(clean(name), status, why, clean(path), place.line if place else 1, diff)
 
 
-def _plain(parameter: str) -> str:
-    """Return a parameter as ids have it."""
-    return parameter.strip("'\"")
+def _differing(old: tuple[str, ...], new: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the one parameter in which two cases differ, then and now, as ids have it; nothing where more do."""
+    plain = [(one.strip("'\""), other.strip("'\"")) for one, other in zip(old, new, strict=False)]
+    found = [each for each in plain if each[0] != each[1]]
+    return found if len(found) == 1 and len(old) == len(new) else []
 
 
 def settled(

@@ -168,17 +168,18 @@ def test_a_case_that_is_gone_and_fails_has_to_have_a_case_with_its_arguments_in_
 @pytest.mark.parametrize(("now", "status"), [("cows", "expects otherwise"), ("cats", "gone")])
 def test_a_case_of_one_value_may_have_the_one_that_others_expect_now(now: str, status: str) -> None:
     def ended(plural: str, *outcomes: str) -> SuiteRun:
-        names = [f"t.py::test_plural[cow-{plural}]", f"t.py::test_same[{plural if plural == 'kine' else now}]"]
+        same = plural if plural == "kine" else now
+        names = [f"t.py::test_plural[cow-{plural}]", f"t.py::test_same[{same}]", f"t.py::test_back[cow-{same}]"]
         return SuiteRun(dict(zip(names, map(Ended, outcomes), strict=True)), "ended")
 
-    places = {name: Place(1, "", "", "") for name in ("t.py::test_plural", "t.py::test_same")}
+    places = {f"t.py::test_{name}": Place(1, "", "", "") for name in ("plural", "same", "back")}
     runs = (
-        ended("kine", "passed", "passed"), ended("kine", "failed", "failed"),
-        ended("cows", "passed", "passed"), ended("cows", "failed", "passed"),
+        ended("kine", *["passed"] * 3), ended("kine", *["failed"] * 3),
+        ended("cows", *["passed"] * 3), ended("cows", "failed", "passed", "passed"),
     )  # fmt: skip
     found = {change.id: change.status for change in TwoByTwo(*runs, places, places).changes()}
     assert found["t.py::test_plural[cow-kine]"] == "expects otherwise"
-    assert found["t.py::test_same[kine]"] == status
+    assert (found["t.py::test_same[kine]"], found["t.py::test_back[cow-kine]"]) == (status, status)
 
 
 @pytest.mark.parametrize(
