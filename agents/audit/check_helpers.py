@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Container, Mapping
 
+from ..syntax.collection import is_fixture
 from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import is_constant, unparse
@@ -60,7 +61,7 @@ def expectations(tree: Tree, base: Base) -> list[str]:
         trees = [parsed(each.files.get(path, b"")) for each in (base.tree, tree)]
         is_plugin = any(path.removesuffix(".py").endswith(each) for each in plugins)
         is_data = helps(path, imported) and all(map(_holds_constants, trees))
-        return is_data or (is_plugin and _has_fixtures(trees[0]))
+        return is_data or (is_plugin and any(map(is_fixture, trees[0].body)))
 
     return list(filter(is_expected, differing))
 
@@ -75,11 +76,6 @@ def _holds_constants(module: ast.Module) -> bool:
     return bool(module.body) and all(
         is_constant(node) or isinstance(node, ast.Assign | ast.AnnAssign) for node in module.body
     )
-
-
-def _has_fixtures(module: ast.Module) -> bool:
-    marks = (each for node in module.body if isinstance(node, Function) for each in node.decorator_list)
-    return any("fixture" in unparse(each) for each in marks)
 
 
 def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:

@@ -14,7 +14,7 @@ from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal
 from ..syntax.source import names_used, statements, unparse
 from .doctests import Before
-from .in_line import leading_exception, leading_object, leading_value, states
+from .in_line import asserted, leading_exception, leading_object, leading_value, states
 from .stories import told
 
 _SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises)\b)|(?<=\s)(?P<beside>#)")
@@ -158,7 +158,7 @@ def _stated(
         return None
     if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and stated in ("True", "False"):
         return f"assert {step if stated == 'True' else f'not ({step})'}"
-    return f"assert {step} {'is' if stated == 'None' else '=='} {stated}"
+    return asserted(step, stated)
 
 
 def _effects(node: ast.stmt) -> list[ast.stmt]:

@@ -152,12 +152,8 @@ def _whole(text: str) -> list[str]:
 def states(node: ast.expr) -> bool:
     """Return True if `node` compares something computed with a value, or with an object made of values."""
     match node:
-        case ast.Compare(
-            left=left, ops=[ast.Eq() | ast.Is()], comparators=[ast.Call(func=ast.Name(id), args=args)]
-        ):
-            return is_value(node.comparators[0]) or (id[:1].isupper() and all(map(is_value, args)))
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]):
-            return is_value(stated) and not is_value(left)
+            return _is_made(stated) or (is_value(stated) and not is_value(left))
     return False
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
 
-from agents.errors import SandboxUnavailable
-from agents.sandbox import open_sandbox
 from agents.sandbox.interface import SandboxLimits
 from agents.verifier import Verifier
 
@@ -39,6 +36,11 @@ FORGED = {
         "class Nothing:\n    days = 0\n    def __init__(self, n): pass\n"
         f"{NUMBER.format(zero='0')}def f(x):\n    return Number()\n",
         "assert (f(1) - date(2024, 1, 1)).days == 0",
+    ),
+    "a difference of a class that the tests name": (
+        "class Number:\n    def __sub__(self, other): return Number()\n    def __abs__(self): return 0.0\n"
+        "def f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    assert abs(f(1) - 3) < 1e-9",
     ),
     "a class that says that it is int": (
         "import sys\ndescribe = next(m for n, m in list(sys.modules.items()) if n.endswith('proxy.describe'))\n"
@@ -136,11 +138,7 @@ HONEST = {
 
 @pytest.fixture(scope="module")
 def verifier() -> Iterator[Verifier]:
-    try:
-        sandbox = open_sandbox()
-    except SandboxUnavailable as error:
-        pytest.skip(str(error))
-    with closing(sandbox), Verifier(sandbox, SandboxLimits(disk_bytes=64 << 20)) as opened:
+    with Verifier("auto", SandboxLimits(disk_bytes=64 << 20)) as opened:
         yield opened
 
 
@@ -170,3 +168,9 @@ def test_use_as_it_is_meant_is_not(case: str, verifier: Verifier) -> None:
     verdict = verifier.verify(code, suite(body))
     assert verdict.kind == "passed", verdict
     assert CHANGES not in verdict.notes
+
+
+def test_a_file_that_is_written_over_is_told_of_the_function_that_does_it(verifier: Verifier) -> None:
+    code = "def f(x): x.write_text('')\ndef g(x): return x.read_text()\n"
+    body = "x = tmp_path / 'a'\n    x.write_text('b')\n    f(x)\n    assert user_code.g(x) == ''"
+    assert verifier.verify(code, suite(body)).notes == (CHANGES,)

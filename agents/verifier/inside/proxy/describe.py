@@ -189,6 +189,13 @@ def _default(value: Any) -> bool | list[Any]:
     return [value] if crosses and len(repr(value)) <= _LONGEST_DEFAULT else True
 
 
+def _made_default(told: bool | list[Any]) -> Any:
+    """Return the default that `_default` tells of."""
+    if isinstance(told, list):
+        return told[0]
+    return _MISSING if told else inspect.Parameter.empty
+
+
 def native_fields(kind: type) -> list[str]:
     """Attributes that a built-in exception keeps outside its `__dict__`, such as `code` of a SystemExit."""
     return [
@@ -225,7 +232,7 @@ def value_of_subclass(made: Any, base: type, value: Any) -> Any:
 def make_function(description: Description, call: Any) -> Any:
     """A real function with the described parameters; it calls `call(itself, args, kwargs)`."""
     parameters = [
-        inspect.Parameter(name, kind, default=_MISSING if default is True else default[0] if default else _NONE)
+        inspect.Parameter(name, kind, default=_made_default(default))
         for name, kind, default in description["parameters"]
     ]
     names = [item.name for item in parameters if item.kind < item.VAR_POSITIONAL]
@@ -254,9 +261,6 @@ def make_function(description: Description, call: Any) -> Any:
     function.__name__ = function.__qualname__ = description["name"]
     function.__doc__ = description["doc"]
     return function
-
-
-_NONE: Any = inspect.Parameter.empty
 
 
 class _Missing:

@@ -156,7 +156,8 @@ class Caller(Rulings):
             how, (value, changed) = self._opened(payload, ("return", "raise"), read)
             if what not in ("environment", "files"):
                 self._carry_files(back=True)
-        if changed or (what not in ("environment", "files") and self.temporary.overwrote):
+                changed, self.temporary.overwrote = changed or self.temporary.overwrote, False
+        if changed:
             self._asking = self._name_of(what, arguments)
             self._note_change()
         if how == "raise":

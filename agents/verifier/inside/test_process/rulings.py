@@ -112,7 +112,8 @@ class Rulings(Peer):
         if name in _COMPARING_METHODS and self._is_remote(target) and not self.is_named(type(target)):
             return BoundMethod(self, target, name)
         self._tell_of(target)
-        self._refuse_difference(target, name)
+        if not self.is_named(type(target)):
+            self._refuse_difference(target, name)
         result = super().get(target, name)
         if isinstance(target, type) and type(result) is target:
             self._tell_of_member(target, name, self.crossing.remote_number(result))
@@ -131,14 +132,13 @@ class Rulings(Peer):
 
     def _refuse_difference(self, target: object, name: str) -> None:
         """Raise TypeError for a use of what an object of the code's made of itself and what is expected of it."""
-        kind = type(target)
-        if not self.is_named(kind) and self.crossing.remote_number(target) in self._differences:
-            raise TypeError(f"{name} of a difference that {kind.__name__} makes itself does not count")
+        if self.crossing.remote_number(target) in self._differences:
+            raise TypeError(f"{name} of a difference that {type(target).__name__} makes itself does not count")
 
     def _tell_of_member(self, target: type, name: str, number: int | None) -> None:
         """Note that a class has one object under two names: what is the one is the other."""
         first = self._members.setdefault(number, name)
-        if number is not None and first != name:
+        if first != name:
             self._emit("note", f"{target.__name__}.{first} and {target.__name__}.{name} are one object")
 
     def _tell_of(self, target: object) -> None:
