@@ -15,7 +15,7 @@ from ..records import Stopped
 from .interpreter import Interpreter
 
 NO_PROGRAMS: Mapping[str, bytes] = {}
-_MOST = 1 << 53
+MOST_LIMIT = 1 << 53
 """Of a limit: what is above is no whole number to every program that is told of it."""
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 
@@ -48,8 +48,8 @@ class SandboxLimits:
 def check_limit(name: str, value: float, *, whole: bool = True) -> None:
     """Raise UsageError for what is no number above 0, or none that ends anything (NaN, infinity)."""
     kinds = int if whole else (int, float)
-    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value <= _MOST:
-        raise UsageError(f"{name} has to be a {'whole ' if whole else ''}number above 0, at most {_MOST}.")
+    if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value <= MOST_LIMIT:
+        raise UsageError(f"{name} has to be a {'whole ' if whole else ''}number above 0, at most {MOST_LIMIT}.")
 
 
 @dataclass(frozen=True, slots=True)

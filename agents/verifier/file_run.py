@@ -49,6 +49,7 @@ class FileRun:
         self._outcomes: dict[str, Outcome] = {}
         self._ids: tuple[str, ...] = ()
         self._moved: list[str] = []
+        self._broke = False
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -109,8 +110,11 @@ class FileRun:
         self._gather(session)
         result = audit(session, expected, partial(_is_wanted, wanted=frozenset(wanted)), source)
         self._believe(session, result, isolated)
+        self._broke = self._broke or session.broke is not None
         if result.never is not None:
             self.never = result.never if self.never is None else self.never & result.never
+            if self._broke:  # what the tests reached before the break is not on record
+                self.never = None
             found = self._terms.sensitivities.of(source, result.digest)
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
@@ -147,7 +151,6 @@ class FileRun:
                 "imports": sorted(modules_imported(parse(self.file.source))),
                 "measure": self._measure,
                 "common": self.file.has_common_answers,
-                "wall_seconds": self._terms.limits.wall_seconds,
             },
             source=self.file.source,
             call_seconds=seconds,

@@ -10,11 +10,11 @@ import selectors
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..records import Stopped
-from ..sandbox.interface import Ended, Job, Running, Sandbox, SandboxLimits
+from ..sandbox.interface import MOST_LIMIT, Ended, Job, Running, Sandbox, SandboxLimits
 from .importable import ANYTHING, Importable
 from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
 from .inside_bytecode import Side
@@ -32,9 +32,10 @@ _MOST_RECORDS = 200_000
 _MOST_NESTED = 1_000_000
 _MOST_SIZE = 64 << 20
 """Lists and objects, and bytes, in all records of a session."""
-_MEASURING_SECONDS = 6.0
-_MEASURING_SHARE = 4.0
-"""Time for the passes beyond the test process's own limit: seconds, and a multiple of the tests' own time."""
+_MEASURING_SECONDS = 8.0
+_MEASURING_SHARE = 5.0
+"""Time to measure how much the tests notice, after their own: seconds, and a multiple of what they took."""
+_ALL = "all tests"
 
 
 class Cancelled(Exception):
@@ -102,7 +103,7 @@ class Session:
         self._call_began = 0.0
         self._test_began = 0.0
         self._current: str | None = None
-        self._tests_began = self._measure_until = 0.0
+        self._began = self._tests_began = self._measure_until = 0.0
         self.records: list[Record] = []
         self.broke: Break | None = None
         self.finished = False
@@ -116,7 +117,7 @@ class Session:
             for side, wire in self._wires.items():
                 selector.register(wire.socket, selectors.EVENT_READ, side)
             self._wires["test_process"].send(HELLO, json.dumps(self._task).encode())
-            self._test_began = time.monotonic()
+            self._began = self._test_began = time.monotonic()
             while self._going:
                 self._step(selector)
 
@@ -126,7 +127,9 @@ class Session:
         stack.callback(wire.close)
         lent = ":".join(self._terms.sandbox.interpreter.lent)
         argv = ["-I", "-B", "/src/inside/start.py", side, str(wire.descriptor), lent]
-        job = Job(argv, files, self._terms.limits, channels=[wire.descriptor])
+        wall = self._terms.limits.wall_seconds * (1 + _MEASURING_SHARE) + _MEASURING_SECONDS
+        limits = replace(self._terms.limits, wall_seconds=min(wall, MOST_LIMIT))
+        job = Job(argv, files, limits, channels=[wire.descriptor])
         self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
 
     @property
@@ -230,7 +233,11 @@ class Session:
         """Return the limit that is reached first: when that is, when it began, what it bounds, and its seconds."""
         test, call = ("test", "call") if self._current else ("import of the tests", "import of the code")
         seconds = self._test_seconds if self._current else self._terms.limits.wall_seconds
-        limits = [(self._test_began + seconds, self._test_began, test, seconds)]
+        wall = self._terms.limits.wall_seconds
+        limits = [
+            (self._test_began + seconds, self._test_began, test, seconds),
+            (self._began + wall, self._began, _ALL, wall),
+        ]
         if self._asked:
             limits.append((self._call_began + self._call_seconds, self._call_began, call, self._call_seconds))
         return min(limits)
@@ -244,6 +251,9 @@ class Session:
             return
         _, began, what, allowed = self._limit()
         stopped = Stopped("wall", time.monotonic() - began, allowed)
+        if what == _ALL:
+            self._break("limit", f"the {stopped}", stopped)
+            return
         self._break("overrun", f"the {what} did not return within {allowed:g} s", stopped)
 
     def _gone(self, side: Side) -> None:

@@ -264,3 +264,30 @@ def test_changes_of_a_value_keep_its_type_and_differ(value: object) -> None:
     assert others
     assert all(type(other) is type(value) and other != value for other in others)
     assert len(set(map(repr, others))) == len(others)
+
+
+SLOW = (
+    HEAD
+    + "import time\n"
+    + "".join(f"def test_{n}():\n    time.sleep(0.45)\n    assert add({n}, 1) == {n + 1}\n" for n in range(5))
+)
+
+
+def test_measuring_has_time_of_its_own_after_the_tests() -> None:
+    with Verifier(open_sandbox("none"), SandboxLimits(wall_seconds=3.5)) as verifier:
+        verdict = verifier.verify(ADD, SLOW)
+    assert (verdict.kind, verdict.refused) == ("passed", ())
+    assert all(strength.noticed for strength in verdict.strength)
+
+
+def test_all_tests_together_have_the_wall_time_and_no_assertion_counts_as_never_reached() -> None:
+    with Verifier(open_sandbox("none"), SandboxLimits(wall_seconds=2.0)) as verifier:
+        verdict = verifier.verify(ADD, SLOW)
+    assert verdict.kind == "passed"
+    assert not [note for note in verdict.notes if "never ran" in note]
+    with Verifier(open_sandbox("none"), SandboxLimits(wall_seconds=0.7), call_seconds=9.0) as verifier:
+        verdict = verifier.verify(
+            ADD, HEAD + "import time\ndef test_a():\n    time.sleep(5)\n    assert add(1, 1) == 2\n"
+        )
+    assert verdict.stopped is not None
+    assert (verdict.kind, verdict.stopped.limit) == ("stopped", "wall")

@@ -10,7 +10,6 @@ import os
 import random
 import re
 import sys
-import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -40,8 +39,6 @@ _TOOLS = (
     "sortedcontainers", "anyio", "sniffio", "idna", "pytest_asyncio", "typing_extensions",
 )  # fmt: skip
 """What runs the tests, some of it imported late."""
-_SPARE_SECONDS = 1.0
-"""Of the sandbox's wall time, for the start and the end of this process."""
 _COLLECT_EVERY = 20_000
 """Objects between collections of garbage: a run is short."""
 
@@ -176,8 +173,7 @@ def _choose_modules(
     asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail, note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
-        end = time.monotonic() + task["wall_seconds"] - _SPARE_SECONDS
-        reporter.measuring = Measuring(answers, task["tests_file"], apart, known, end, task["common"])
+        reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])
     return plugins
 
 

@@ -119,14 +119,12 @@ class CrossingAnswers:
 class Measuring:
     """Forks the servers at their moments (that before the import of the tests where `common` says that they may
     build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
-    writing to the host; `ask` says whether the host has the sensitivities to answers with a digest;
-    no pass goes on after `end`."""
+    writing to the host; `ask` says whether the host has the sensitivities to answers with a digest."""
 
     answers: CrossingAnswers | CallAnswers
     tests_file: str
     mute: Callable[[], None]
     ask: Callable[[str], bool]
-    end: float
     common: bool
     _servers: list[ForkServer] = field(default_factory=list, init=False)
     _seconds: Mapping[str, float] = field(default_factory=dict, init=False)
@@ -203,7 +201,7 @@ class Measuring:
         given = self.answers.given(), seconds
         for server in self._servers:
             server.given = given
-        passes = Passes(self.answers.spots(), tests, seconds, self.end)
+        passes = Passes(self.answers.spots(), tests, seconds)
         if digest is None:  # the code runs again, too, and may do something else
             passes.check(late)
         passes.run(late)

@@ -36,10 +36,15 @@ MOST_TRIED = 14
 MOST_TRIED_UNNOTICED = 40
 _SOME = 6
 """Changes of single answers before all are changed at once, of a test with more than can be tried."""
+_NEEDED_SECONDS = 4.0
 _MOST_SECONDS = 2.0
 _LEAST_SECONDS = 0.04
 _SHARE = 0.5
+"""For changes of tests that noticed none so far; for others at most, at least, and a share of the tests' time."""
 _LEAST_PASSES = 3
+_ALL_SECONDS = 5.0
+_ALL_SHARE = 3.0
+"""No pass goes on after this time: seconds, and a multiple of the tests' own time."""
 TEST_SECONDS = 0.3
 _NOTHING_TO_RUN_ON = ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 """Errors of a test without an example of hypothesis, or a case."""
@@ -236,11 +241,9 @@ class Passes:
         spots: Mapping[str, Sequence[Spot]],
         tests: Mapping[str, str],
         seconds: Mapping[str, float],
-        end: float,
     ) -> None:
-        """`tests` names for each item the test that it is part of, `seconds` what it took; no pass goes on after
-        `end`, a time of the monotonic clock."""
-        self._end = end
+        """`tests` names for each item the test that it is part of, `seconds` what it took."""
+        self._took = sum(seconds.values())
         common = [
             (name, spot)
             for name, found in spots.items()
@@ -256,8 +259,8 @@ class Passes:
             if len({spot.group for spot in own}) > MOST_TRIED_UNNOTICED:
                 tally.ranks[VALUE].insert(_SOME, (_ALL, 0))
         self._common = _spread([spot for _, spot in common])
-        self._seconds = seconds
         self._begun = time.monotonic()
+        self._end = self._begun + _ALL_SECONDS + _ALL_SHARE * self._took
         self._passes = 0
 
     @property
@@ -269,8 +272,8 @@ class Passes:
         if self._begun + taken >= self._end:
             return False
         if needed:
-            return taken < _MOST_SECONDS or self._passes < _LEAST_PASSES
-        return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * sum(self._seconds.values())))
+            return taken < _NEEDED_SECONDS or self._passes < _LEAST_PASSES
+        return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * self._took))
 
     def run(self, server: ForkServer) -> None:
         """Pass after pass of changes in the tests' own segments."""
@@ -298,8 +301,8 @@ class Passes:
         """One pass; the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
-        limit = 1.0 + 2 * sum(self._seconds.values()) + TEST_SECONDS * len(chosen)
-        results = server.run(order, min(limit, 3 * _MOST_SECONDS, self._end - time.monotonic()))
+        limit = 1.0 + 2 * self._took + TEST_SECONDS * len(chosen)
+        results = server.run(order, min(limit, self._end - time.monotonic()))
         left = []
         for item, (spot, number) in chosen.items():
             tally, change = self.tallies[item], spot.changes[number]
@@ -316,7 +319,7 @@ class Passes:
 
     def check(self, server: ForkServer) -> None:
         """A pass without a change: a test that fails in it does not do the same when it is run again."""
-        results = server.run({}, _MOST_SECONDS)
+        results = server.run({}, 1.0 + 2 * self._took)
         for item, tally in self.tallies.items():
             if results.get(item) == "noticed":
                 tally.ranks, tally.left = [[], [], []], 1
@@ -326,6 +329,7 @@ class Passes:
     def run_common(self, server: ForkServer) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
         full, aside, weak = self._common
+        limit = 1.0 + 2 * self._took
         for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
             settled = self._settled
             wanting = [item for item, tally in self.tallies.items() if tally.test not in settled]
@@ -333,7 +337,7 @@ class Passes:
                 return
             self._passes += 1
             change = spot.changes[number]
-            results = server.run({COLLECTION: (spot.group, number)}, _MOST_SECONDS)
+            results = server.run({COLLECTION: (spot.group, number)}, min(limit, self._end - time.monotonic()))
             for item in wanting:
                 tally, result = self.tallies[item], results.get(item)
                 if result in ("noticed", "missed"):
