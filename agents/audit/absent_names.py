@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from ..repository.suite import SuiteRun
 from ..syntax.clean_text import clean
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import encoded, lines_in
 from ..syntax.source import unparse
 from ..worktree.tree import Tree
 from .base import parsed, with_test_files
@@ -43,7 +43,7 @@ def _bearing(data: bytes) -> bytes:
             changed[id(node)] = [line for name in node.names for line in _tried(node, name)]
     if not changed:
         return data
-    text = decoded(data).splitlines()
+    text = lines_in(data)
     begun = 0
     for before, node, after in zip([None, *module.body], module.body, [*module.body[1:], None], strict=False):
         alone = (before is None or before.end_lineno != node.lineno) and (

@@ -19,7 +19,7 @@ from ..files import read_regular
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
-from ..syntax.encoding import decoded
+from ..syntax.encoding import decoded, lines_in
 from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
@@ -152,7 +152,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
     one that can't be read has none."""
     found: dict[str, TestPlace] = {}
     files = modules(tree, of_tests=True)
-    lines = {path: tree.files[path].decode("utf-8", "replace").splitlines() for path in files}
+    lines = {path: lines_in(tree.files[path]) for path, module in files.items() if module.body}
     classes = {
         node.name: (path, node) for path in files for node in files[path].body if isinstance(node, ast.ClassDef)
     }

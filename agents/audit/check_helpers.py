@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 
 from ..syntax.collection import is_fixture
 from ..syntax.definitions import Function
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import encoded, lines_in
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree
 from .base import Base, is_of_tests, modules, named, parsed
@@ -91,7 +91,7 @@ def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:
     ]
     if not differing:
         return new
-    lines, then = decoded(new).splitlines(), decoded(old).splitlines()
+    lines, then = lines_in(new), lines_in(old)
     for node, was in reversed(differing):
         lines[node.lineno - 1 : node.end_lineno] = then[was.lineno - 1 : was.end_lineno]
     return encoded("\n".join(lines) + "\n", new)

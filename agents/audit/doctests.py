@@ -10,7 +10,7 @@ from dataclasses import replace
 from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParser, Example
 
 from ..syntax.clean_text import clean
-from ..syntax.encoding import decoded, encoded
+from ..syntax.encoding import decoded, encoded, lines_in
 from ..worktree.tree import Tree, never_changes
 from .base import Base, HasBody, named, parsed
 from .records import Tampering
@@ -63,7 +63,7 @@ def _examples(path: str, data: bytes) -> dict[tuple[str, str], tuple[int, Exampl
 def _documented(data: bytes, other: bytes) -> bytes:
     told = {name: ast.get_docstring(node, clean=False) or "" for name, node in named(parsed(other))}
     nodes = {name: node for name, node in named(parsed(data)) if name in told and node.body}
-    lines = decoded(data).splitlines() if nodes else []
+    lines = lines_in(data) if nodes else []
     for name, node in sorted(nodes.items(), key=lambda item: -item[1].body[0].lineno):
         own = ast.get_docstring(node, clean=False) or ""
         if own == told[name] or ">>>" not in own + told[name]:

@@ -128,7 +128,7 @@ def _written(names: Mapping[str, str], data: bytes) -> bytes:
         tokens = [*tokenize.generate_tokens(io.StringIO(text, newline="").readline)]
     except (ValueError, SyntaxError, tokenize.TokenError):
         return data
-    lines = text.splitlines(keepends=True)
+    lines = [*io.StringIO(text, newline="")]
     for token in reversed(tokens):
         (row, first), (last, end) = token.start, token.end
         is_path = token.type == tokenize.STRING and "." in token.string and bool(_PATH.fullmatch(token.string))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import io
+import re
 import tokenize
 
 
 def decoded(data: bytes) -> str:
     """The text of a Python file. Raises ValueError (SyntaxError for an unknown encoding)."""
     return data.decode(_encoding(data))
+
+
+def lines_in(data: bytes) -> list[str]:
+    """The lines of a Python file as Python counts them, without their ends (a form feed ends none). Raises
+    ValueError."""
+    *lines, last = re.split(r"\r\n?|\n", decoded(data))
+    return [*lines, last] if last else lines
 
 
 def encoded(text: str, like: bytes) -> bytes:

@@ -20,3 +20,12 @@ def test_only_the_functions_that_assert_are_put_back_and_only_where_no_code_impo
     assert (
         old_checks(Tree(Path(), {"testing.py": new.encode(), "a.py": b"from testing import make\n"}), base) == {}
     )
+
+
+def test_a_form_feed_ends_no_line() -> None:
+    page = b"X = '\\f'\n\x0c\n"
+    new = CHECK.replace("assert x == 1", "pass").encode()
+    base = Base(
+        Tree(Path(), {"testing.py": page + CHECK.encode()}), {"testing.py": frozenset({8})}, ("testing.py",)
+    )
+    assert old_checks(Tree(Path(), {"testing.py": page + new}), base) == {"testing.py": page + CHECK.encode()}

@@ -83,10 +83,13 @@ def test_a_module_in_the_place_of_another_is_named(
 def test_an_assertion_that_takes_other_values_is_named(old: str, new: str, what: str | None) -> None:
     before, now = (
         places_of(
-            Tree(Path(), {"test_a.py": f"class TestA:\n    def test_a(self):\n        assert {each}\n".encode()})
+            Tree(
+                Path(),
+                {"test_a.py": f"\x0c\nclass TestA:\n    def test_a(self):\n        assert {each}\n".encode()},
+            )
         )
         for each in (old, new)
     )
     assert [(each.line, each.why) for each in weaker_asserts(before, now)] == (
-        [(3, f"test_a.py::TestA::test_a: {what}")] if what else []
+        [(4, f"test_a.py::TestA::test_a: {what}")] if what else []
     )
