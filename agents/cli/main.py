@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from typing import NoReturn
 
-from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError
+from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownOptionError, UnusedCliTokensError
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
@@ -158,10 +158,17 @@ def commands() -> Mapping[str, ArgumentCollection]:
 
 
 def elsewhere(error: CycloptsError) -> str:
-    """Return a sentence on the commands that have an option which this one lacks; an empty text where none has."""
+    """Return a sentence on the commands that have an option which this one lacks, or on words that it doesn't take;
+    an empty text for another error."""
+    command = error.command_chain or ()
+    if isinstance(error, UnusedCliTokensError):
+        words = repr(" ".join(error.unused_tokens or ()))[:200]
+        if command:
+            return f"{' '.join(command)} takes no {words}; see {' '.join(command)} --help."
+        return f"{words} stands outside of the spec; put the whole spec in quotes."
     if not isinstance(error, UnknownOptionError):
         return ""
-    command, option = error.command_chain or (), (error.token.keyword or error.token.value).partition("=")[0]
+    option = (error.token.keyword or error.token.value).partition("=")[0]
     if option in _OWN_COMMANDS and command == ("verify",):
         return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
     having = [name for name, found in commands().items() if any(option in each.names for each in found)]

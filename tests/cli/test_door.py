@@ -86,6 +86,8 @@ def test_a_command_that_is_mistyped_is_named_before_its_arguments_are_complained
         ((SPEC, "--model", ""), "model is empty; name a model, or leave it out."),
         ((SPEC, "--drafts", "9" * 20), "Must be <= 64."),
         (("audit", ".", "--seconds", "inf"), "Must be <= 1000000000."),
+        (("sort", "a", "list"), "'a list' stands outside of the spec; put the whole spec in quotes."),
+        (("verify", "s.py", "t.py", "u.py"), "verify takes no 'u.py'; see verify --help."),
     ],
 )
 def test_a_fault_is_one_sentence_and_leaves_nothing(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
