@@ -139,7 +139,7 @@ def test_a_task_that_evalplus_could_not_judge_is_refused_before_anything_is_aske
     assert "it has no usable plus_input; give EvalPlus's HumanEval+ file." in said
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.usefixtures("_sandboxed")
 def test_the_throughput_of_each_way_is_measured_on_the_same_pairs(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "docs.measure.speed", "--data", str(data_file(tmp_path))]

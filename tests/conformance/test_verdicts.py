@@ -43,7 +43,7 @@ try:
 except SandboxUnavailable as error:
     found = str(error)
 else:
-    patient = Verifier(sandbox, SandboxLimits(wall_seconds=40.0))
+    patient = Verifier(sandbox, SandboxLimits(wall_seconds=40.0), call_seconds=20.0)
     with Verifier(sandbox) as verifier, patient, ThreadPoolExecutor(2) as pool:
         chosen = lambda case: patient if case["kind"] == "honest" else verifier
         verdicts = pool.map(lambda case: chosen(case).verify(case["user_code"], case["tests"]), cases)
@@ -60,7 +60,7 @@ def verdicts(request: pytest.FixtureRequest) -> Mapping[str, Verdict]:
     with (
         closing(open_or_skip(request.param)) as sandbox,
         Verifier(sandbox) as verifier,
-        Verifier(sandbox, SandboxLimits(wall_seconds=40.0)) as patient,
+        Verifier(sandbox, SandboxLimits(wall_seconds=40.0), call_seconds=20.0) as patient,
         ThreadPoolExecutor(2) as pool,
     ):
         cases = _cases if request.param != "container" else _cases[:MOST_IN_A_CONTAINER]

@@ -26,7 +26,7 @@ NEW = {"a.py": "A = 2\n", "b.py": "B = 2\n"}
 
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
-    "points", [pytest.param(16, marks=pytest.mark.thorough), pytest.param(50, marks=pytest.mark.slow)]
+    "points", [pytest.param(8, marks=pytest.mark.thorough), pytest.param(50, marks=pytest.mark.slow)]
 )
 def test_a_heal_that_is_killed_at_any_point_can_be_undone(tmp_path: Path, points: int) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -35,7 +35,7 @@ CODES = {
     ),
     "hangs": "def f(x):\n    while True:\n        pass\n",
 }
-_HANGS_EVERY = 50
+_HANGS_EVERY = 25
 _TOGETHER_EVERY = 7
 
 

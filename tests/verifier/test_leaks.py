@@ -19,7 +19,7 @@ from .conftest import Left
 pytestmark = pytest.mark.thorough
 
 ROOT = Path(__file__).parents[2]
-COUNTS = [60, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+COUNTS = [30, pytest.param(1000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
 
 
 def verify_in_a_row(name: str, count: int) -> dict[str, Any]:
