@@ -158,8 +158,8 @@ def commands() -> Mapping[str, ArgumentCollection]:
 
 
 def elsewhere(error: CycloptsError) -> str:
-    """Return a sentence on the commands that have an option which this one lacks, or on words that it doesn't take;
-    an empty text for another error."""
+    """Return a sentence on the commands that have an option which this one lacks, or on words that it does not
+    take; an empty text for another error."""
     command = error.command_chain or ()
     if isinstance(error, UnusedCliTokensError):
         words = repr(" ".join(error.unused_tokens or ()))[:200]
