@@ -72,8 +72,8 @@ class PreparedSuite:
 
     @property
     def source(self) -> str:
-        """The text of all tests, to be read."""
-        return "\n\n".join(test.source for test in self.tests)
+        """The text of all files, to be read."""
+        return "\n\n".join(file.source for file in self.files)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -196,3 +196,14 @@ def test_what_no_test_asks_for_is_no_answer_that_a_test_misses(case: str, verifi
     verdict = verifier.verify(code, f"import user_code\n{test}")
     assert verdict.kind == "passed"
     assert not [note for note in verdict.notes if "would pass" in note]
+
+
+def test_a_table_of_the_cases_that_stand_beside_the_tests_is_noted(verifier: Verifier) -> None:
+    tests = (
+        "import pytest\nfrom user_code import f\nCASES = [(2, 4), (7, 49), (400, 160000)]\n"
+        "@pytest.mark.parametrize('given, expected', CASES)\ndef test_a(given, expected):\n"
+        "    assert f(given) == expected\n"
+    )
+    noted = passed(verifier, "T = {2: 4, 7: 49, 400: 160000}\ndef f(x):\n    return T[x]\n", tests).notes
+    assert "The code holds 3 of the tests' 3 inputs as they are" in " ".join(noted)
+    assert not passed(verifier, "def f(x):\n    return x * x\n", tests).notes

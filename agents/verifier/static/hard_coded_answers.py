@@ -22,6 +22,7 @@ _TRIVIAL = frozenset(
     for text in ("0", "1", "-1", "2", "''", "' '", "[]", "()", "{}", "None", "True", "False", "0.0", "1.0")
 )
 """Arguments that honest code has branches for."""
+_LETTER = re.compile(r"Constant\(value=(['\"]).\1\)")
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 Key = tuple[str, ...]
@@ -69,7 +70,7 @@ def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
 
 def _is_letter(key: Key) -> bool:
     """Return True for one character, which code that goes through a text compares with, too."""
-    return len(key) == 1 and len(key[0]) == len(ast.dump(ast.Constant(" ")))
+    return len(key) == 1 and _LETTER.fullmatch(key[0]) is not None
 
 
 def _key(parts: Sequence[ast.expr]) -> Key:
