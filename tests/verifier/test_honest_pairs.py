@@ -59,8 +59,34 @@ PAIRS = {
         "def test_a(capsys):\n    say()\n    assert capsys.readouterr().out == 'hi'\n",
         "out=None", "out=sys.stdout",
     ),
+    "a recursion through a decorator of the code": (
+        "import functools\ndef memo(f):\n    kept = {}\n    @functools.wraps(f)\n    def known(n):\n        if n not in kept:\n"
+        "            kept[n] = f(n)\n        return kept[n]\n    return known\n",
+        "def test_a():\n    @memo\n    def fib(n):\n        return n if n < 2 else fib(n - 1) + fib(n - 2)\n"
+        "    assert fib(90) == 2880067194370816120\n",
+        "return kept[n]", "return n",
+    ),
+    "what repr writes, evaluated": (
+        "import dataclasses, datetime\n@dataclasses.dataclass\nclass Day:\n    on: datetime.date\n    size: int = 1\n",
+        "import datetime\ndef test_a():\n    day = Day(datetime.date(2020, 1, 2), -3)\n    again = eval(repr(day))\n"
+        "    assert again == day and again is not day\n    assert (again.size, again.on.year) == (-3, 2020)\n",
+        "class Day:", "class Day:\n    def __repr__(self): return f'Day({self.on!r}, 3)'",
+    ),
+    "arithmetic of the tests, evaluated": (
+        "import ast, operator\ndef calc(text):\n    def of(node):\n        if isinstance(node, ast.Constant):\n            return node.value\n"
+        "        ops = {ast.Add: operator.add, ast.Mult: operator.mul}\n"
+        "        return ops[type(node.op)](of(node.left), of(node.right))\n    return of(ast.parse(text, mode='eval').body)\n",
+        "@pytest.mark.parametrize('text', ['1 + 2 * 3', '(1 + 2) * 3'])\ndef test_a(text):\n    assert calc(text) == eval(text)\n",
+        "operator.mul", "operator.sub",
+    ),
 }  # fmt: skip
+WRITTEN = (
+    "'v'", "'print(V)'", "'V.__init__.__globals__'", "'[v for v in [V()]][0]'", "'(lambda: V())()'",
+    "'datetime.sys.exit()'", '"__import__(\'os\')"', "'\\'{0.x}\\'.format(V())'", "'V().x'", "b'V()'",
+)  # fmt: skip
 REFUSED = {
+    "eval under another name": "def test_a():\n    run = eval\n    assert run(str(f(1))) == 1\n",
+    "eval that is handed on": "def test_a():\n    assert list(map(eval, [str(f(1))])) == [1]\n",
     "pytest's own fixture under the name of one of the tests'": (
         "@pytest.fixture\ndef cache(cache):\n    return cache\ndef test_a(cache):\n    assert f(1) == 1\n"
     ),
@@ -99,6 +125,16 @@ def test_right_code_passes_and_wrong_code_fails(case: str, verifier: Verifier) -
     assert place.count(right) >= 1
     changed = (code.replace(right, wrong), source) if place is code else (code, source.replace(right, wrong))
     assert verifier.verify(*changed).kind == "failed"
+
+
+@pytest.mark.parametrize("text", WRITTEN)
+@pytest.mark.parametrize("shared", ["", "caplog"])
+def test_eval_runs_nothing_else_that_the_code_writes(text: str, shared: str, verifier: Verifier) -> None:
+    code = f"class V:\n    x = 1\n    def __repr__(self): return {text}\n"
+    tests = f"import datetime\ndef test_a({shared}):\n    v = V()\n    assert eval(V.__repr__(v)) is not None\n"
+    verdict = verifier.verify(code, with_imports(code, tests))
+    assert verdict.kind == "failed"
+    assert "eval takes" in verdict.outcomes[0].detail
 
 
 @pytest.mark.parametrize("case", REFUSED)

@@ -166,7 +166,7 @@ class Uses:
             yield from self._special(node.id, frozenset())
         if hasattr(builtins, node.id) and not (node.id in ROWS["@builtins"].isolated or node.id.startswith("__")):
             yield f"it uses {node.id}, which tests may not"
-        if node.id in ("getattr", "setattr", "delattr", "vars") and self._names.call_of(node) is None:
+        if node.id in ("getattr", "setattr", "delattr", "vars", "eval") and self._names.call_of(node) is None:
             yield f"it uses {node.id} in a way that tests may not"
         yield from self._path(node)
 

@@ -262,7 +262,7 @@ class Responder(Peer):
                 kind, payload = self._channel.receive()
                 if kind != ASK:
                     break
-                self._answer(payload)
+                self.nested(self._answer, payload)
             how, body, _ = json.loads(payload)
             value, _ = self._crossing.unpack(body)
         if how == "raise":

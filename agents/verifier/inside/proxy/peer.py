@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import operator
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -27,6 +28,12 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 """Functions that each process may have applied to its objects by the other."""
 
 
+_FRAMES = 16
+_DEEPEST = 8_000
+"""Frames that one question within another takes here, and the recursion limit that they may come to: each takes a
+part of the C stack."""
+
+
 class Peer:
     """Asks the other process to use its objects; what that raises is raised here. This one asks nothing and admits
     no object: plain data alone crosses."""
@@ -36,6 +43,15 @@ class Peer:
     def ask(self, what: str, *arguments: Any) -> Any:
         """Return the answer to one question. Raises ChannelClosed, Unshareable."""
         raise Unshareable("only plain data crosses here")
+
+    def nested(self, answer: Callable[[bytes], None], payload: bytes) -> None:
+        """Answer what is asked within a question; the frames that this takes count for no recursion limit."""
+        room = _FRAMES if sys.getrecursionlimit() < _DEEPEST else 0
+        sys.setrecursionlimit(sys.getrecursionlimit() + room)
+        try:
+            answer(payload)
+        finally:
+            sys.setrecursionlimit(sys.getrecursionlimit() - room)
 
     def get(self, target: object, name: str) -> Any:
         """Get an attribute of an object of the other process."""

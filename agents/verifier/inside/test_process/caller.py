@@ -151,7 +151,7 @@ class Caller(Rulings):
                 if kind != ASK:
                     break
                 self._asking = self._name_of(what, arguments)
-                self._called_back(payload)
+                self.nested(self._called_back, payload)
             read = self._unpack_subclass if what == "subclass" else self.crossing.unpack
             how, (value, changed) = self._opened(payload, ("return", "raise"), read)
             if what not in ("environment", "files"):

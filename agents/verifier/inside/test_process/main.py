@@ -25,6 +25,7 @@ from ..proxy.program import divert, run_program
 from .asked_again import PlainCalls
 from .asserts import Asserts
 from .caller import Caller, write_as_json
+from .evaluate import restrict_eval
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
@@ -153,6 +154,7 @@ def _choose_modules(
         )
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
         write_as_json()
+        restrict_eval(task["tests_file"], lambda value: caller.crossing.remote_number(value) is not None)
         reporter.between_tests = caller.end_test
         reporter.caught_by_code = lambda: caller.caught
         reporter.after_collection = caller.capabilities.keep
@@ -167,6 +169,7 @@ def _choose_modules(
 
         if task["importable"]["allowed"] is not None:
             ImportRule([*_TOOLS, *task["importable"]["allowed"]], task["importable"]["named"]).hold()
+        restrict_eval(task["tests_file"], lambda value: getattr(value, "__module__", "") == "user_code")
         answers = CallAnswers()
         load(answers)
         divert(answers.recorded(run_program))

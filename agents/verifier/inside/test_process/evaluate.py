@@ -1,0 +1,71 @@
+"""`eval` as tests may use it: of data, arithmetic, and calls of the code's classes and functions, as `repr` writes
+them. A text may come from the code, and must not run anything else here."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import datetime
+import decimal
+import fractions
+import pathlib
+import sys
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_NODES = (
+    ast.Expression, ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List,
+    ast.Set, ast.Dict, ast.Call, ast.keyword, ast.Name, ast.Attribute, ast.Load, ast.unaryop, ast.operator,
+    ast.boolop, ast.cmpop,
+)  # fmt: skip
+_FUNCTIONS = (
+    bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, abs, divmod, len,
+    max, min, pow, round, sorted, sum, collections.Counter, collections.OrderedDict, collections.deque,
+    datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal,
+    fractions.Fraction, pathlib.PurePosixPath, pathlib.PosixPath,
+)  # fmt: skip
+_MODULES = (collections, datetime, decimal, fractions, pathlib)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def restrict_eval(tests_file: str, is_of_code: Callable[[object], bool]) -> None:
+    """Have `eval` refuse, where the tests call it, what is no such expression: it raises ValueError."""
+    whole = builtins.eval
+
+    def evaluate(source: Any, given: Any = None, local: Any = None, /) -> Any:
+        frame = sys._getframe(1)
+        names = (frame.f_globals if given is None else given), (frame.f_locals if given is None else local)
+        if frame.f_code.co_filename.endswith(tests_file):
+            scope = {**vars(builtins), **names[0], **(names[1] or {})}
+            _check(source, scope, is_of_code, () if given is None else _PLAIN)
+            return whole(source, scope)
+        return whole(source, *(names if local is not None or given is None else names[:1]))
+
+    builtins.eval = evaluate
+
+
+def _check(source: Any, scope: Mapping[str, Any], is_of_code: Callable[[object], bool], plain: Any) -> None:
+    """Raise ValueError for a text that is no expression of the kinds above."""
+
+    def is_harmless(node: ast.AST) -> bool:
+        if not isinstance(node, (ast.Name, ast.Attribute)):
+            return isinstance(node, _NODES) and all(map(is_harmless, ast.iter_child_nodes(node)))
+        names: list[str] = []
+        while isinstance(node, ast.Attribute):
+            names, node = [node.attr, *names], node.value
+        found = scope.get(node.id) if isinstance(node, ast.Name) else None
+        named = isinstance(found, (type, types.ModuleType)) or type(found).__name__ == "function"  # a proxy's, too
+        if named and is_of_code(found):
+            return not any(name.startswith("_") for name in names)
+        for name in names:
+            found = getattr(found, name, None) if _is_one(found, *_MODULES, datetime.timezone) else None
+        return _is_one(found, *_FUNCTIONS, datetime.timezone.utc) or (found is not None and type(found) in plain)
+
+    if type(source) is not str or not is_harmless(ast.parse(source.strip(), mode="eval")):
+        raise ValueError(f"eval takes data, and calls of what the code defines, alone here: {source!r:.80}")
+
+
+def _is_one(value: object, *others: object) -> bool:
+    return any(value is each for each in others)
