@@ -187,6 +187,11 @@ ASKED_BY_NONE = {
         "class Odd:\n    def __contains__(self, x):\n        return x % 2 == 1\n",
         "def test_a():\n    assert 3 in user_code.Odd()\n",
     ),
+    "the hash of what stands in a set": (
+        "import enum\nclass State(enum.Enum):\n    NEW = 1\n    OLD = 2\n    def ends(self):\n"
+        "        return self is State.OLD\n",
+        "State = user_code.State\ndef test_a():\n    assert {s for s in State if s.ends()} == {State.OLD}\n",
+    ),
 }
 
 
