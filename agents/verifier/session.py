@@ -233,11 +233,10 @@ class Session:
         """Return the limit that is reached first: when that is, when it began, what it bounds, and its seconds."""
         test, call = ("test", "call") if self._current else ("import of the tests", "import of the code")
         seconds = self._test_seconds if self._current else self._terms.limits.wall_seconds
-        wall = self._terms.limits.wall_seconds
-        limits = [
-            (self._test_began + seconds, self._test_began, test, seconds),
-            (self._began + wall, self._began, _ALL, wall),
-        ]
+        limits = [(self._test_began + seconds, self._test_began, test, seconds)]
+        if self._current:
+            wall = self._terms.limits.wall_seconds
+            limits.append((self._began + wall, self._began, _ALL, wall))
         if self._asked:
             limits.append((self._call_began + self._call_seconds, self._call_began, call, self._call_seconds))
         return min(limits)
