@@ -115,6 +115,11 @@ def test_what_is_no_signature_is_refused(text: str) -> None:
         ("Write a generator function down(n) that yields.", "def down(n) -> Iterator"),
         ("An async generator ticks(n).", "async def ticks(n) -> AsyncIterator"),
         ("Write a password generator make(n) for me.", "def make(n)"),
+        (
+            "From: school office\nRe: marks\n\nPlease: grade_of(points, bonus) returns a letter.",
+            "def grade_of(points, bonus)",
+        ),
+        ("Issue: split_bill loses cents\n\nsplit_bill(5, 2) has to be [3, 2].", "def split_bill(...)"),
         ("## price(kg: float) -> float\n\n| zone | price |\n|---|---|", "def price(kg: float) -> float"),
     ],
 )
