@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..records import Board, Candidate, Grade, LedgerEntry, Ruling, Verdict
+from .votes import with_failure
 
 
 def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
@@ -13,10 +14,11 @@ def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
     """
     verdict = board.verdict(leader.id)
     refused = {refusal.test_id: refusal.reason for refusal in verdict.refused}
-    ledger = tuple(
+    entries = (
         LedgerEntry(test, "refused" if test.id in refused else "counts", reason=refused.get(test.id, ""))
         for test in board.tests
     )
+    ledger = tuple(with_failure(entry, verdict) for entry in entries)
     outcomes = [verdict.passes(entry.test.id) for entry in ledger if entry.standing == "counts"]
     passed, failed = outcomes.count(True), outcomes.count(False)
     grade, why = _grade(ledger, verdict, failed)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from ..records import Candidate, Clause, LedgerEntry, Test
+from ..records import Candidate, Clause, LedgerEntry, Test, Verdict
 from ..syntax.checks import checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
 from .agreement import Agreement, exception_of, independent, runnable
@@ -195,7 +195,16 @@ def ledger(
         reason = f"{failing} of {len(agreement.voters)} drafts don't do what it expects"
         return LedgerEntry(test, "contested", 1, failing, reason)
 
-    return tuple(map(entry, agreement.board.tests))
+    verdict = agreement.board.verdict(leader.id)
+    return tuple(with_failure(entry(test), verdict) for test in agreement.board.tests)
+
+
+def with_failure(entry: LedgerEntry, verdict: Verdict) -> LedgerEntry:
+    """Return `entry` with what the candidate of `verdict` did, where it fails a test that counts."""
+    outcome = verdict.outcome(entry.test.id)
+    if entry.standing != "counts" or outcome.status == "passed":
+        return entry
+    return replace(entry, failure=outcome.detail or outcome.status)
 
 
 def _voted(test: Test, counted: Tally) -> LedgerEntry:

@@ -19,6 +19,8 @@ class LedgerEntry:
     votes_for: int = 0
     votes_against: int = 0
     reason: str = ""
+    failure: str = ""
+    """What the leader did, where it fails a test that counts."""
 
 
 @dataclass(frozen=True, slots=True)

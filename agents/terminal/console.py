@@ -160,7 +160,7 @@ class Console:
         """Print the end of a run, for a person."""
         from rich.text import Text
 
-        from .next_steps import next_steps, summary_lines
+        from .next_steps import failure_lines, next_steps, summary_lines
         from .safe_console import source_text
 
         out = self.out
@@ -173,7 +173,7 @@ class Console:
             out.print(grade.append(f": {result.why}", style="none"))
         if result.track_record is not None:
             out.print(str(result.track_record))
-        self.lines(clause_lines(result, whole=False))
+        self.lines([*failure_lines(result), *clause_lines(result, whole=False)])
         self.lines(question_lines(result))
         self.lines(next_steps(result))
         if result.isolation == "in-process":

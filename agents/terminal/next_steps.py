@@ -5,6 +5,17 @@ from __future__ import annotations
 from ..records import RunResult
 
 MORE_DRAFTS = 12
+_MOST_FAILURES = 3
+"""Shown after a run; the ledger has them all."""
+
+
+def failure_lines(result: RunResult) -> list[str]:
+    """Return what the delivered code does on tests that it fails and that count, trusted ones first."""
+    failing = sorted((entry for entry in result.ledger if entry.failure), key=lambda entry: not entry.test.trusted)
+    shown = [(entry.test, entry.failure.split("\n")[0]) for entry in failing[:_MOST_FAILURES]]
+    lines = [f"Fails: {failure if test.origin == 'spec' else f'{test.id}: {failure}'}" for test, failure in shown]
+    more = len(failing) - len(shown)
+    return [*lines, f"Fails: {more} more in {result.run_dir}/ledger.json"] if more else lines
 
 
 def next_steps(result: RunResult) -> list[str]:

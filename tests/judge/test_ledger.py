@@ -29,7 +29,7 @@ def test_every_test_has_an_entry_in_the_boards_order() -> None:
 
 def test_a_trusted_test_counts_whatever_the_drafts_return() -> None:
     judged = board({TRUSTED: "9"}, dict.fromkeys((A, B, C), ("8",)))
-    assert entries(judged) == [LedgerEntry(TRUSTED, "counts")]
+    assert entries(judged) == [LedgerEntry(TRUSTED, "counts", failure="assert 8 == 9")]
 
 
 def test_a_test_that_nobody_doubts_counts_without_votes() -> None:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agents.records import ClauseCheck, Dispute, Grade, Need, RunResult, Usage
-from agents.terminal.next_steps import next_steps
+from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, TestOrigin, Usage
+from agents.terminal.next_steps import failure_lines, next_steps
+
+from ..support.boards import value_test
 
 OPEN = ClauseCheck("lower case", 1, (Need("input", "lower case"),), would_test="f('iv') == ...")
 
@@ -38,3 +40,22 @@ def test_without_questions_there_is_still_something_to_do(grade: Grade) -> None:
 
 def test_a_consensus_is_told_that_an_example_is_missing() -> None:
     assert steps("consensus") == ["Next: an example in the spec, `call == value`, can make it verified."]
+
+
+def test_what_the_code_does_on_tests_that_it_fails_is_told_trusted_ones_first() -> None:
+    origins: tuple[TestOrigin, ...] = ("generated", "generated", "user", "spec")
+    failing = [
+        LedgerEntry(
+            value_test(f"test_{number}", f"f({number})", "1", origin), "counts", failure=f"f({number}): 2\nmore"
+        )
+        for number, origin in enumerate(origins)
+    ]
+    passing = LedgerEntry(value_test("test_9", "f(9)", "1"), "counts")
+    result = RunResult(schema_version=1, exit_code=1, ledger=(passing, *failing), run_dir="runs/a")
+    told = [
+        "Fails: test_2: f(2): 2",
+        "Fails: f(3): 2",
+        "Fails: test_0: f(0): 2",
+        "Fails: 1 more in runs/a/ledger.json",
+    ]
+    assert failure_lines(result) == told
