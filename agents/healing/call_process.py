@@ -26,6 +26,7 @@ from ..syntax.source import parse_expression
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
+from ..verifier.inside.proxy.plain_source import value_of
 from ..verifier.inside_bytecode import programs
 from ..verifier.wire import Violation, Wire
 
@@ -189,12 +190,12 @@ def read_call(source: str, receiver: list[str] | None) -> CapturedCall:
     keywords = made.keywords if isinstance(made, ast.Call) else []
     state = _literals(keywords) if receiver is not None and receiver[0] == "instance" else None
     crossing = PlainCrossing(2)
-    args = tuple(ast.literal_eval(each) for each in node.args)
+    args = tuple(value_of(each) for each in node.args)
     return CapturedCall(receiver, crossing.pack((state, args, _literals(node.keywords))), crossing)
 
 
 def _literals(keywords: list[ast.keyword]) -> dict[str, Any]:
-    return {str(each.arg): ast.literal_eval(each.value) for each in keywords}
+    return {str(each.arg): value_of(each.value) for each in keywords}
 
 
 def is_method(function: Callable[..., Any]) -> bool:

@@ -22,11 +22,11 @@ from ..records import Stopped
 from ..records.heal import Answer, Call, Item, Observation, RaisedError
 from ..repository.suite import error_programs
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
-from ..sandbox.interpreter import LENDING
 from ..sandbox.sockets import ready
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..syntax.encoding import encoded
+from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree
 from .expectations import EXPECT_CALL, ExpectedCall
 
@@ -247,7 +247,7 @@ class TreeCase(Case):
             "asked": [(each.path, each.source) for each in invocation.asked],
         }
         files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-        files |= error_programs() | {"inside/lending.py": LENDING.read_bytes()}
+        files |= programs("suite_process", self.sandbox.interpreter) | error_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": self.tree.archive(changed)}
         ours, theirs = socket.socketpair()
         with closing(ours), closing(theirs):

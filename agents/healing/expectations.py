@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from ..errors import UsageError
 from ..records.heal import Answer, Call, HealRequest, Item
 from ..sandbox.host.search import is_found
-from ..syntax.literals import is_literal
 from ..syntax.source import names_bound, names_used, parse_expression, statements, unparse
+from ..verifier.inside.proxy.plain_source import is_plain, value_of
 
 EXPECT_CALL = "--expect-call"
 RAISES = "raises "
@@ -142,9 +142,9 @@ def answered_by(call: Call, answer: str) -> str:
 
 def is_same(one: str, other: str) -> bool:
     """Return True if two answers are one text, or equal values of plain data: a whole fraction is its number."""
-    if one == other or not (is_literal(one) and is_literal(other)):
+    if one == other or not (is_plain(one) and is_plain(other)):
         return one == other
-    found, wanted = (ast.literal_eval(rounded(text)) for text in (one, other))
+    found, wanted = (value_of(rounded(text)) for text in (one, other))
     return bool(found == wanted)
 
 
@@ -185,8 +185,8 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
     match node:
-        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]) if is_literal(
-            ast.unparse(value)
+        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]) if is_plain(
+            value
         ):
             for path, code in files.items():
                 if any(names_used(call) & names_bound(each) for each in statements(code)):

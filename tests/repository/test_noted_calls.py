@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -84,17 +85,19 @@ def test_calls_of_any_arguments_are_made_again_with_the_same_answer(
 
     def call() -> None:
         assert module["double"](Decimal("1.5")) == 3
+        assert module["double"](deque([1])) == deque([1, 1])
         assert module["double"](4) == 8
         assert [*module["halves"](4)] == [2, 1]
         assert [*module["halves"](0)] == []
-        assert cart.twice() == cart_class.of(Decimal("1.5")) == 3
+        assert cart.twice() == 3
+        assert cart_class.of(deque()) == deque()
 
     calls = noted(tmp_path, call)
     answers = [*Answers(str(tmp_path)).in_turn([[path, source] for path, _, source in calls.found])]
     told = [each["value"] for each in json.loads(json.dumps(answers))]
     assert told == [calls.returned.get(each, "None") for each in calls.found]
     sources = [source for _, _, source in calls.found]
-    assert "double(4)" in sources
+    assert {"double(4)", "double(Decimal('1.5'))"} <= {*sources}
     assert {each.partition(",")[0] for each in sources} >= {
         "applied(double",
         "applied(Cart.twice",

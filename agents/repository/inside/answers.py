@@ -20,7 +20,7 @@ import time
 import types
 from pathlib import Path
 
-from .calls import MOST_ITEMS, NO_END, shown
+from .calls import MOST_ITEMS, NO_END, plain, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,11 +108,11 @@ class Answers:
         """Return the answer to one call, which is made in this process."""
         scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
-        args, keywords, function = _arguments(node)
+        args, keywords, function = _arguments(node, scope)
         before = _given(args, keywords)
         answer: dict[str, Any] = {"value": None, "raises": None}
         receiver: Any = None
-        held = shown(receiver)
+        held = _state(receiver)
         printed = io.StringIO()
         began = time.process_time()
         try:
@@ -122,7 +122,7 @@ class Answers:
                     sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
-                held = shown(receiver)
+                held = _state(receiver)
                 is_value = function is node or not (args or keywords or callable(found))  # a property's
                 value = found if is_value else found(*args, **keywords)
                 answer["value"] = shown(_awaited(value))
@@ -134,7 +134,7 @@ class Answers:
         if self._report is not None:
             answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
-        after, state = _given(args, keywords), shown(receiver)
+        after, state = _given(args, keywords), _state(receiver)
         return {
             **answer,
             "seconds": seconds,
@@ -167,13 +167,20 @@ def module_at(tree: str, path: str) -> types.ModuleType:
     return importlib.import_module(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
 
 
-def _arguments(node: Any) -> tuple[list[Any], dict[str, Any], Any]:
-    """The arguments of a call of literals and what it calls; of another expression none and itself."""
-    try:
-        values = [ast.literal_eval(each) for each in node.args]
-        return values, {each.arg: ast.literal_eval(each.value) for each in node.keywords}, node.func
-    except (AttributeError, ValueError, TypeError):
-        return [], {}, node
+def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, Any], Any]:
+    """The plain arguments of a call, without names of the program's own, and what it calls; else none and it."""
+    with contextlib.suppress(AttributeError, ValueError):
+        given = [*node.args, *(each.value for each in node.keywords)]
+        names = [scope.get(each.id) for part in given for each in ast.walk(part) if isinstance(each, ast.Name)]
+        if not any(getattr(each, "__module__", None) == scope["__name__"] for each in names):
+            values = [*map(plain.value_of, node.args)]
+            return values, {each.arg: plain.value_of(each.value) for each in node.keywords}, node.func
+    return [], {}, node
+
+
+def _state(receiver: Any) -> str:
+    """The public attributes of an object: programs that do the same may keep it otherwise to themselves."""
+    return shown({name: each for name, each in getattr(receiver, "__dict__", {}).items() if name[:1] != "_"})
 
 
 def _given(args: list[Any], keywords: dict[str, Any]) -> str:

@@ -157,6 +157,7 @@ def writer(kind: type) -> Callable[[Any], Tree] | None:
 
 
 _MODULES = frozenset(module for module, _ in _NAMED_WRITERS)
+MODULE_OF = {name: module for module, name in reversed([*_NAMED_WRITERS])}
 
 
 def read(tag: str, parts: list[Tree]) -> object:

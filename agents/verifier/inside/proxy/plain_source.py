@@ -1,0 +1,56 @@
+"""Plain values as Python source: literals, with calls of the standard library's types that cross by value."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from .plain import MODULE_OF, named_value, writer
+
+_LONGEST = 4000
+_CONTAINERS = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
+
+
+def source_of(value: Any) -> str | None:
+    """The source of a value that crosses, of a type that has no literals; None where it can't be read again."""
+    text = repr(value) if writer(type(value)) is not None else ""
+    return text if text[-1:] == ")" and is_plain(text) else None
+
+
+def is_plain(node: ast.AST | str) -> bool:
+    """Return True if an expression, or the text of one, stands for such a value."""
+    try:
+        value_of(node)
+    except ValueError:
+        return False
+    return True
+
+
+def value_of(node: ast.AST | str) -> Any:
+    """The value that an expression of such source stands for. Raises ValueError for any other, and a long text."""
+    try:
+        if isinstance(node, str):
+            node = ast.parse(node if len(node) <= _LONGEST else "", mode="eval").body
+        return _value(node)
+    except Exception as error:  # of the types' own
+        raise ValueError(f"no plain value: {error}") from error
+
+
+def _value(node: Any) -> Any:
+    if isinstance(node, ast.Call):
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))  # with or without its module
+        args = [_value(each) for each in node.args]
+        kind: Any = range if name == "range" else named_value(MODULE_OF[name], name)
+        if name == "Fraction" and isinstance(args[0], str):
+            raise ValueError("an exponent in a text may take all memory")
+        made = kind(*args, **{str(each.arg): _value(each.value) for each in node.keywords})
+        if made != made or (name == "Decimal" and made != +made):
+            raise ValueError("it equals nothing, or has too many digits to count with")
+        return made
+    if isinstance(node, ast.Attribute) and ast.unparse(node) == "datetime.timezone.utc":
+        return value_of("timezone(timedelta(0))")
+    if isinstance(node, ast.Dict):
+        return dict(zip(map(_value, node.keys), map(_value, node.values)))
+    if type(node) in _CONTAINERS:
+        return _CONTAINERS[type(node)](map(_value, node.elts))
+    return ast.literal_eval(node)
