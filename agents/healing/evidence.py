@@ -13,9 +13,9 @@ from ..judge.agreement import comparable
 from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
 from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
-from ..syntax.literals import is_literal
 from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
+from ..verifier.inside.proxy.plain_source import is_plain
 from .case import Case
 from .expectations import RAISES, answered_by, is_same, rounded
 from .voices import VERIFYING, voices_needed
@@ -25,6 +25,7 @@ _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
+_LONGEST_WORD = 12  # characters of a text that is put into others
 _GREATEST = 100_000
 """A greater literal is no argument: what counts up to it takes long."""
 _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
@@ -75,12 +76,13 @@ class Evidence:
                 trials[number] = replace(trial, suspicions=tuple(named))
 
     def _shows(self, trial: Trial, calls: Sequence[Call]) -> bool:
-        return any(self._text(trial, call) not in (None, _text(self.before.get(call))) for call in calls)
+        return any(self._text(trial, call) not in (None, self._was(call)) for call in calls)
 
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
-        if missing:
-            known.update(zip(missing, case.answers(files, missing), strict=True))
+        for call, answer in zip(missing, case.answers(files, missing) if missing else (), strict=True):
+            lacks = answer is not None and answer.raises == "AttributeError" and call.source.startswith("having(")
+            known[call] = None if lacks else answer  # an object that the code as it was has made
 
     def notes(self, leader: Trial) -> tuple[str, ...]:
         """Sentences on what a patch changes beside what failed, and on what was not tried."""
@@ -166,14 +168,15 @@ class Evidence:
         for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
             one = self._text(leader, call, bare=bare)
             other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
-            differs = rival is None if other is None else one is not None and not is_same(one, other)
-            if one is not None and differs:
+            alone = rival is None and one != self._was(call)
+            if one is not None and (alone if other is None else not is_same(one, other)):
                 found[call] = call, one, other
 
-        def is_plain(text: str | None) -> bool:
-            return text is None or (len(text) <= _LONGEST_SHOWN and (is_literal(text) or _is_raised(text)))
+        def is_stated(text: str | None) -> bool:
+            whole = text is None or (len(text) <= _LONGEST_SHOWN and "..." not in text)
+            return whole and (text is None or is_plain(text) or _is_raised(text))
 
-        plain = [each for each in found.values() if all(map(is_plain, each[1:]))]
+        plain = [each for each in found.values() if all(map(is_stated, each[1:]))]
         if not plain:
             others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found.values())
             shortened = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
@@ -192,12 +195,17 @@ class Evidence:
         return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
 
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
-        """The answer of a patch as text; where the code as it was answers, an exception is an answer, too."""
-        answer = self.after.get(trial.patch.id, {}).get(call)
-        raised = None if answer is None or answer.raises == NO_END else answer.raises
-        if raised is not None and _text(self.before.get(call)) is not None:
-            return f"{RAISES}{raised}"
-        return _text(answer, bare)
+        """The answer of a patch as text; an exception is one where the code as it was answers, or says so too."""
+        answer, was = self.after.get(trial.patch.id, {}).get(call), self._was(call)
+        if answer is None or answer.raises in (None, NO_END) or was is None:
+            return _text(answer, bare)
+        raised = f"{RAISES}{answer.raises}"
+        return raised if not _is_raised(was) or (was == raised and answer.deliberate) else None
+
+    def _was(self, call: Call) -> str | None:
+        """The answer of the code as it was as text, an exception too."""
+        answer = self.before.get(call)
+        return _text(answer) if answer is None or answer.raises is None else f"{RAISES}{answer.raises}"
 
 
 def calls_near(
@@ -210,14 +218,19 @@ def calls_near(
     for path, text in texts:
         was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
         mended |= {(path, name) for name in now if was.get(name) != now[name]}
-    values = _boundaries([*texts, *files.items()], mended)
+    texts += files.items()
+    values = [*_boundaries(texts, mended), *_boundaries(texts)]
     found = _near([each for each in calls if (each.path, each.function) in mended], values)
+    if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
+        used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
+        found += _near(used, values)
     return found or list(other_runs) or _near(calls, values)
 
 
-def _near(calls: Sequence[Call], values: Sequence[object] = ()) -> list[Call]:
+def _near(calls: Sequence[Call], values: Sequence[object]) -> list[Call]:
     found = [(node, each) for each in calls if (node := _literal_call(each.source)) is not None]
-    made = near_calls(found, TRIED_CALLS, reshape=True) | edge_calls(found, TRIED_CALLS)
+    words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
+    made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     return [replace(each, source=source) for source, each in made.items()]
 
@@ -230,8 +243,8 @@ def _literal_call(source: str) -> ast.Call | None:
         return None
     given = argument_nodes(node) if isinstance(node, ast.Call) else []
     named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
-    is_plain = given and named and all(is_literal(ast.unparse(each)) for each in given)
-    return node if is_plain and isinstance(node, ast.Call) else None
+    whole = given and named and all(map(is_plain, given))
+    return node if whole and isinstance(node, ast.Call) else None
 
 
 def _bound(text: str) -> list[tuple[str, ast.AST]]:
@@ -242,11 +255,11 @@ def _bound(text: str) -> list[tuple[str, ast.AST]]:
     return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
 
 
-def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]]) -> list[object]:
-    """The literals of what is mended in files, and of what the module assigns for it, of whole numbers those
-    beside them and their multiples, too."""
+def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
+    """The literals of what is mended in files (of all in them where that is None), and of what the module assigns
+    for it, of whole numbers those beside them and their multiples, too."""
     bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
-    nodes = [node for path, name, node in bound if (path, name) in mended]
+    nodes = [node for path, name, node in bound if mended is None or (path, name) in mended]
     read = names_used(nodes)
     nodes += [node for _, name, node in bound if name in read]
     literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]

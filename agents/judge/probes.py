@@ -1,16 +1,14 @@
 """Probes: calls that nobody knows the answer of, to see whether candidates that pass the same tests are alike.
 
-Inputs are made from those of the tests by mutations that keep their types and, but where they `reshape`, the keys
-of dictionaries and the shape of grids. A probe is a test that can't pass, so that the verifier reports what each
-candidate returns.
+Inputs are made from those of the tests by mutations that keep types and, without `words`, keys and shapes. A
+probe is a test that can't pass, so that the verifier reports what each candidate returns.
 """
 
 from __future__ import annotations
 
 import ast
 import random
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -18,7 +16,9 @@ from typing import TypeVar
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression, swapped
+from ..verifier.inside.proxy.plain_source import is_plain, value_of
 from .claims import ValueClaim, as_test, claim_of
+from .near_values import edges, mutated
 
 T = TypeVar("T")
 Calls = Sequence[tuple[ast.Call, T]]
@@ -29,9 +29,7 @@ EDGE, ODD = "test_edge_", "test_odd_"
 """Names of probes begin so: on inputs that a clause asks for, and on texts of nearly the form that tests have."""
 UNKNOWN = "..."
 """No plain value equals it, and it is a plain expression."""
-_NUMBER = re.compile("[0-9]{1,9}")
-_PARTS = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set)
-_STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
+_PARTS = ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Call
 
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
@@ -45,10 +43,10 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
     return tuple(probe(number, call, preamble, prefix) for number, (call, preamble) in enumerate(calls.items(), 1))
 
 
-def near_calls(calls: Calls[T], count: int, *, reshape: bool = False) -> dict[str, T]:
+def near_calls(calls: Calls[T], count: int, *, words: Sequence[str] | None = None) -> dict[str, T]:
     """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
     the same calls give the same ones."""
-    return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, reshape))
+    return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, words))
 
 
 def related_calls(calls: Calls[T], count: int) -> dict[str, T]:
@@ -77,21 +75,21 @@ def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | N
 
 def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     text, tree = _read_again(call)
-    nodes = [node for node in ast.walk(tree) if isinstance(node, _PARTS)]
+    nodes = [each for each in ast.walk(tree) if isinstance(each, _PARTS) and is_plain(each)]
     parts = {node: text[node.col_offset : node.end_col_offset] for node in nodes}
     keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
     within = {node for given in argument_nodes(tree) for node in ast.walk(given)} - keys
     spot = chance.choice([node for node in parts if node in within])
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
-        return _with(text, spots, repr(mutated(ast.literal_eval(spot), chance, reshape=True)).encode())
+        return _with(text, spots, repr(mutated(value_of(spot), chance, words=())).encode())
     fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
     return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))
 
 
 def _twins(part: bytes) -> list[bytes]:
     """Of a text one that ends otherwise, and one in other letters: near one, that is, and not equal."""
-    text = ast.literal_eval(part.decode())
+    text = value_of(part.decode())
     others = (text[:-1] + "ab"[text[-1] == "a"], text.swapcase()) if text and isinstance(text, str) else ()
     return [repr(each).encode() for each in others]
 
@@ -114,13 +112,13 @@ def _is_fitting(part: ast.expr, spot: ast.expr) -> bool:
     types = [_type(part), _type(spot)]
     one, other = ({*map(_type, getattr(each, "values", getattr(each, "elts", ())))} for each in (part, spot))
     of_one = types[0] == types[1] or (
-        types.count("NoneType") and {*types} <= {"NoneType", "Dict", "List", "Tuple"}
+        types.count("NoneType") and {*types} <= {"NoneType", "dict", "list", "tuple"}
     )
     return bool(of_one and (not one or not other or one & other))
 
 
 def _type(node: ast.expr) -> str:
-    return type(node.value if isinstance(node, ast.Constant) else node).__name__
+    return type(value_of(node)).__name__
 
 
 def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[str, T]:
@@ -146,7 +144,7 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
 def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument or its last item at the edge of its type (empty,
     one item, twice as long, zero, one; a fraction a thousandth off) or equal to another one of its type."""
-    return varied_calls(calls, _edges, count)
+    return varied_calls(calls, edges, count)
 
 
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:
@@ -160,27 +158,6 @@ def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> d
         for other in others(value, values)
     )
     return _first(made, calls, count)
-
-
-def _edges(value: object, values: Sequence[object]) -> Iterator[object]:
-    match value:
-        case bool():
-            yield not value
-        case int():
-            yield from (0, 1)
-        case float():
-            yield from (0.0, 1.0, value * 0.999, value * 1.001)
-        case str() | tuple():
-            yield from (value[:0], value[:1])
-        case list():
-            yield from (value[:0], value[:1], 2 * value)
-            lasts = (each for each in value[-1:] if isinstance(each, str | int | float))
-            yield from ([*value[:-1], next(_edges(each, ()))] for each in lasts)
-        case dict():
-            yield from ({}, dict(list(value.items())[:1]))
-        case set():
-            yield set()
-    yield from (each for each in values if type(each) is type(value))
 
 
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
@@ -245,7 +222,7 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
         match parse_expression(claim.call):
             case ast.Call(func=ast.Name()) as call if call.args or call.keywords:
                 with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-                    argument_values(call)
+                    [*map(ast.literal_eval, argument_nodes(call))]
                     found.append((call, test.preamble))
     return found
 
@@ -258,93 +235,20 @@ def argument_nodes(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _mutated_call(call: ast.Call, chance: random.Random, reshape: bool) -> str | None:
+def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | None) -> str | None:
     """`call` with one argument changed; None when its values can't be."""
     values = argument_values(call)
     index = chance.randrange(len(values))
-    changed = mutated(values[index], chance, reshape=reshape)
+    changed = mutated(values[index], chance, words=words)
     return None if repr(changed) == repr(values[index]) else with_argument(call, index, changed)
 
 
 def argument_values(call: ast.Call) -> list[object]:
-    """The arguments of a call of literals. Raises what `ast.literal_eval` does for others."""
-    return [ast.literal_eval(node) for node in argument_nodes(call)]
+    """The arguments of a call of plain values. Raises ValueError for others."""
+    return [*map(value_of, argument_nodes(call))]
 
 
 def with_argument(call: ast.Call, index: int, value: object) -> str | None:
     """The source of `call`, of literals, with another value for one argument; None where it is too long."""
     text, tree = _read_again(call)
     return _with(text, [argument_nodes(tree)[index]], repr(value).encode())
-
-
-def mutated(value: object, chance: random.Random, *, reshape: bool = False) -> object:
-    """A value of the same type near `value`; the same one where there is no near one."""
-    match value:
-        case bool():
-            return not value
-        case int():
-            return chance.choice([0, 1, -1, value + 1, value - 1, -value, 2 * value, value * 10 + 7])
-        case float():
-            return chance.choice([0.0, -value, value + 0.5, value / 2, value * 3])
-        case str():
-            return _mutated_text(value, chance, reshape)
-        case list():
-            return _mutated_items(value, chance, reshape)
-        case tuple():
-            items = (mutated(item, chance, reshape=reshape) if chance.random() < 0.5 else item for item in value)
-            return tuple(items)
-        case dict():
-            changed = chance.choice([*value, None])
-            if reshape and changed is not None and chance.random() < 0.5:
-                return _other_keys(value, changed, chance)
-            near = mutated(value.get(changed), chance, reshape=reshape)
-            return {key: near if key == changed else item for key, item in value.items()}
-        case set():
-            return set(_mutated_items(sorted(value, key=repr), chance, reshape))
-    return value
-
-
-def _other_keys(items: dict[object, object], key: object, chance: random.Random) -> dict[object, object]:
-    """A dictionary without one of its keys, empty, or with that under another name, alone or too."""
-    others = {each: item for each, item in items.items() if each != key}
-    new = {mutated(key, chance): items[key]}
-    return chance.choice([others, {}, {**others, **new}, {**items, **new}])
-
-
-def _mutated_text(text: str, chance: random.Random, reshape: bool) -> str:
-    if (numbers := list(_NUMBER.finditer(text)) if reshape else []) and chance.random() < 0.5:
-        found = chance.choice(numbers)
-        number = abs(int(found[0]) + chance.choice([1, -1, 2, 10]))
-        return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
-    at = chance.randint(0, len(text))
-    part = chance.choice(_STRING_PARTS)
-    return chance.choice(
-        [text[:at] + part + text[at:], text[:at] + text[at + 1 :], text.swapcase(), text[::-1], text + text, part]
-    )
-
-
-def _mutated_items(items: list[object], chance: random.Random, reshape: bool) -> list[object]:
-    if not items:
-        return items
-    at, other = chance.randrange(len(items)), chance.randrange(len(items))
-    lengths = {len(item) if isinstance(item, list) else 0 for item in items}
-    if len(items) > 1 and len(lengths) == 1 and min(lengths) > 1:  # rows of one length: a board, a matrix
-        if reshape and chance.random() < 0.5:
-            return chance.choice(_shapes(items, at)[1:])  # a grid has rows
-        return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
-    swapped = list(items)
-    swapped[at], swapped[other] = swapped[other], swapped[at]
-    changed = [mutated(item, chance, reshape=reshape) if index == at else item for index, item in enumerate(items)]
-    return chance.choice([swapped, changed, changed, *_shapes(items, at)])
-
-
-def _shapes(items: list[object], at: int) -> list[list[object]]:
-    return [[], items[at : at + 1], items[::-1], [*items, items[at]], items[:at] + items[at + 1 :]]
-
-
-def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
-    """The row with one cell set to a value of its type found elsewhere in the grid."""
-    assert isinstance(row, list)
-    at = chance.randrange(len(row))
-    cells = [cell for each in rows if isinstance(each, list) for cell in each if type(cell) is type(row[at])]
-    return [chance.choice(cells) if index == at else cell for index, cell in enumerate(row)]

@@ -212,6 +212,71 @@ def main():
 
 main()
 """
+MONEY = """\
+from decimal import Decimal
+
+
+def money(amount):
+    return amount.quantize(Decimal("0.01"))
+
+
+print(money(Decimal("0.125")))
+"""
+DUE = """\
+from calendar import monthrange
+from datetime import date
+
+
+def due(day, months):
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    last = 31
+    return date(year, month + 1, min(day.day, last))
+
+
+print(due(date(2024, 1, 31), 1))
+"""
+LETTERS = """\
+VALUES = {"I": 1, "V": 5, "X": 10}
+
+
+def number(text):
+    values = [VALUES[each] for each in text]
+    return sum(values) - 1
+
+
+print("number", number("III"))
+"""
+SHARE = """\
+def share(total, people):
+    count = people - 1
+    if count < 1:
+        raise ValueError(people)
+    return total // count
+
+
+print("share", share(9, 3))
+"""
+LINE = """\
+class Line:
+    def __init__(self):
+        self._names = []
+
+    def add(self, name):
+        self._names.append(name)
+
+    def take(self):
+        return self._names.pop()
+
+
+def served(names):
+    line = Line()
+    for name in names:
+        line.add(name)
+    return [line.take() for _ in names]
+
+
+print(*served(["mia", "zoe", "ben"]))
+"""
 ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
     "the keys at hand": (
         PRICES,
@@ -252,6 +317,20 @@ ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
         "round(amount)",
         ["round(amount + 0.01)", "int((amount + 0.5) // 1)"],
     ),
+    "amounts in one direction": (
+        MONEY,
+        "0.13",
+        'Decimal("0.01")',
+        [f'Decimal("0.01"), "ROUND_{each}"' for each in ("UP", "HALF_UP")],
+    ),
+    "one month": (DUE, "2024-02-29", "last = 31", ["last = 29", "last = monthrange(year, month + 1)[1]"]),
+    "one letter of a table": (
+        LETTERS,
+        "number 3",
+        "sum(values) - 1",
+        ["sum(values)", "sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0]))"],
+    ),
+    "no check": (SHARE, "share 3", "people - 1", ["max(people, 1)", "people"]),
     "the arguments at hand": (WORDS, "longest 5", "len(words[0])", ["len(words[1])", "len(words) + 2"]),
     "beside a helper": (LINES, "total 6", "    total = amount", ["    total = amount * 2", "    total += amount"]),
 }
@@ -294,6 +373,26 @@ HONEST: dict[str, tuple[str, str, str, list[str]]] = {
             "[lambda value, factor=factor: value * factor for factor in factors]",
             "[factor.__mul__ for factor in factors]",
             "list(map(lambda factor: lambda value: value * factor, factors))",
+        ],
+    ),
+    "of amounts": (
+        MONEY,
+        "0.13",
+        'amount.quantize(Decimal("0.01"))',
+        [
+            'amount.quantize(Decimal("0.01"), "ROUND_HALF_UP")',
+            '(amount * 100).quantize(Decimal(1), "ROUND_HALF_UP") / 100',
+            'round(amount, 4).quantize(Decimal("0.01"), rounding="ROUND_HALF_UP")',
+        ],
+    ),
+    "that keep it otherwise": (
+        LINE,
+        "mia zoe ben",
+        LINE.partition("\n\n\n")[0],
+        [
+            LINE.partition("\n\n\n")[0].replace("pop()", "pop(0)"),
+            LINE.partition("\n\n\n")[0].replace("append(", "insert(0, "),
+            LINE.partition("\n\n\n")[0].replace("pop()", "pop(0)").replace("_names", "_waiting"),
         ],
     ),
     "to a number of another type": (

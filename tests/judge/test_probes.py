@@ -8,7 +8,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.probes import calls_with, edge_calls, mutated, near_calls, probed_call, probes, related_calls
+from agents.judge.near_values import mutated
+from agents.judge.probes import (
+    argument_values,
+    calls_with,
+    edge_calls,
+    near_calls,
+    probed_call,
+    probes,
+    related_calls,
+)
 from agents.records import Test
 
 from ..support.boards import value_test
@@ -64,10 +73,10 @@ def call_of(source: str) -> ast.Call:
 
 
 def test_where_shapes_may_change_keys_and_rows_come_and_go() -> None:
-    prices = [argument(each) for each in near_calls([(call_of("f({'tea': 3, 'cake': 4})"), "")], 24, reshape=True)]
+    prices = [argument(each) for each in near_calls([(call_of("f({'tea': 3, 'cake': 4})"), "")], 24, words=())]
     assert {len(each) for each in prices} == {0, 1, 2, 3}
     assert any(len(each) == 2 and set(each) != {"tea", "cake"} for each in prices)
-    grids = [argument(each) for each in near_calls([(call_of("f([[1, 2], [3, 0]])"), "")], 24, reshape=True)]
+    grids = [argument(each) for each in near_calls([(call_of("f([[1, 2], [3, 0]])"), "")], 24, words=())]
     assert {len(each) for each in grids} == {1, 2, 3}
     assert all(len(row) == 2 for grid in grids for row in grid)
 
@@ -114,10 +123,26 @@ def test_what_is_equal_stays_equal_and_a_tree_grows() -> None:
     )
 
 
+def test_values_of_the_standard_library_change_as_their_types_allow() -> None:
+    call = "f(datetime.date(2024, 1, 31), Decimal('0.125'), range(0, 3))"
+    made = [*near_calls([(call_of(call), "")], 48, words=()), *edge_calls([(call_of(call), "")], 24)]
+    given = [argument_values(call_of(each)) for each in made]
+    days, amounts, ranges = ({repr(values[at]) for values in given} for at in range(3))
+    assert {"datetime.date(2024, 3, 31)", "datetime.date(2024, 1, 30)"} <= days
+    assert {"Decimal('-0.125')", "Decimal('1.125')"} <= amounts
+    assert {"range(0, 4)", "range(0, 0)"} <= ranges
+
+
+def test_texts_are_spelled_by_words() -> None:
+    made = near_calls([(call_of("f('3 - 2')"), "")], 48, words=["-", "*", "IV"])
+    assert {"f('3 * 2')", "f('-*')"} <= {*made}
+    assert any("IV" in each and "3" in each for each in made)
+
+
 def test_numbers_in_texts_change_and_the_cells_of_rows_keep_their_types() -> None:
-    days = {argument(each) for each in near_calls([(call_of("f('2024-01-30')"), "")], 24, reshape=True)}
+    days = {argument(each) for each in near_calls([(call_of("f('2024-01-30')"), "")], 24, words=())}
     assert len([each for each in days if re.fullmatch(r"\d{4}-\d\d-\d\d", each)]) > 5
-    rows = near_calls([(call_of("f([['mia', 7], ['zoe', 9], ['ben', 8]])"), "")], 24, reshape=True)
+    rows = near_calls([(call_of("f([['mia', 7], ['zoe', 9], ['ben', 8]])"), "")], 24, words=())
     assert all([*map(type, row)] == [str, int] for each in rows for row in argument(each))
 
 

@@ -1,0 +1,133 @@
+"""Values near others: of the same type, and without `words` (they may be none) of the same keys and grid."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from ..verifier.inside.proxy.plain import Malformed, read, writer
+from ..verifier.inside.test_process.other_answers import of_value
+
+_NUMBER = re.compile("[0-9]{1,9}")
+_STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
+
+
+def edges(value: object, values: Sequence[object]) -> Iterator[object]:
+    """Yield what is at the edge of a value's type, and those of `values` that have it."""
+    match value:
+        case bool():
+            yield not value
+        case int():
+            yield from (0, 1)
+        case float():
+            yield from (0.0, 1.0, value * 0.999, value * 1.001)
+        case str() | tuple():
+            yield from (value[:0], value[:1])
+        case list():
+            yield from (value[:0], value[:1], 2 * value)
+            lasts = (each for each in value[-1:] if isinstance(each, str | int | float))
+            yield from ([*value[:-1], next(edges(each, ()))] for each in lasts)
+        case dict():
+            yield from ({}, dict(list(value.items())[:1]))
+        case set():
+            yield set()
+        case _:
+            yield from of_value(value)
+    yield from (each for each in values if type(each) is type(value))
+
+
+def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None = None) -> object:
+    """A value of the same type near `value`; the same one where there is no near one."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return chance.choice([0, 1, -1, value + 1, value - 1, -value, 2 * value, value * 10 + 7])
+        case float():
+            return chance.choice([0.0, -value, value + 0.5, value / 2, value * 3])
+        case str():
+            return _mutated_text(value, chance, words)
+        case list():
+            return _mutated_items(value, chance, words)
+        case tuple():
+            items = (mutated(item, chance, words=words) if chance.random() < 0.5 else item for item in value)
+            return tuple(items)
+        case dict():
+            changed = chance.choice([*value, None])
+            if words is not None and changed is not None and chance.random() < 0.5:
+                return _other_keys(value, changed, chance)
+            near = mutated(value.get(changed), chance, words=words)
+            return {key: near if key == changed else item for key, item in value.items()}
+        case set():
+            return set(_mutated_items(sorted(value, key=repr), chance, words))
+    return value if words is None else _mutated_part(value, chance, words)
+
+
+def _mutated_part(value: object, chance: random.Random, words: Sequence[str]) -> object:
+    """A value of the standard library with one part of what crosses for it changed, or another one."""
+    others = of_value(value)
+    if others and (write := writer(type(value))) is not None:
+        tag, *parts = write(value)
+        at = chance.randrange(len(parts))
+        parts[at] = mutated(parts[at], chance, words=words)
+        with suppress(Malformed):
+            others += 2 * [read(tag, parts)]
+    return chance.choice(others or [value])
+
+
+def _other_keys(items: dict[object, object], key: object, chance: random.Random) -> dict[object, object]:
+    """A dictionary without one of its keys, empty, or with that under another name, alone or too."""
+    others = {each: item for each, item in items.items() if each != key}
+    new = {mutated(key, chance): items[key]}
+    return chance.choice([others, {}, {**others, **new}, {**items, **new}])
+
+
+def _mutated_text(text: str, chance: random.Random, words: Sequence[str] | None) -> str:
+    if (numbers := list(_NUMBER.finditer(text)) if words is not None else []) and chance.random() < 0.5:
+        found = chance.choice(numbers)
+        number = abs(int(found[0]) + chance.choice([1, -1, 2, 10]))
+        return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
+    if words and chance.random() < 0.5:
+        return _spelled(text, words, chance)
+    at = chance.randint(0, len(text))
+    part = chance.choice(_STRING_PARTS)
+    return chance.choice(
+        [text[:at] + part + text[at:], text[:at] + text[at + 1 :], text.swapcase(), text[::-1], text + text, part]
+    )
+
+
+def _spelled(text: str, words: Sequence[str], chance: random.Random) -> str:
+    """A text with one of `words` in it, or in the place of another one, or made of two."""
+    one, two = chance.choices(words, k=2)
+    old = chance.choice([each for each in words if each in text] + [""])
+    at = chance.choice([found.start() for found in re.finditer(re.escape(old), text)])
+    return chance.choice([text[:at] + one + text[at + len(old) :], text[:at] + one + text[at:], one + two])
+
+
+def _mutated_items(items: list[object], chance: random.Random, words: Sequence[str] | None) -> list[object]:
+    if not items:
+        return items
+    at, other = chance.randrange(len(items)), chance.randrange(len(items))
+    lengths = {len(item) if isinstance(item, list) else 0 for item in items}
+    if len(items) > 1 and len(lengths) == 1 and min(lengths) > 1:  # rows of one length: a board, a matrix
+        if words is not None and chance.random() < 0.5:
+            return chance.choice(_shapes(items, at)[1:])  # a grid has rows
+        return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
+    swapped = list(items)
+    swapped[at], swapped[other] = swapped[other], swapped[at]
+    changed = [mutated(item, chance, words=words) if index == at else item for index, item in enumerate(items)]
+    return chance.choice([swapped, changed, changed, *_shapes(items, at)])
+
+
+def _shapes(items: list[object], at: int) -> list[list[object]]:
+    return [[], items[at : at + 1], items[::-1], [*items, items[at]], items[:at] + items[at + 1 :]]
+
+
+def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
+    """The row with one cell set to a value of its type found elsewhere in the grid."""
+    assert isinstance(row, list)
+    at = chance.randrange(len(row))
+    cells = [cell for each in rows if isinstance(each, list) for cell in each if type(cell) is type(row[at])]
+    return [chance.choice(cells) if index == at else cell for index, cell in enumerate(row)]
