@@ -122,6 +122,12 @@ class ExpectedCall:
         """The call and its value, as an item names them."""
         return answered_by(self.call, self.expected)
 
+    @property
+    def made(self) -> tuple[Call, ...]:
+        """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`."""
+        nodes = [each for each in ast.walk(parse_expression(self.call.source)) if isinstance(each, ast.Call)]
+        return tuple(Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in nodes)
+
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None

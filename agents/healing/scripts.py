@@ -102,7 +102,7 @@ class ScriptCase(TreeCase):
 
     def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change and those that are expected, without the values of `--env`."""
-        found = dict.fromkeys([*self.own(calls), *(each.call for each in self.expected_calls)])
+        found = dict.fromkeys([*self.own(calls), *(call for each in self.expected_calls for call in each.made)])
         return tuple(each for each in found if each.source == self._masked(each.source))
 
     @property

@@ -111,7 +111,7 @@ class TestsCase(TreeCase):
 
     @property
     def _expected(self) -> list[Call]:
-        return [each.call for each in self.expected_calls]
+        return [call for each in self.expected_calls for call in each.made]
 
     @cached_property
     def _before(self) -> SuiteRun:
