@@ -27,15 +27,17 @@ from .signature import names
 from .stories import scenarios
 
 _BAD_NEWS = re.compile(
-    r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fails?|bad|broken|actual|actually)\b|n't\b",
+    r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fail\w*|bad|broken|actual|actually)\b|n't\b",
     re.IGNORECASE,
 )
-_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|^\s*(?:```|~~~|>>>|\.\.\.)")
+_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
     "io", "islice", "itertools", "json", "subprocess", "sys",
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
+_RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MULTILINE)
+"""`f(0) raises.`, in a spec that names one exception."""
 _LONGEST = 30
 """Lines of an example."""
 
@@ -58,7 +60,10 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     doubtful = _in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
     prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
-    found: list[tuple[str, str, int]] = [*stated_pairs(lines, signature), *set_up(lines, doubtful, signature)]
+    found: list[tuple[str, str, int]] = [
+        *stated_pairs(lines, doubtful, signature),
+        *set_up(lines, doubtful, signature),
+    ]
     found += [run for run in shell_examples(lines) if not doubtful[run[2]]]
     prompted: set[int] = set()
     for session in shown(lines):
@@ -70,8 +75,10 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if line.strip() and index not in prompted and not doubtful[index]:
             stated = in_line(line if line != lines[index] else _logical(lines, index, signature), signature)
             every += [_Found(index, code, line.strip(), sure) for code, sure in stated]
-    # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain.
-    plain = [item for item in every if "\\\\" not in item.code or parses(text)]
+    # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain, unless one
+    # stands in an example as well.
+    as_code = parses(text) or any(re.search(r"(?<!\\)\\[ntr]", item.code) for item in every)
+    plain = [item for item in every if as_code or "\\\\" not in item.code]
     plain = [item._replace(code=stated_plainly(item.code, signature)) for item in plain]
     certain = [item for item in plain if _is_certain(item.code, signature, text, importable)]
     return tuple(
@@ -127,6 +134,9 @@ def _raising(source: str) -> str | None:
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
+    names = {*re.findall(r"\b[A-Z]\w*(?:Error|Exception)\b", text)}
+    if len(names) == 1:
+        text = _RAISES_ALONE.sub(rf"\g<0> {names.pop()}", text)
     raw = re.search(r"\br(?:\"\"\"|''')", text, re.IGNORECASE)
     return (text if raw or not parses(text) else text.replace("\\\\", "\\")).split("\n")
 

@@ -18,7 +18,7 @@ _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:should\s+|must\s+|would\s+|will\s+|ha(?:s|ve)\s+to\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
@@ -34,6 +34,15 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """Words of a sentence of which no example is taken."""
+_STATED = "\ue800"
+"""In place of a value that is stated."""
+_CONTRAST = re.compile(
+    rf"{_STATED}[`\s]*+[,;(]?\s*+(?:(?:i\.e\.|and|but|it)\s+)*+"
+    r"(?:not|unlike|rather\s+than|instead\s+of|(?:does\s+not|doesn't)\s+return)"
+    r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)",
+    re.IGNORECASE,
+)
+"""After it another value that it is not, which puts nothing in doubt: `f(1) is 2, not 3`."""
 _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
@@ -55,8 +64,8 @@ MOST_BREAKS = 40
 _RAISES_FOR = re.compile(
     r"(?:\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?(?P<named>[A-Z]\w*(?:Error|Exception))`?\s+"
     r"(?:for|on|in|at|when\s+calling)"
-    r"|\b(?P<before>[A-Z]\w*(?:Error|Exception))\b[^.;:\n]{0,80}?[\s(]"
-    r"(?:e\.g\.|for\s(?:instance|example)|such\sas)[,:]?)\s+`?",
+    r"|\b(?P<before>[A-Z]\w*(?:Error|Exception))\b(?:(?:(?!unless|except)[^.;:\n]){0,80}?[\s(](?:e\.g\.|for\s(?:instance|example)|such\sas|like|say)"
+    r"[,:]?|:))\s+`?(?=\w++\()",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
@@ -80,7 +89,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     prose = line
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
-        prose = prose.replace(call, mark).replace(assertion.stated if assertion else " ", " ", 1)
+        before, _, after = prose.partition(call)
+        prose = before + mark + (after.replace(assertion.stated, _STATED, 1) if assertion else after)
+    prose = _CONTRAST.sub(_STATED, prose)
     if MISTAKE.search(prose):
         return []
     doubtful = [*map(_doubtful, sentences(prose))]
@@ -228,7 +239,7 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
         return _Assertion(code, name, True) if name and "\n" not in call else None
     made = value(stated)
     # `stop() -> None` is a header.
-    if re.match(r"raise|throw", sign) or (made == "None" and call.endswith("()")):
+    if re.search(r"raise|throw", sign) or (made == "None" and call.endswith("()")):
         return None
     if isinstance(node, ast.Compare):
         said = {"True": call, "False": f"not ({call})"}.get(stated)
@@ -253,7 +264,7 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
         end = closing(line, start + len(signature.name)) if line.startswith(f"{signature.name}(", start) else None
         end = None if end is None else _whole_expression(line, end, 0)
         denied = _DENIED.search(re.split(r"[.;:]\s", line[: match.start()])[-1])
-        if end is not None and not denied and not _ARROW.match(line, end + 1):
+        if end is not None and not denied and "raise" in (_ARROW.match(line, end + 1) or ["raise"])[0]:
             call, raised = line[start : end + 1], match["named"] or match["before"]
             yield call, _Assertion(f"with pytest.raises({raised}):\n    {call}", raised, True)
 
@@ -265,7 +276,7 @@ def asserted(call: str, stated: str) -> str:
 
 def leading_value(rest: str) -> str | None:
     """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
-    first = rest.strip()
+    first = rest.strip().rstrip("; ")
     if value(first):
         return first
     for end in reversed(_breaks(first)):
@@ -304,7 +315,7 @@ def _ends(tail: str) -> bool:
         return False
     return (
         re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or|while|whereas)?[`\s]*+|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            r"[`.,;)\s]*+(?:and|or|while|whereas)?[`\s]*+|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
             tail,
         )
         is not None
@@ -314,7 +325,7 @@ def _ends(tail: str) -> bool:
 def leading_exception(rest: str) -> str | None:
     """Return the exception that `rest` names first; None where it is anything else."""
     match = re.match(
-        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?[\s.,;)]*(?:$|[#(]|(?:and|but|then)\b|\n)",
+        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?(?:[.;]\s|[\s.,;)]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))",
         rest,
     )
     if match and match[1].endswith(("Error", "Exception")):

@@ -7,22 +7,26 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
-from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value, quoted_text
+from ..syntax.source import unparse
+from .in_line import MISTAKE, MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
 from .signature import parameters
+from .tables import Table, lists, sorted_lists, tables
 
-_SENTENCE = re.compile(
-    r"[-*]?\s*+(?:for|with|given)\s++`?(?P<given>[A-Za-z_]\w*\s*+=.*?)`?,?(?<!\s)\s++(?:the\s++)?"
-    r"(?:function\s+should\s+return|output\s+(?:should\s+be|is)|result\s+(?:should\s+be|is)|return(?:s|\s+value\s+is)?)"
-    r"\s*+:?\s*+`?(?P<stated>.+)",
+_FOR = re.compile(
+    r"\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
+    r"|(?:output|result|answer|value)\s(?:(?:should|would)\sbe|is)|it(?:'s|\sis|\sgives|\sreturns|\sshould\s(?:be|give|return))"
+    r"|that(?:'d\sbe|\sis|\sgives)|you\sget))\s*+:?\s*+`?(?P<stated>.+?)(?=,?\sfor\s|\Z)",
     re.IGNORECASE,
 )
+"""`for n = 5 the output should be 8`, `for 4 the answer is 'IV'`."""
 _BOTH = re.compile(
-    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+:?\**+\s(?P<given>[^\n]{1,200}?)\s?(?:[,;]|->|→)\s?\**+outputs?\**+:?\**+"
-    r"\s(?P<stated>.+)",
+    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+\s?:?\**+\s(?P<given>[^\n]{1,200}?)`?\s?(?:[,;]|->|→)\s?(?:[-*]\s)?\**+"
+    r"(?:outputs?|returns?)\**+\s?:?\**+\s(?P<stated>.+)",
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
@@ -30,15 +34,7 @@ _EXAMPLE = re.compile(
     r"\s+(?P<pairs>\S.*)",
     re.IGNORECASE,
 )
-_EXAMPLES_BELOW = re.compile(r"\W*(?:(?:for|some|more|usage)\s+)?examples?\W*", re.IGNORECASE)
 _SAID = ("gives", "returns", "yields")
-_VALUE = r"(?:-?\d+(?:\.\d+)?|'[^'\n]*'|\"[^\"\n]*\"|\[[^\n]*?\]|\{[^\n]*?\}|\([^\n]*?\))"
-_FOR = re.compile(
-    rf"\b[Ff]or `?(?P<given>{_VALUE})`?,? (?:the (?:answer|result|output|value) (?:is|would be|should be)"
-    rf"|it(?:'s| is| gives| returns| should (?:be|give|return))|that(?:'d be| is| gives)|you get)"
-    rf" `?(?P<stated>{_VALUE})"
-)
-"""`for 4 the answer is 'IV'`."""
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
 _SIGN = r"(?:gives|returns|yields|becomes|->|=>|→)"
 _ALONE = re.compile(
@@ -50,81 +46,138 @@ _ALONE = re.compile(
 _GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes)\b")
 _BETWEEN = re.compile(r"[,;]|\band\b")
 _RESULT = re.compile(
-    r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|value)", re.IGNORECASE
+    r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)", re.IGNORECASE
 )
-_INPUT = re.compile(r"[-*]?\s*+\**inputs?\**\s*+:\**\s*+`?(?P<given>.+)", re.IGNORECASE)
-_OUTPUT = re.compile(r"[-*]?\s*+\**(?:outputs?|returns?)\**\s*+:\**\s*+`?(?P<stated>.+)", re.IGNORECASE)
+_INPUT = re.compile(r"(?:inputs?|args?|arguments?|call(?:ed with)?|given|parameters?|text|string)", re.IGNORECASE)
+_SAYS_IF = re.compile(
+    r"\b(?:returns?|gives?|is|are|says?|makes?\s+it)\s+`?(?:True|False)\b|\bTrue`?\s+(?:if|for|when|iff)\b"
+)
+_NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
+_WORDS = re.compile(r"[A-Za-z]{2}\s(?:[a-z]{2}|\d)")
+_NO_TEXT = re.compile(
+    r"|.*\".*|[(<].*|.*\)|.*(?:\s[-–—#(]|,\s[a-z]).*|[-–—.…]+"
+    r"|(?:an?|the|no|only|all|every|some|text|string|list)\s[a-z]{3,}.*"
+    r"|(?:\w+\s)?(?:unchanged|same|empty|blank|nothing|none|errors?|invalid|any\w*|others?|else|junk|missing)(?:\s.*)?",
+    re.IGNORECASE,
+)
+"""What stands in a cell in place of a text, or beside one."""
 
 
-def stated_pairs(lines: Sequence[str], signature: Signature | None) -> list[tuple[str, str, int]]:
-    """Return assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
-    stripped = [line.strip() for line in lines]
+class _Function(NamedTuple):
+    """The function asked for: its name, its parameters, their types, how many are needed, and what it returns."""
+
+    name: str
+    names: list[str]
+    types: list[str | None]
+    least: int
+    returns: str | None
+
+    def check(self, arguments: str, stated: str) -> str:
+        """Return the assertion that it returns what is `stated`, or raises an exception of that name."""
+        call = f"{self.name}({arguments})"
+        return asserted(call, stated) if value(stated) else f"with pytest.raises({stated}):\n    {call}"
+
+
+def stated_pairs(
+    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
+) -> Iterator[tuple[str, str, int]]:
+    """Yield assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
     wanted = parameters(signature) if signature else None
-    if signature is None or signature.kind == "class":
-        return []
-    if wanted is None:  # only the name is known
-        return [*_rows(stripped, signature, 1), *_bare_pairs(stripped, signature, {1})]
-    if wanted.vararg or wanted.kwarg or wanted.kwonlyargs:
-        return []
-    names = [parameter.arg for parameter in [*wanted.posonlyargs, *wanted.args]]
-    counts = {len(names), len(names) - len(wanted.defaults)}
-    found = [*_rows(stripped, signature, len(names)), *_bare_pairs(stripped, signature, counts)]
-    for index, line in enumerate(stripped):
-        following = next((other for other in stripped[index + 1 : index + 3] if other), "")
-        if match := _SENTENCE.match(line) or _BOTH.search(line):
-            given, stated, source = match["given"], match["stated"], line
-        elif (match := _INPUT.match(line)) and (output := _OUTPUT.match(following)):
-            given, stated, source = match["given"], output["stated"], f"{line} {following}"
-        else:
-            continue
-        given, stated = given.removesuffix("`"), stated.removesuffix("`")
-        arguments = _arguments(given, names)
-        result = value(stated) or value(re.sub(r"[.;,]$", "", stated))
-        if arguments is not None and result is not None:
-            found.append((asserted(f"{signature.name}({arguments})", result), source, index))
-    return found
-
-
-def _rows(lines: Sequence[str], signature: Signature, count: int) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for the rows of a table of `count` arguments and, in its last column, what is returned."""
-    in_table = False
-    for index, line in enumerate(lines):
-        cells = [cell.strip().strip("`") for cell in line.strip("|").split("|")]
-        in_table = line.startswith("|") and (
-            in_table or _RESULT.fullmatch(cells[-1]) is not None or cells[-1].startswith(f"{signature.name}(")
+    if signature is None or signature.kind == "class" or (wanted and (wanted.vararg or wanted.kwonlyargs)):
+        return
+    every = [*wanted.posonlyargs, *wanted.args] if wanted else [ast.arg("")]  # perhaps only the name is known
+    asked = _Function(
+        signature.name,
+        [each.arg for each in every],
+        [unparse(each.annotation) if each.annotation else None for each in every],
+        len(every) - len(wanted.defaults if wanted else ()),
+        signature.text.partition("->")[2].strip() or None,
+    )
+    certain = [
+        "" if in_doubt or MISTAKE.search(line) else line for line, in_doubt in zip(lines, doubtful, strict=True)
+    ]
+    laid_out = [*(table for table in tables(certain) if _fits(table.heads, asked)), *lists(certain)]
+    if asked.returns == "bool" or (not asked.returns and _SAYS_IF.search("\n".join(lines))):
+        laid_out += (
+            table
+            for table in sorted_lists(lines)
+            if asked.types[0] or not any(_NUMBER.fullmatch(cells[0]) for _, cells in table.rows)  # perhaps texts
         )
-        *given, stated = map(value, [*cells[:-1], quoted_text(cells[-1], signature)]) if in_table else [None]
-        if stated and len(given) == count and None not in given:
-            yield asserted(f"{signature.name}({', '.join(map(str, given))})", stated), line, index
+    for table in laid_out:
+        yield from ((code, lines[line].strip(), line) for code, line in _fitted(table, asked))
+    for index, line in enumerate(certain):
+        yield from ((code, line.strip(), index) for code in _told(line.strip(), asked))
+        following = next((other for other in certain[index + 1 : index + 3] if other.strip()), "").strip()
+        for match in [*_FOR.finditer(line), *filter(None, [_BOTH.search(f"{line.strip()}; {following}")])]:
+            arguments, result = _arguments(match["given"], asked), value(leading_value(match["stated"]) or "")
+            if arguments and result:
+                yield asked.check(arguments, result), match[0], index
 
 
-def _bare_pairs(lines: Sequence[str], signature: Signature, counts: set[int]) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for arguments and values alone: `Example: 4 -> 'IV', 9 -> 'IX'`, in a list below a heading
-    that says that these are examples, and in a sentence such as `None returns ''.`"""
-    below = False
-    for index, line in enumerate(lines):
-        item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
-        here = _EXAMPLE.search(line)
-        texts = [here["pairs"]] if here else [line[item.end() :]] if below and item else []
-        if 1 in counts:
-            told = line[item.end() :] if item else line
-            alone = [found for each in sentences(told) for found in _ALONE.finditer(each)]
-            texts += [
-                found["pairs"]
-                for found in alone
-                if _is_whole(found["given"], found["sign"], found["stated"])
-                and not (item and found["sign"] not in _SAID)
-            ]
-            texts += [f"{found['given']} gives {found['stated']}" for found in _FOR.finditer(line)]
-        below = bool((below and (item or not line)) or _EXAMPLES_BELOW.fullmatch(line))
+def _fits(heads: Sequence[str], asked: _Function) -> bool:
+    """Return True if the columns below `heads` are the parameters, or all arguments in one, and the result."""
+    *given, stated = heads
+    plain = _is_plain(given, asked)
+    fits = asked.least <= len(given) <= len(asked.names) or (plain and len(given) == 1)
+    in_order = all(asked.names.index(head) == place for place, head in enumerate(given) if head in asked.names)
+    says = stated == asked.name or stated.startswith(f"{asked.name}(") or _RESULT.fullmatch(stated) is not None
+    return fits and in_order and (says or (plain and stated in ("value", *asked.name.split("_"))))
+
+
+def _is_plain(given: Sequence[str], asked: _Function) -> bool:
+    """Return True if the heads say what is given: below them texts may stand without quotes."""
+    return all(head in (*asked.names, *asked.name.split("_")) or _INPUT.fullmatch(head) for head in given)
+
+
+def _fitted(table: Table, asked: _Function) -> Iterator[tuple[str, int]]:
+    """Yield the assertions that a table makes, each with its line."""
+    width = len(table.heads) or 2
+    rows = [(line, cells) for line, cells in table.rows if len(cells) == width]
+    plain = _is_plain(table.heads[:-1], asked)
+    places = range(width - 1 if asked.least < width else 0)
+    columns = [_read([cells[place] for _, cells in rows], asked.types[place], plain) for place in places]
+    raising = [None if value(cells[-1]) else leading_exception(cells[-1]) for _, cells in rows]
+    told = ["" if raised else cells[-1] for (_, cells), raised in zip(rows, raising, strict=True)]
+    # Words may tell of the result.
+    told = ["" if _WORDS.search(each) and not leading_value(each) else each for each in told]
+    results = _read(told, asked.returns, plain=True)
+    for number, (line, cells) in enumerate(rows):
+        given = [column[number] or "" for column in columns]
+        arguments = ", ".join(given) if given and all(given) else width == 2 and _arguments(cells[0], asked)
+        if arguments and (stated := raising[number] or results[number]):
+            yield asked.check(arguments, stated), line
+
+
+def _read(cells: Sequence[str], kind: str | None, plain: bool) -> list[str | None]:
+    """Return the values that the cells of a column hold: a `plain` text may stand without quotes where the column
+    is of the type `str`, and of an unknown type where no cell holds anything else."""
+    read = [value(cell) or leading_value(cell) for cell in cells]
+    quoted = any(cell[:1] in ("'", '"') for cell in cells)
+    if quoted or not plain or not (kind == "str" or (kind is None and not any(read))):
+        # Among texts without quotes a number may be one as well.
+        plain = kind == "str" or (
+            kind is None and any(cell and not each for cell, each in zip(cells, read, strict=True))
+        )
+        return [None if each is None or (plain and re.match(r"[^'\"\[({]", each)) else each for each in read]
+    doubtful = kind is None and any(_WORDS.search(cell) for cell in cells)
+    return [None if doubtful or _NO_TEXT.fullmatch(cell) else repr(cell) for cell in cells]
+
+
+def _told(line: str, asked: _Function) -> Iterator[str]:
+    """Yield assertions for arguments and values alone in a sentence: `Example: 4 -> 'IV', 9 -> 'IX'`, or
+    `None returns ''.`"""
+    item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
+    for sentence in sentences(line[item.end() :] if item else line):
+        texts = [found["pairs"] for found in _EXAMPLE.finditer(sentence)]
+        texts += [
+            found["pairs"]
+            for found in _ALONE.finditer(sentence)
+            if _is_whole(found["given"], found["sign"], found["stated"])
+            and not (item and found["sign"] not in _SAID)
+        ]
         for given, stated in (pair for text in texts for pair in _pairs(text.replace("`", "").rstrip(". "))):
-            node = expression(given)
-            several = node.elts if isinstance(node, ast.Tuple) and counts != {1} else []
-            arguments = list(map(ast.unparse, several)) or [given]
-            if len(arguments) in counts and not (several and 1 in counts):
-                call = f"{signature.name}({', '.join(arguments)})"
-                raising = f"with pytest.raises({stated}):\n    {call}" if value(stated) is None else ""
-                yield raising or asserted(call, stated), line, index
+            if arguments := _arguments(given, asked):
+                yield asked.check(arguments, stated)
 
 
 def _is_whole(given: str, sign: str, stated: str) -> bool:
@@ -159,15 +212,21 @@ def _result(text: str) -> str | None:
     return value(text) or leading_exception(text)
 
 
-def _arguments(given: str, names: Sequence[str]) -> str | None:
-    """Return the source of a call's arguments, in the order of `names`; None where they don't fit them exactly."""
+def _arguments(given: str, asked: _Function) -> str | None:
+    """Return the source of a call's arguments: values, in the order of the parameters or by their names; None
+    where they don't fit, or one may be meant as several."""
     given = given.rstrip(" ,;")
-    if len(names) == 1 and (alone := value(given)) is not None:
+    if len(asked.names) == 1 and (alone := value(given)) is not None:
         return alone
     call = expression(f"f({given})")
-    if not isinstance(call, ast.Call) or call.args:
+    match call:
+        case ast.Call(args=[ast.Tuple(elts=several)], keywords=[]) if asked.least > 1:
+            call.args, given = several, given[1:-1]
+    if not isinstance(call, ast.Call) or (asked.least == 1 and len(call.args) > 1):
         return None
-    stated = {keyword.arg: keyword.value for keyword in call.keywords}
-    if list(stated) != list(names) or not all(is_value(node) for node in stated.values()):
+    stated = dict(zip(asked.names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
+    fits = len(stated) == len(call.args) + len(call.keywords) and {*asked.names[: asked.least]} <= {*stated}
+    if not fits or not {*stated} <= {*asked.names} or not all(map(is_value, stated.values())):
         return None
-    return ", ".join(ast.unparse(stated[name]) for name in names)
+    named_in_order = not call.args and [*stated] == asked.names[: len(stated)]
+    return ", ".join(map(ast.unparse, stated.values())) if named_in_order else given

@@ -62,7 +62,7 @@ def is_value(node: ast.expr) -> bool:
             return all(map(is_value, items))
         case ast.Dict(keys=keys, values=values):
             return all(each is not None and is_value(each) for each in (*keys, *values))
-        case ast.UnaryOp(operand=operand):
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
             return is_value(operand)
         case ast.BinOp(left=left, right=right):
             return is_value(left) and is_value(right)

@@ -35,6 +35,19 @@ FOUND = {
     "It raises a ValueError for slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b') -> a-b": "assert slugify('A b') == 'a-b'",
     "| text | result |\n|---|---|\n| `'A b'` | `a-b` |": "assert slugify('A b') == 'a-b'",
+    "| text | result |\n|---|---|\n| A b | a-b |": "assert slugify('A b') == 'a-b'",
+    "input   output\nA b     a-b": "assert slugify('A b') == 'a-b'",
+    "Text\tExpected\nA b\ta-b": "assert slugify('A b') == 'a-b'",
+    "Text | slugify\n-----+--------\nA b  | a-b": "assert slugify('A b') == 'a-b'",
+    "Acceptance criteria\n- [ ] `'A b'` builds as `'a-b'` (and not `'A-b'`)": "assert slugify('A b') == 'a-b'",
+    "Expected:\n  A b => a-b": "assert slugify('A b') == 'a-b'",
+    "Check against these:\n - a blank, 'A b': 'a-b'": "assert slugify('A b') == 'a-b'",
+    "Examples:\n- '' is refused with ValueError": "with pytest.raises(ValueError):\n    slugify('')",
+    "slugify('A b') is 'a-b', not 'A-b'.": "assert slugify('A b') == 'a-b'",
+    "slugify('A b') == 'a-b'; size < 1 -> ValueError.": "assert slugify('A b') == 'a-b'",
+    "It raises ValueError for a text that is blank, like slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
+    "No letters, say slugify(''), must raise ValueError; so must 1.": "with pytest.raises(ValueError):\n    slugify('')",
+    "Without letters it is a ValueError:\n`slugify('')` raises.": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b'): 'a-b'": "assert slugify('A b') == 'a-b'",
     "slugify('A b') results in 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('A b') is the string 'a-b'.": "assert slugify('A b') == 'a-b'",
@@ -130,6 +143,21 @@ IGNORED = [
     "The buggy version gives:\n\n    slugify('a') -> 'b'",
     "The buggy version gives:\n\n```python\nslugify('c') -> 'd'\nslugify('a') -> 'b'\n```",
     "## What is not right\n\n>>> slugify('a')\n'b'",
+    "| name | default |\n|---|---|\n| a | b |",
+    "| method | result |\n|---|---|\n| slugify | the slug |",
+    "| option | value |\n|---|---|\n| a | b |",
+    "| text | result |\n|---|---|\n| 'a' | the same text |\n| (empty) | b |\n| a | b | c |",
+    "Units:\n- h -> m\n- m -> s",
+    "Examples of separators:\n- 'a b' -> 'c d'",
+    "Expected failures:\n- 'a b' -> 'c d'",
+    "Example config:\n\n    'a': 'b'\n    c = 'd'\n",
+    "Example:\n- the text -> its slug\n- 'a' is 1 letter",
+    "Valid:\n- abc",
+    "Currently for 'a' the result is 'b'.",
+    "ValueError, unless strict is off, e.g. slugify('a').",
+    "slugify('a') is 'b', not 'c' unless strict.",
+    "The ValueError is caught: slugify('a') returns a text.",
+    "KeyError and ValueError are errors: slugify('a') raises.",
     "Escapes:\n\n```python\nslugify('a\\\\nb') == 'b'\n```",
     "slugify('a') == 'b'  # wrong!",
     "not slugify('a') == 'b'",
@@ -212,6 +240,46 @@ def test_pairs_of_values_alone_are_arguments_and_results() -> None:
 def test_what_is_not_certain_is_ignored(text: str) -> None:
     kept = [code for code in codes(text) if code != "assert slugify('3') == ['a', 'b']"]
     assert kept == []
+
+
+COLUMNS = {
+    "f(cents, symbol='$')": (
+        "Args          | Result\n--------------|-------\n5             | $0.05\n7, symbol='€' | €0.07\n1.5           | raises TypeError",
+        [
+            "assert f(5) == '$0.05'",
+            "assert f(7, symbol='€') == '€0.07'",
+            "with pytest.raises(TypeError):\n    f(1.5)",
+        ],
+    ),
+    "f(ip, cidr) -> bool": (
+        "ip         cidr          expected\n10.0.0.5   10.0.0.0/24   True\n10.0.1.5   10.0.0.0/24   False   (outside)",
+        ["assert f('10.0.0.5', '10.0.0.0/24') == True", "assert f('10.0.1.5', '10.0.0.0/24') == False"],
+    ),
+    "f(a, b)": ("| b | a | result |\n|---|---|---|\n| 1 | 2 | 3 |", []),
+    "f(n)": ("| n | result |\n|---|---|\n| 1 | one |\n| 2 | 2 |", []),
+    "f(text) -> bool": (
+        "Valid:\n  - 1.2.3\n  - 1.2.4 (new)\n\nRejected: '1..2' and ''",
+        ["assert f('1.2.3') == True", "assert f('1..2') == False", "assert f('') == False"],
+    ),
+    "f(text: str)": ("It returns True if it can.\n\nAccepts:\n- a1", ["assert f('a1') == True"]),
+    "f(number)": ("It returns True if it can.\n\nAccepts: 1, 2\nBad: the rest", []),
+    "f(rolls)": (
+        "Check against these:\n - all ones, [1] * 20: 20\n - a spare, [5, 5] + [0] * 18, score 10\n - 404: not found",
+        ["assert f([1] * 20) == 20", "assert f([5, 5] + [0] * 18) == 10"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("header", "told"), COLUMNS.items())
+def test_columns_and_lists_fit_the_parameters(header: str, told: tuple[str, list[str]]) -> None:
+    text, wanted = told
+    assert codes(f"Write {header}.\n\n{text}\n\nBe quick.", stated(header)) == wanted
+
+
+def test_two_backslashes_are_two_where_one_stands_in_an_example_too() -> None:
+    doubled, plain = "f('c:\\\\t') == 'c:'", "f('a\\tb') == 'ab'"
+    assert codes(f"It is so:\n{doubled}", None) == []
+    assert codes(f"It is so:\n{doubled}\n{plain}", None) == [f"assert {doubled}", f"assert {plain}"]
 
 
 def test_dates_are_values() -> None:
