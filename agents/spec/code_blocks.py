@@ -7,14 +7,16 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from ..records import Signature
+from ..records import PROGRAM_FILE, Signature
 from ..syntax.collection import last_name
 from ..syntax.definitions import is_definition
 from ..syntax.imports import split_imports
-from ..syntax.literals import expression, is_literal
+from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .doctests import Before
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
+from .shell import FENCE, named, run_of
+from .signature import parameters
 from .stories import told
 
 _SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises)\b)|(?<=\s)(?P<beside>#)")
@@ -25,9 +27,11 @@ _ASKS = re.compile(
 """The names of functions that are called for what they return."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
-_STEPS = re.compile(
-    r"^\s*+(?:[-*+•]\s++)?(?:(?:(?:example|usage)s?\b|e\.g\.)\s*+)?|[.:,!]\s++(?:e\.g\.\s*+)?", re.IGNORECASE
-)
+_GIVEN = re.compile(r"(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b", re.IGNORECASE)
+_SAMPLE = re.compile(r"\b(?:samples?|examples?|this|given|with)\b", re.IGNORECASE)
+_COMES = re.compile(r"\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)", re.IGNORECASE)
+_COMMAND = re.compile(r"`(?:\$ )?(python3? user_code\.py[^`\n]*+)`")
+_WITH_ARGUMENTS = re.compile(r"\bargv\b|\barguments?\b|\soptions?\b|\s--\w|\.py [\w<-]", re.IGNORECASE)
 _LONGEST = 30
 """Lines of an example."""
 _FARTHEST = 3
@@ -69,18 +73,44 @@ def set_up(
     return found
 
 
+def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[str, str, int]]:
+    """Yield checks of a text and what comes of it, each in a block below a line that says so (`Sample input:`, `it
+    prints:`): of a program, and of a function of one text."""
+    given, lines = "", named(lines)
+    wanted = parameters(signature) if signature else None
+    takes_text = wanted and [getattr(each.annotation, "id", "str") for each in wanted.args] == ["str"]
+    default = None if _WITH_ARGUMENTS.search("\n".join(lines)) else ["", f"python {PROGRAM_FILE}"]
+    for start, block in sorted(_blocks(lines, None)):
+        text = textwrap.dedent("\n".join(block)).strip("\n")
+        if FENCE.match(text):
+            continue
+        label = next(
+            (line for line in reversed(lines[max(0, start - 3) : start]) if line.strip(" `~")), ""
+        ).strip()
+        after = next(filter(str.strip, lines[start + len(block) :]), ":").rstrip()
+        # A blank line may be one of the text's own.
+        whole = after.endswith(":") or FENCE.match(after) or _depth(after) < _depth(block[0])
+        command = _COMMAND.search(label) or default
+        if not _COMES.search(label):
+            shown = FENCE.match(lines[start - 1]) or _SAMPLE.search(label)  # and not told of
+            given = text if whole and shown and _GIVEN.match(label) else ""
+        elif given and signature and takes_text and (stated := value(text)):
+            yield asserted(f"{signature.name}({given!r})", stated), label.strip(), start
+        elif given and not signature and whole and command and (run := run_of(command[1], f"{given}\n")):
+            yield f"{run}\nassert done.stdout.rstrip('\\n') == {text!r}", label.strip(), start
+
+
 def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
-    with a colon, below a blank line (`s = Stack()`), and in one line (`Example: s = Stack(); s.push(1)`)."""
-    fences = [index for index, line in enumerate(lines) if re.match(r"\s*(?:```|~~~)", line)]
+    with a colon, and below a blank line (`s = Stack()`)."""
+    fences = [index for index, line in enumerate(lines) if FENCE.match(line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         yield start + 1, lines[start + 1 : end]
-    depths = [len(line) - len(line.lstrip()) if line.strip() else -1 for line in lines]
+    depths = [*map(_depth, lines)]
     for index, line in enumerate(lines):
-        if ";" in line:
-            yield index, [_steps(line.replace("`", "").rstrip(" ."))]
         start = index + 1
         heads = line.rstrip().endswith(":") and not statements(f"{line.strip()} pass")
+        heads |= depths[start : start + 1] == [-1] and depths[start + 1 : start + 2] >= [depths[index] + 4]
         if line.strip() and not heads:
             continue
         while heads and depths[start : start + 1] == [-1] and start < index + _FARTHEST:
@@ -93,6 +123,10 @@ def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
             yield start, block
 
 
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip()) if line.strip() else -1
+
+
 def _makes(block: Sequence[str], signature: Signature | None) -> bool:
     """Return True for lines that begin with a statement, and use the function or class asked for."""
     if signature is None or not re.match(
@@ -101,15 +135,6 @@ def _makes(block: Sequence[str], signature: Signature | None) -> bool:
         return False
     used = f"{signature.name}(" if signature.kind == "function" else f"= {signature.name}("
     return any(used in line for line in block)
-
-
-def _steps(line: str) -> str:
-    """Return the statements that a line ends in: all of it, or what follows a sentence, a colon or `e.g.`."""
-    for start in [match.end() for match in _STEPS.finditer(line)][:_LONGEST]:
-        body = statements(_as_code(line[start:]))
-        if len(body) > 1 and not isinstance(body[0], ast.AnnAssign):  # `Example: s = Stack()` reads as one
-            return line[start:]
-    return ""
 
 
 def _tells_results(block: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, value
 from ..syntax.source import compile_error, names_unbound, parse, parses, statements, unparse
 from .asked import uncommented
-from .code_blocks import set_up
+from .code_blocks import samples, set_up
 from .doctests import checks, shown
 from .in_line import in_line
 from .pairs import stated_pairs
@@ -64,7 +64,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
     ]
-    found += [run for run in shell_examples(lines) if not doubtful[run[2]]]
+    runs = [*shell_examples(lines), *samples(lines, signature)]
+    found += [run for run in runs if not doubtful[run[2]]]
     prompted: set[int] = set()
     for session in shown(lines):
         prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
@@ -115,20 +116,12 @@ def _stated(text: str, signature: Signature | None) -> Example:
         return Example(code, source)
     for code, _ in in_line(source, signature):
         return Example(stated_plainly(code, signature), source)
-    if raising := _raising(source):
-        return Example(stated_plainly(raising, signature), source)
+    steps = ["Example:", *re.split(r";\s|\n", source)]
+    for code, _, _ in [*set_up(steps, [False] * len(steps), signature)][-1:]:
+        return Example(stated_plainly(code, signature), source)
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
-
-
-def _raising(source: str) -> str | None:
-    """The check that `statements; call raises Name` makes; None where `source` is nothing like that."""
-    found = re.search(r"\sraises\s++(?P<name>[A-Z]\w*+)\Z", source)
-    match statements(source[: found.start()]) if found else []:
-        case [*setup, ast.Expr() as last] if found:
-            return "\n".join([*map(unparse, setup), f"with pytest.raises({found['name']}):\n    {unparse(last)}"])
-    return None
 
 
 def _readable(text: str) -> list[str]:

@@ -68,10 +68,11 @@ _RAISES_FOR = re.compile(
     r"[,:]?|:))\s+`?(?=\w++\()",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
 _UNQUOTED = re.compile(
-    r"`?((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)",
+    r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"
 )
+"""`IV` or `a-b`: a word that is no word of a sentence."""
+_DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
 
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
@@ -81,10 +82,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
         return [] if MISTAKE.search(comment) or _DENIAL.search(comment) else [(code, True) for code in whole]
-    made = [
-        (call, _assertion(call, sign, rest if sign[:1].isalpha() else quoted_text(rest, signature), signature))
-        for call, sign, rest in _calls(text, signature)
-    ]
+    made = [(call, _assertion(call, sign, rest, signature)) for call, sign, rest in _calls(text, signature)]
     made += _raising_for(text, signature)
     prose = line
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
@@ -125,15 +123,6 @@ def _as_call(line: str) -> str:
     """Return a row of a table, `| f(1) | 2 |`, as `f(1) -> 2`; other lines as they are."""
     row = re.fullmatch(r"\s*\|\s*`?(\w+\(.*?\))`?\s*\|([^|]*)\|\s*", line)
     return f"{row[1]} -> {row[2].strip()}" if row else line
-
-
-def quoted_text(rest: str, signature: Signature | None) -> str:
-    """Return `rest` with the text that it begins with in quotes, where a function that returns texts is said to
-    return `IV` or `a-b`: a word that is no word of a sentence."""
-    token = _UNQUOTED.match(rest) if signature is not None and signature.text.endswith("-> str") else None
-    if token is None or value(token[1]) is not None or token[1].endswith(("Error", "Exception")):
-        return rest
-    return f"{token[1]!r}{rest[token.end() :]}"
 
 
 class _Assertion(NamedTuple):
@@ -232,6 +221,8 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
     node = expression(call)
     if not isinstance(node, ast.Call | ast.Attribute | ast.Subscript | ast.BinOp | ast.Compare):
         return None
+    if signature and signature.text.endswith("-> str") and not sign[0].isalpha():
+        rest = _UNQUOTED.sub(r"'\1'", rest)
     stated = leading_value(rest) or leading_object(rest, signature)
     if stated is None:
         name = leading_exception(rest)

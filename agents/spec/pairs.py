@@ -15,7 +15,7 @@ from ..syntax.source import unparse
 from .in_line import MISTAKE, MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
 from .signature import parameters
-from .tables import Table, lists, sorted_lists, tables
+from .tables import lists, tables
 
 _FOR = re.compile(
     r"\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
@@ -93,18 +93,19 @@ def stated_pairs(
         len(every) - len(wanted.defaults if wanted else ()),
         signature.text.partition("->")[2].strip() or None,
     )
-    certain = [
-        "" if in_doubt or MISTAKE.search(line) else line for line, in_doubt in zip(lines, doubtful, strict=True)
+    certain = ["" if no or MISTAKE.search(line) else line for line, no in zip(lines, doubtful, strict=True)]
+    laid_out = [
+        *(table for table in tables(certain) if _fits(table[0], asked)),
+        *lists(certain, of_two_sorts=False),
     ]
-    laid_out = [*(table for table in tables(certain) if _fits(table.heads, asked)), *lists(certain)]
     if asked.returns == "bool" or (not asked.returns and _SAYS_IF.search("\n".join(lines))):
         laid_out += (
             table
-            for table in sorted_lists(lines)
-            if asked.types[0] or not any(_NUMBER.fullmatch(cells[0]) for _, cells in table.rows)  # perhaps texts
+            for table in lists(lines, of_two_sorts=True)
+            if asked.types[0] or not any(_NUMBER.fullmatch(cells[0]) for _, cells in table[1])  # perhaps texts
         )
     for table in laid_out:
-        yield from ((code, lines[line].strip(), line) for code, line in _fitted(table, asked))
+        yield from ((code, lines[line].strip(), line) for code, line in _fitted(*table, asked))
     for index, line in enumerate(certain):
         yield from ((code, line.strip(), index) for code in _told(line.strip(), asked))
         following = next((other for other in certain[index + 1 : index + 3] if other.strip()), "").strip()
@@ -129,11 +130,13 @@ def _is_plain(given: Sequence[str], asked: _Function) -> bool:
     return all(head in (*asked.names, *asked.name.split("_")) or _INPUT.fullmatch(head) for head in given)
 
 
-def _fitted(table: Table, asked: _Function) -> Iterator[tuple[str, int]]:
+def _fitted(
+    heads: Sequence[str], rows: Sequence[tuple[int, list[str]]], asked: _Function
+) -> Iterator[tuple[str, int]]:
     """Yield the assertions that a table makes, each with its line."""
-    width = len(table.heads) or 2
-    rows = [(line, cells) for line, cells in table.rows if len(cells) == width]
-    plain = _is_plain(table.heads[:-1], asked)
+    width = len(heads) or 2
+    rows = [(line, cells) for line, cells in rows if len(cells) == width]
+    plain = _is_plain(heads[:-1], asked)
     places = range(width - 1 if asked.least < width else 0)
     columns = [_read([cells[place] for _, cells in rows], asked.types[place], plain) for place in places]
     raising = [None if value(cells[-1]) else leading_exception(cells[-1]) for _, cells in rows]

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from ..records import PROGRAM_FILE
 from .asked import FENCED, is_asked
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
+FENCE = re.compile(r"^\s*(?:```|~~~)")
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
 _SAID = re.compile(
     r"`(?P<command>[^`\n]*\buser_code\.py[^`\n]*)` (?:prints|outputs|shows) "
@@ -25,6 +25,7 @@ _READS = re.compile(r"\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\
 _WRITES = re.compile(r"\b(?:prints?|standard\s+output|stdout)\b", re.I)
 _CALLED = re.compile(r"\b(?:function|class|method)\b|\w\(", re.I)
 _STATUS = "echo $?"
+_SCRIPT = re.compile(r"\bpython3? ([\w-]++\.py)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _BY_A_SHELL = re.compile(r"[$`*?~\\{}\[\]!#;&>()'\"]")
 """What a shell gives a meaning of its own, outside of quotes."""
@@ -47,9 +48,9 @@ def shell_examples(lines: Sequence[str]) -> list[tuple[str, str, int]]:
     `<<<`. `$ echo $?` below one says its exit code.
     """
     found = []
-    shown = list(_shown(lines))
+    shown = list(_shown(named(lines)))
     for (command, output, line), after in zip_longest(shown, shown[1:], fillvalue=("", "", 0)):
-        run = _run(command)
+        run = run_of(command)
         status = after[1] if after[0] == _STATUS else ""
         if run is None or "Traceback" in output or "..." in output or not (output or status):
             continue
@@ -64,36 +65,48 @@ def shell_examples(lines: Sequence[str]) -> list[tuple[str, str, int]]:
     return found
 
 
+def named(lines: Sequence[str]) -> Sequence[str]:
+    """Return `lines` with the program's own name in place of the one that a spec gives it, where it gives one."""
+    text = "\n".join(lines)
+    name, *others = {*_SCRIPT.findall(text)} or {""}
+    is_one = name and not others and asks_for_a_program(text)
+    return text.replace(name, PROGRAM_FILE).split("\n") if is_one else lines
+
+
 def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield the commands in code blocks, each with what is printed below it and its line."""
     fenced = False
     index = 0
     while index < len(lines):
-        fenced ^= _FENCE.match(lines[index]) is not None
+        fenced ^= FENCE.match(lines[index]) is not None
         match = _COMMAND.match(lines[index])
         for said in _SAID.finditer(lines[index]):
             yield said["command"].strip().removeprefix("$ "), said[said.lastgroup or 0], index
         index += 1
-        if not match or not (fenced or match["indent"].startswith(("    ", "\t"))):
+        if not match:
             continue
         start, output = index - 1, []
-        while index < len(lines) and not _COMMAND.match(lines[index]) and not _FENCE.match(lines[index]):
-            if not fenced and lines[index].strip() and not lines[index].startswith(match["indent"]):
+        in_prose = not fenced and not match["indent"].startswith(("    ", "\t"))
+        while index < len(lines) and not _COMMAND.match(lines[index]) and not FENCE.match(lines[index]):
+            if in_prose if not lines[index].strip() else not (fenced or lines[index].startswith(match["indent"])):
                 break
             output.append(lines[index].removeprefix(match["indent"]).rstrip())
             index += 1
-        yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
+        # What is shown in prose is whole where nothing but a command comes after it.
+        if not in_prose or _COMMAND.match(next(filter(str.strip, lines[index:]), "$ ok")):
+            yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
 
 
-def _run(command: str) -> str | None:
-    """The statement that runs `command`; None where it is more than a run of the program."""
+def run_of(command: str, given: str = "") -> str | None:
+    """Return the statement that runs `command`, on `given` where it names no other input; None where it is more
+    than a run of the program."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="|<")
     lexer.whitespace_split = True
     try:
         words = list(lexer)
     except ValueError:
         return None
-    before, given = "", ""
+    before = ""
     if "|" in words:
         at = words.index("|")
         printed = _printed(words[:at])

@@ -20,6 +20,7 @@ from .in_line import (
     says,
 )
 from .signature import closing
+from .tables import tables
 
 _BETWEEN = re.compile(
     r"(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
@@ -140,15 +141,11 @@ def scenarios(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         if call and result:
             said = f"{call['call']} -> {result['stated']}"
             for row in _rows(lines[index + 2 :]) if re.search(r"<\w+>", said) else [dict[str, str]()]:
-                yield index, re.sub(r"<(\w+)>", lambda cell, row=row: row.get(cell[1], cell[0]), said)  # type: ignore[misc]
+                yield index, re.sub(r"<(\w+)>", lambda cell, row=row: row.get(cell[1].lower(), cell[0]), said)  # type: ignore[misc]
 
 
 def _rows(lines: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yield the rows of the table below `Examples:`, before the next scenario, by the names in its first."""
     own = [line.strip() for line in takewhile(lambda line: not line.strip().startswith("Scenario"), lines)]
     below = own[own.index("Examples:") + 1 :] if "Examples:" in own else []
-    cells = [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in takewhile(lambda line: line[:1] == "|", below)
-    ]
-    yield from (dict(zip(cells[0], row, strict=False)) for row in cells[1:])
+    yield from (dict(zip(heads, row, strict=False)) for heads, rows in tables(below) for _, row in rows)

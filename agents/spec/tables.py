@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 from ..syntax.literals import value
 from .in_line import leading_exception, leading_value
@@ -27,6 +26,8 @@ _SIGN = re.compile(
     re.IGNORECASE,
 )
 _MOST_SIGNS = 10
+_MOST_ROWS = 300
+_REMARK = re.compile(r"\A[^\"'\[({]*,\s+(?=[\[({'\"])")
 _SORTS = re.compile(
     r"\W*+(?:(?P<true>valid|accept(?:s|ed)?|good|okay|ok|true|yes|allowed|passes|match(?:es)?)"
     r"|(?:(?:not|in|un)[\s-]?(?:valid|accepted|okay|ok|allowed)|reject(?:s|ed)?|bad|false|no|refused|fails))"
@@ -35,12 +36,8 @@ _SORTS = re.compile(
 )
 
 
-class Table(NamedTuple):
-    """The heads of its columns, none of a list; and for each row its line (from 0) and its cells, the last of
-    which says what the others give."""
-
-    heads: list[str]
-    rows: list[tuple[int, list[str]]]
+Table = tuple[list[str], list[tuple[int, list[str]]]]
+"""The heads of its columns, none of a list; for each row its line (from 0) and its cells, the last the result."""
 
 
 def tables(lines: Sequence[str]) -> Iterator[Table]:
@@ -50,14 +47,14 @@ def tables(lines: Sequence[str]) -> Iterator[Table]:
         heads = cells(line)
         if index >= end and len(heads) > 1 and not _RULE.fullmatch(line):
             start = index + 1 + (_RULE.fullmatch("".join(lines[index + 1 : index + 2])) is not None)
-            below = [*takewhile(lambda row: len(row) > 1, map(cells, lines[start:]))]
+            below = [*takewhile(lambda row: len(row) > 1, map(cells, lines[start : start + _MOST_ROWS]))]
             end = start + len(below)
             rows = [
                 (number, row[: len(heads)])
                 for number, row in enumerate(below, start)
                 if all(cell[:1] == "(" for cell in row[len(heads) :])
             ]
-            yield Table([head.strip("*_").lower() for head in heads], rows)
+            yield [head.strip("*_").lower() for head in heads], rows
 
 
 def cells(line: str) -> list[str]:
@@ -69,27 +66,21 @@ def cells(line: str) -> list[str]:
     return [part.strip().strip("`").strip() for part in parts]
 
 
-def lists(lines: Sequence[str]) -> Iterator[Table]:
-    """Yield the lists of pairs below a heading of examples."""
-    end = 0
-    for index, line in enumerate(lines):
-        if index >= end and _EXAMPLES.fullmatch(line):
-            items = [*_items(lines, index)]
-            end = items[-1][0] + 1 if items else end
-            yield Table([], [(number, pair) for number, text in items if (pair := _pair(text))])
-
-
-def sorted_lists(lines: Sequence[str]) -> Iterator[Table]:
-    """Yield the lists below `Valid:` and `Invalid:`, or words like these, with what a function says of them."""
+def lists(lines: Sequence[str], *, of_two_sorts: bool) -> Iterator[Table]:
+    """Yield the lists of pairs below a heading of examples; or those `of_two_sorts`, below `Valid:` and `Invalid:`
+    or words like these, with what a function says of them."""
     end = 0
     for index, line in enumerate(lines):
         item = _ITEM.match(line)
-        if index >= end and (match := _SORTS.fullmatch(line, item.end() if item else 0)):
-            here = (match["listed"] or "").strip()
-            items = [(index, each) for each in _values(here)] if here else [*_items(lines, index)]
-            end = items[-1][0] + 1 if items else end
-            said = "True" if match["true"] else "False"
-            yield Table([], [(number, [text.strip().strip("`"), said]) for number, text in items])
+        heading = _SORTS.fullmatch(line, item.end() if item else 0) if of_two_sorts else _EXAMPLES.fullmatch(line)
+        if index < end or not heading:
+            continue
+        said = "True" if of_two_sorts and heading["true"] else "False"
+        here = ((of_two_sorts and heading["listed"]) or "").strip()
+        items = [(index, each) for each in _values(here)] if here else [*_items(lines, index)]
+        end = items[-1][0] + 1 if items else end
+        pairs = ([text.strip().strip("`"), said] if of_two_sorts else _pair(text) for _, text in items)
+        yield [], [(number, pair) for (number, _), pair in zip(items, pairs, strict=True) if pair]
 
 
 def _values(text: str) -> list[str]:
@@ -101,39 +92,26 @@ def _values(text: str) -> list[str]:
 
 def _items(lines: Sequence[str], index: int) -> Iterator[tuple[int, str]]:
     """Yield the items of a list below the heading at `index`, or the lines there that are no prose."""
-    depth = len(lines[index]) - len(lines[index].lstrip())
-    marked: bool | None = None
-    for number, line in enumerate(lines[index + 1 :], index + 1):
-        item = _ITEM.match(line)
-        if not line.strip():
-            if marked is False:
+    start = index + 1 + (not "".join(lines[index + 1 : index + 2]).strip())
+    below = lines[start : start + _MOST_ROWS]
+    marked = bool(below) and _ITEM.match(below[0]) is not None
+    if marked or start == index + 1 or "".join(below[:1])[:1].isspace():
+        for number, line in enumerate(below, start):
+            item = _ITEM.match(line)
+            if (item is None) == marked if line.strip() else not marked:
                 return
-            continue
-        inside = item is not None or len(line) - len(line.lstrip()) > depth or lines[number - 1].strip() != ""
-        marked = item is not None if marked is None else marked
-        if (item is not None) != marked or not inside:
-            return
-        yield number, line[item.end() :] if item else line
+            if line.strip():
+                yield number, line[item.end() :] if item else line
 
 
 def _pair(text: str) -> list[str] | None:
     """Return what an item gives and what it states; None where it is no pair."""
     plain = text.replace("`", "").strip()
     for sign in [*_SIGN.finditer(plain)][:_MOST_SIGNS]:
-        given, stated = plain[: sign.start()].strip(), plain[sign.end() :].strip()
-        made = next((part for part in _endings(given) if value(part)), None)
-        if made and not sign["arrow"]:
-            certain = leading_value(stated) or leading_exception(stated)
-            named = sign[0][0] == ":" and made == given and made[0] not in "[({"  # `'port': 80`
-            made = None if named or not certain else made
-        if made or (sign["arrow"] and not re.search(r"[\"'\[\](){}]", given)):
-            return [made or given, stated]
+        given, stated = plain[: sign.start()].strip(" ,"), plain[sign.end() :].strip()
+        made = given if value(given) else _REMARK.sub("", given)  # `all ones, [1] * 20`
+        if not value(made) or (sign["arrow"] is None and not (leading_value(stated) or leading_exception(stated))):
+            made = given if sign["arrow"] and not re.search(r"[\"'\[\](){}]", given) else ""
+        if made and (sign[0][0] != ":" or made != given or made[0] in "[({"):  # not `'port': 80`
+            return [made, stated]
     return None
-
-
-def _endings(text: str) -> Iterator[str]:
-    """Yield `text`, and what follows a remark in it: `all ones, [1] * 20`."""
-    yield text
-    for comma in [*re.finditer(r",\s+(?=[\[({'\"])", text)][:_MOST_SIGNS]:
-        if not re.search(r"[\"'\[({]", text[: comma.start()]):
-            yield text[comma.end() :].rstrip(" ,")

@@ -557,6 +557,7 @@ def test_an_example_gets_the_fixtures_that_it_uses() -> None:
     ("statement", "code"),
     [
         ("s = Stack(); s.pop() == 1", "s = Stack()\nassert s.pop() == 1"),
+        ("s = Stack(); s.push(1); s.pop() -> 1", "s = Stack()\ns.push(1)\nassert s.pop() == 1"),
         ("s = Stack(); s.pop() raises IndexError", "s = Stack()\nwith pytest.raises(IndexError):\n    s.pop()"),
     ],
 )

@@ -49,7 +49,7 @@ def test_a_command_becomes_a_run_of_the_program(command: str, statement: str) ->
         "echo -n 6 | python user_code.py",
         "echo 6 | tee x | python user_code.py",
         "python user_code.py 6 && python user_code.py 6",
-        "python other.py 6",
+        "python other.py 6; python user_code.py 6",
         "pip install six",
         "python user_code.py 'a",
     ],
@@ -85,9 +85,37 @@ def test_a_sentence_says_what_a_run_prints(said: str, printed: list[str]) -> Non
     ]
 
 
-def test_a_command_in_prose_is_no_example() -> None:
-    spec = read_spec("Write a program.\n\n$ python user_code.py 1\n6\n", origin="argument")
-    assert spec.examples == ()
+def test_a_command_in_prose_is_an_example_where_nothing_comes_after_it() -> None:
+    text = "Write a script that adds its arguments.\n\n$ python add.py 1 5\n6\n"
+    (example,) = read_spec(text, origin="argument").examples
+    assert example.code == f"{run('1', '5')}\n{PRINTS_6}"
+    assert read_spec(f"{text}\nIt says so twice.", origin="argument").examples == ()
+    assert read_spec(f"{text}\n$ python other.py", origin="argument").examples == ()
+
+
+SAMPLES = {
+    "Sample input:\n\n1\n5\n\nSample output:\n\n6\n": [run(stdin="1\n5\n")],
+    "With the input\n\n    1 5\n\nit prints\n\n    6\n\nand ends.": [run(stdin="1 5\n")],
+    "Input:\n```\n1\n\n5\n```\n`python add.py -n 6` prints:\n```\n6\n```": [run("-n", "6", stdin="1\n\n5\n")],
+    "Input:\n  numbers\n\nOutput:\n  6\n": [],
+    "Example input format:\n```\n1\n```\nExample output:\n```\n6\n```": [],
+    "Sample input:\n\n1\n\n5\n\nSample output:\n\n6\n": [],
+    "Sample input:\n\n1\n\nSample output:\n\n6\n\n6\n": [],
+    "It takes an argument.\nSample input:\n\n1\n\nSample output:\n\n6\n": [],
+}
+
+
+@pytest.mark.parametrize(("text", "runs"), SAMPLES.items())
+def test_a_sample_of_input_and_output_is_a_run(text: str, runs: list[str]) -> None:
+    spec = read_spec(f"Write a script that adds the numbers on stdin.\n\n{text}", origin="argument")
+    assert [example.code for example in spec.examples] == [f"{each}\n{PRINTS_6}" for each in runs]
+
+
+def test_a_sample_of_text_is_what_a_function_of_one_text_gets() -> None:
+    sample = "Given this text:\n\n    a = 1\n    b\n\nthe result is\n\n    {'a': '1'}\n"
+    (example,) = read_spec(f"Write parse(text) -> dict.\n\n{sample}", origin="argument").examples
+    assert example.code == "assert parse('a = 1\\nb') == {'a': '1'}"
+    assert read_spec(f"Write parse(text, key) -> dict.\n\n{sample}", origin="argument").examples == ()
 
 
 @pytest.mark.parametrize(
