@@ -254,7 +254,7 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
         start = match.end()
         end = closing(line, start + len(signature.name)) if line.startswith(f"{signature.name}(", start) else None
         end = None if end is None else _whole_expression(line, end, 0)
-        denied = _DENIED.search(re.split(r"[.;:]\s", line[: match.start()])[-1])
+        denied = _DENIED.search(re.split(r"[.;:]\s", line[max(0, match.start() - 300) : match.start()])[-1])
         if end is not None and not denied and "raise" in (_ARROW.match(line, end + 1) or ["raise"])[0]:
             call, raised = line[start : end + 1], match["named"] or match["before"]
             yield call, _Assertion(f"with pytest.raises({raised}):\n    {call}", raised, True)
