@@ -137,7 +137,7 @@ def _fitted(
     width = len(heads) or 2
     rows = [(line, cells) for line, cells in rows if len(cells) == width]
     plain = _is_plain(heads[:-1], asked)
-    places = range(width - 1 if asked.least < width else 0)
+    places = range(width - 1 if asked.least < width <= len(asked.names) + 1 else 0)
     columns = [_read([cells[place] for _, cells in rows], asked.types[place], plain) for place in places]
     raising = [None if value(cells[-1]) else leading_exception(cells[-1]) for _, cells in rows]
     told = ["" if raised else cells[-1] for (_, cells), raised in zip(rows, raising, strict=True)]

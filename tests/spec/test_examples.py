@@ -262,6 +262,7 @@ COLUMNS = {
         ["assert f('1.2.3') == True", "assert f('1..2') == False", "assert f('') == False"],
     ),
     "f(text: str)": ("It returns True if it can.\n\nAccepts:\n- a1", ["assert f('a1') == True"]),
+    "f()": ("Tests:\n  a => b", []),
     "f(number)": ("It returns True if it can.\n\nAccepts: 1, 2\nBad: the rest", []),
     "f(rolls)": (
         "Check against these:\n - all ones, [1] * 20: 20\n - a spare, [5, 5] + [0] * 18, score 10\n - 404: not found",
