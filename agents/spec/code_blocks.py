@@ -65,7 +65,7 @@ def set_up(
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
             raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
-            if whole or (setup and (isinstance(check, ast.Assert) or raising)):
+            if whole or raising or (setup and isinstance(check, ast.Assert)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 line = start + (node.lineno - 1 if as_shown else 0)
                 found.append((code, lines[line].strip(), line))
@@ -143,10 +143,10 @@ def _tells_results(block: Sequence[str]) -> bool:
     beside, without = set[str | None](), set[str | None]()
     for line in block:
         code, *comments = re.split(r"\s#", line, maxsplit=1)
-        match statements(code.strip()):
-            case [ast.Expr(ast.Call() as call)]:
-                said = re.sub(r"^\W*(?:returns|gives)\b", "", "".join(comments)).lstrip("-=> ")
-                (beside if leading_value(said) else without).add(last_name(call))
+        said = re.sub(r"^\W*(?:returns|gives)\b", "", "".join(comments)).lstrip("-=> ")
+        steps = [node.value for node in statements(code.strip()) if isinstance(node, ast.Expr)]
+        for call in (step for step in steps if isinstance(step, ast.Call)):
+            (beside if call is steps[-1] and leading_value(said) else without).add(last_name(call))
     return bool(without) and not beside & without
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
-from ..syntax.collection import FIXTURES
+from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, value
 from ..syntax.source import compile_error, names_unbound, parse, parses, statements, unparse
@@ -23,7 +23,7 @@ from .in_line import in_line
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
-from .signature import names
+from .signature import names, parameters
 from .stories import scenarios
 
 _BAD_NEWS = re.compile(
@@ -38,6 +38,12 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
 """Names of the standard library that are no words for a parameter."""
 _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MULTILINE)
 """`f(0) raises.`, in a spec that names one exception."""
+_OTHERS = {"str": ("int", "float"), "int": ("str", "bytes"), "float": ("str", "bytes"), "bytes": ("str", "int")}
+"""Types of literals that are none of an annotated one."""
+_WRAPPED = 50
+"""Characters of a line of prose that may go on in the next one."""
+_BEGINS = re.compile(r"\s*(?:[-*+•|>#@]|\d+[.)]\s|```|~~~|(?:assert|def|class|import|from|with|return)\b)")
+"""A line that goes on with none."""
 _LONGEST = 30
 """Lines of an example."""
 
@@ -72,7 +78,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if not doubtful[session[0].line]:
             found += checks(session, optional, prints)
     every = [_Found(line, code, source) for code, source, line in found]
-    for index, line in [*enumerate(lines), *scenarios(lines)]:
+    for index, line in [*_unwrapped(lines), *scenarios(lines)]:
         if line.strip() and index not in prompted and not doubtful[index]:
             stated = in_line(line if line != lines[index] else _logical(lines, index, signature), signature)
             every += [_Found(index, code, line.strip(), sure) for code, sure in stated]
@@ -134,6 +140,20 @@ def _readable(text: str) -> list[str]:
     return (text if raw or not parses(text) else text.replace("\\\\", "\\")).split("\n")
 
 
+def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield each line with its number, and prose that goes on in the next lines as one."""
+    yield from enumerate(lines)
+    paragraph: list[str] = []
+    for index, line in enumerate([*lines, ""]):
+        before = paragraph[-1].rstrip() if paragraph else ""
+        if line.strip() and len(before) >= _WRAPPED and before[-1] != ":" and not _BEGINS.match(line):
+            paragraph.append(line.strip())
+            continue
+        if len(paragraph) > 1:
+            yield index - len(paragraph), " ".join(paragraph)
+        paragraph = [line]
+
+
 def _prompt(match: re.Match[str]) -> str:
     """Return IPython's prompt as Python's."""
     return f"{match[1]}>>> " if "In" in match[0] else match[1]
@@ -190,6 +210,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     nodes = [node for each in body for node in ast.walk(each)]
     if any(isinstance(node, ast.Constant) and node.value is ... for node in nodes):
         return False  # it stands for something that is left out
+    if isinstance(body[-1], ast.Assert) and signature and _is_of_another_type(nodes, signature):
+        return False
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     if signature and signature.kind == "class":
         calls += [function.value for function in calls if isinstance(function, ast.Attribute)]  # a class method
@@ -200,6 +222,15 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     entry = {signature.name} if signature else set()
     asked = {name for name in outside if name in entry & called or names(text, name, called=name in called)}
     return bool(asked) and outside - asked <= FIXTURES | _STANDARD
+
+
+def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
+    """Return True for a call of the function with a number for a parameter that is a text, or the other way."""
+    wanted = parameters(signature)
+    types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
+    calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
+    given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
+    return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)
 
 
 def _agreeing(found: Sequence[_Found]) -> list[_Found]:

@@ -68,6 +68,7 @@ _RAISES_FOR = re.compile(
     r"[,:]?|:))\s+`?(?=\w++\()",
     re.IGNORECASE,
 )
+_OR = re.compile(r"`?(?:,|,?\s(?:or|and))\s`?")
 _UNQUOTED = re.compile(
     r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"
 )
@@ -251,13 +252,16 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
     if signature is None:
         return
     for match in _RAISES_FOR.finditer(line):
-        start = match.end()
-        end = closing(line, start + len(signature.name)) if line.startswith(f"{signature.name}(", start) else None
-        end = None if end is None else _whole_expression(line, end, 0)
+        following: re.Match[str] | None = match
         denied = _DENIED.search(re.split(r"[.;:]\s", line[max(0, match.start() - 300) : match.start()])[-1])
-        if end is not None and not denied and "raise" in (_ARROW.match(line, end + 1) or ["raise"])[0]:
+        while following and not denied and line.startswith(f"{signature.name}(", start := following.end()):
+            end = closing(line, start + len(signature.name))
+            end = None if end is None else _whole_expression(line, end, 0)
+            if end is None or "raise" not in (_ARROW.match(line, end + 1) or ["raise"])[0]:
+                break
             call, raised = line[start : end + 1], match["named"] or match["before"]
             yield call, _Assertion(f"with pytest.raises({raised}):\n    {call}", raised, True)
+            following = _OR.match(line, end + 1)
 
 
 def asserted(call: str, stated: str) -> str:
@@ -316,7 +320,7 @@ def _ends(tail: str) -> bool:
 def leading_exception(rest: str) -> str | None:
     """Return the exception that `rest` names first; None where it is anything else."""
     match = re.match(
-        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?(?:[.;]\s|[\s.,;)]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))",
+        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?(?:[.;]\s|,\s(?!if\b|unless\b|when\b|or\b|otherwise\b|except\b)[a-z]|[\s.,;)]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))",
         rest,
     )
     if match and match[1].endswith(("Error", "Exception")):

@@ -52,6 +52,7 @@ _INPUT = re.compile(r"(?:inputs?|args?|arguments?|call(?:ed with)?|given|paramet
 _SAYS_IF = re.compile(
     r"\b(?:returns?|gives?|is|are|says?|makes?\s+it)\s+`?(?:True|False)\b|\bTrue`?\s+(?:if|for|when|iff)\b"
 )
+_DENIES = re.compile(r"invalid|not_|error|bad|wrong|reject|illegal|broken")
 _NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
 _WORDS = re.compile(r"[A-Za-z]{2}\s(?:[a-z]{2}|\d)")
 _NO_TEXT = re.compile(
@@ -98,7 +99,8 @@ def stated_pairs(
         *(table for table in tables(certain) if _fits(table[0], asked)),
         *lists(certain, of_two_sorts=False),
     ]
-    if asked.returns == "bool" or (not asked.returns and _SAYS_IF.search("\n".join(lines))):
+    says = not _DENIES.search(asked.name)
+    if says and (asked.returns == "bool" or (not asked.returns and _SAYS_IF.search("\n".join(lines)))):
         laid_out += (
             table
             for table in lists(lines, of_two_sorts=True)

@@ -35,6 +35,7 @@ _IMPORTS = re.compile(r"^[ \t]*(?:>>> )?from (\w+) import (\w+)[ \t]*$", re.MULT
 _LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest"}
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
+_TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _TYPE = re.compile(r"[A-Za-z_][\w.]*|'[\w.]+'|\"[\w.]+\"")
@@ -129,8 +130,8 @@ def _header(text: str) -> Signature | None:
 
 
 def _likely(text: str) -> Signature | None:
-    """Return what a text most likely asks for."""
-    prose = FENCED.sub("", text)
+    """Return what a text most likely asks for; of what is fenced a header with types counts alone."""
+    prose = FENCED.sub(lambda fenced: fenced[2] if _TYPED.fullmatch(fenced[2].strip()) else "", text)
     like_a_class = _RETURNING.search(prose)
     name = like_a_class[like_a_class.lastgroup or 0] if like_a_class else likely_name(prose)
     if name is None or _SEVERAL.search(prose):

@@ -4,7 +4,8 @@
 
 Each line of a file is a spec's text with its entry point (`def f`, `class C`, or null), its examples as Python,
 and phrases of it that state a rule. Without files: `seen.jsonl`, by which reading was written, `apart.jsonl`,
-`fresh.jsonl`, of specs with many examples, and `later.jsonl`, with tables, lists and stories.
+`fresh.jsonl`, of specs with many examples, `later.jsonl`, with tables, lists and stories, and `traps.jsonl`, of
+texts that look like examples and are none, each with a reference.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from agents.syntax.checks import Check, checks_in
 
 FILES = [
     Path(__file__).parents[1] / "benchmark/readings" / name
-    for name in ("seen.jsonl", "apart.jsonl", "fresh.jsonl", "later.jsonl")
+    for name in ("seen.jsonl", "apart.jsonl", "fresh.jsonl", "later.jsonl", "traps.jsonl")
 ]
 
 

@@ -48,6 +48,9 @@ FOUND = {
     "It raises ValueError for a text that is blank, like slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
     "No letters, say slugify(''), must raise ValueError; so must 1.": "with pytest.raises(ValueError):\n    slugify('')",
     "Without letters it is a ValueError:\n`slugify('')` raises.": "with pytest.raises(ValueError):\n    slugify('')",
+    "```python\nwith pytest.raises(ValueError):\n    slugify('')\n```": "with pytest.raises(ValueError):\n    slugify('')",
+    "It makes slugs of texts. Anything else raises ValueError, for\nexample slugify('')": "with pytest.raises(ValueError):\n    slugify('')",
+    "slugify('') raises ValueError, nothing is there": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b'): 'a-b'": "assert slugify('A b') == 'a-b'",
     "slugify('A b') results in 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('A b') is the string 'a-b'.": "assert slugify('A b') == 'a-b'",
@@ -255,6 +258,8 @@ COLUMNS = {
         "ip         cidr          expected\n10.0.0.5   10.0.0.0/24   True\n10.0.1.5   10.0.0.0/24   False   (outside)",
         ["assert f('10.0.0.5', '10.0.0.0/24') == True", "assert f('10.0.1.5', '10.0.0.0/24') == False"],
     ),
+    "is_invalid(text) -> bool": ("Valid:\n- a1\n\nInvalid:\n- 1a", []),
+    "f(digits: str)": ("Digits are mapped thus:\n\n0 -> 0\n1 -> 2", []),
     "f(a, b)": ("| b | a | result |\n|---|---|---|\n| 1 | 2 | 3 |", []),
     "f(n)": ("| n | result |\n|---|---|\n| 1 | one |\n| 2 | 2 |", []),
     "f(text) -> bool": (
