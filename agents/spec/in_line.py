@@ -47,7 +47,7 @@ _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
 MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually"
+    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|broken)(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )

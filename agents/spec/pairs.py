@@ -36,14 +36,14 @@ _EXAMPLE = re.compile(
 )
 _SAID = ("gives", "returns", "yields")
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = r"(?:gives|returns|yields|becomes|->|=>|→)"
+_SIGN = r"(?:gives|returns|yields|becomes|maps\sto|into|->|=>|→)"
 _ALONE = re.compile(
-    r"(?:\A|:\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
+    r"(?:\A|:\s+|,\s+(?=['\"`])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
     rf"(?:(?!\s{_SIGN}\s).)*+)\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
     re.DOTALL,
 )
 """`None returns ''`, `it flattens: {'a': {'b': 1}} becomes {'a.b': 1}`."""
-_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes)\b")
+_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes|maps\sto|into)\b")
 _BETWEEN = re.compile(r"[,;]|\band\b")
 _RESULT = re.compile(
     r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)", re.IGNORECASE

@@ -31,6 +31,9 @@ FOUND = {
     "It makes slugs. None returns ''. The rest stays.": "assert slugify(None) == ''",
     "'' gives ''": "assert slugify('') == ''",
     "It makes slugs. 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "It turns 'A b' into 'a-b'. The rest stays.": "assert slugify('A b') == 'a-b'",
+    "Blanks go, 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "'A b' maps to 'a-b'.": "assert slugify('A b') == 'a-b'",
     "'A b c' gives 'a-b'": "assert slugify('A b c') == 'a-b'",
     "It raises a ValueError for slugify('').": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('A b') -> a-b": "assert slugify('A b') == 'a-b'",
@@ -115,6 +118,8 @@ def test_an_example_is_found_on_its_own_and_in_a_text(text: str, code: str) -> N
 
 
 IGNORED = [
+    "It turns ' ' into '-'.",
+    "Before the fix, 'A b' -> 'A-b'.",
     "It replaces ' ' -> '-' and '_' -> '-'.",
     "Examples of separators: ' ' -> '-', '_' -> '-'.",
     "Example: 'A b' -> 'a-b' (lower case), 'c' -> unknown.",
