@@ -50,6 +50,14 @@ FORGED = {
         "describe._module_of = lambda kind: 'builtins' if kind is int else real(kind)\ndef f(x): return int()\n",
         "assert f(1) == pytest.approx(3)",
     ),
+    "a class under test that equals anything": (
+        "class V:\n    def __eq__(self, other): return True\ndef f(x):\n    return V()\n",
+        "assert f(1) == user_code.V()",
+    ),
+    "a class that equals anything, in one process": (
+        "class V:\n    def __eq__(self, other): return True\ndef f(x):\n    return V()\n",
+        "import random\n    random.seed(1)\n    assert f(1) == [1, 2]",
+    ),
     "what a test case judges by": (
         "def f(case):\n    case.addTypeEqualityFunc(int, lambda a, b, msg=None: None)\n    case.value = -1\n",
         None,
@@ -107,9 +115,9 @@ NOTED = {
         "assert f(1) is user_code.E.B\n    assert f(0) is user_code.E.A",
         "E.B and E.A are one object",
     ),
-    "an object that equals anything, in one process": (
+    "an object that equals any number, in one process": (
         "import logging\nclass Yes:\n    def __init__(self): self.ok = True\n"
-        "    def __eq__(self, other): return self.ok\n    def __hash__(self): return 0\n"
+        "    def __eq__(self, other): return self.ok and type(other) is int\n    def __hash__(self): return 0\n"
         "def f(x):\n    logging.getLogger('f').warning('asked')\n    return Yes()\n",
         "assert f(3) == 9\n    assert 'asked' in caplog.text",
         "Line 10 of the tests takes a Yes for 9: equal, but of another type",
@@ -151,7 +159,8 @@ def suite(body: str) -> str:
 def test_wrong_code_gets_no_pass(case: str, verifier: Verifier) -> None:
     code, body = FORGED[case]
     verdict = verifier.verify(code, HEAD + SHUNT if body is None else suite(body))
-    assert (verdict.kind, verdict.isolation) == ("failed", "isolated"), verdict
+    isolation = "in-process" if "one process" in case else "isolated"
+    assert (verdict.kind, verdict.isolation) == ("failed", isolation), verdict
 
 
 @pytest.mark.parametrize("case", NOTED)

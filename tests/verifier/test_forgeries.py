@@ -254,6 +254,6 @@ def test_no_exception_of_the_code_moves_a_test_into_its_own_process(verifier: Ve
 
 
 def test_a_class_that_lies_and_is_named_by_the_tests_is_noted(verifier: Verifier) -> None:
-    code = "class V:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x >= 0\n"
+    code = "class V:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return o.x > 0\n"
     verdict = verifier.verify(code, "from user_code import V\ndef test_a():\n    assert V(1) == V(2)\n")
     assert any("V" in note for note in verdict.notes)

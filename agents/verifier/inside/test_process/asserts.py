@@ -15,6 +15,7 @@ import pytest
 from _pytest.assertion import rewrite
 
 from ..proxy.peer import USER_MODULE
+from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
@@ -105,6 +106,8 @@ class Asserts:
 
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
         found = unlike(left, right, self._named) if equal is True else None
+        for part in filter(_is_anything, found or ()):
+            raise TypeError(f"a {type(part).__name__} says that it equals anything")
         if found is not None and (kinds := frozenset(type(part).__name__ for part in found)) not in self._noted:
             self._noted.add(kinds)
             one, other = (f"a {type(part).__name__}" if _is_of_code(type(part)) else repr(part) for part in found)
@@ -121,6 +124,14 @@ def _approximate_something() -> None:
         return not (is_array and getattr(actual, "size", 1) == 0) and bool(compared(approx, actual))
 
     number.__eq__ = equal
+
+
+def _is_anything(part: Any) -> bool:
+    """Return True for an object of the code's that says that it equals what no honest one does."""
+    try:
+        return _is_of_code(type(part)) and (part == (NO_MEMBER,)) is True
+    except Exception:
+        return False
 
 
 def _is_of_code(kind: type) -> bool:

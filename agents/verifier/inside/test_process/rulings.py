@@ -93,10 +93,14 @@ class Rulings(Peer):
                     return NotImplemented
                 if not kind._greenloop_compares or not self._holds(target, args[0]):
                     return NotImplemented
+            found = self.forward(target, name, args, kwargs)
+            if name == "__eq__" and found is True and self._is_anything(target, name, (NO_MEMBER,)):
+                raise TypeError(f"a {kind.__name__} says that it equals anything")
             self._note(f"how objects of {kind.__name__} compare")
-        elif name in _ARITHMETIC and not other:
+            return found
+        if name in _ARITHMETIC and not other:
             return self._with_plain(target, name, args)
-        elif name in _UNARY:
+        if name in _UNARY:
             self._refuse_difference(target, name)
         elif name == "__str__" and isinstance(target, BaseException):
             self._note(f"the message of {kind.__name__}")
@@ -241,14 +245,15 @@ class Rulings(Peer):
             if next(members, NO_MEMBER) is NO_MEMBER:
                 return False
         found = bool(self.forward(proxy, "__contains__", (item,), {}))
-        if found and self._contains_anything(proxy):
+        if found and self._is_anything(proxy, "__contains__", NO_MEMBER):
             raise TypeError(f"a {kind.__name__} says that it contains anything")
         self._note(f"what a {kind.__name__} contains")
         return found
 
-    def _contains_anything(self, proxy: Any) -> bool:
+    def _is_anything(self, proxy: Any, name: str, nothing: object) -> bool:
+        """Return True if an operator says yes to what no honest object contains or equals."""
         try:
-            return bool(self.forward(proxy, "__contains__", (NO_MEMBER,), {}))
+            return self.forward(proxy, name, (nothing,), {}) is True
         except Exception:
             return False
 
