@@ -160,23 +160,23 @@ def commands() -> Mapping[str, ArgumentCollection]:
 def elsewhere(error: CycloptsError) -> str:
     """Return a sentence on the commands that have an option which this one lacks, or on words that it does not
     take; an empty text for another error."""
-    command = error.command_chain or ()
+    command = " ".join(error.command_chain or ())
     if isinstance(error, UnusedCliTokensError):
         words = repr(" ".join(error.unused_tokens or ()))[:200]
         if command:
-            return f"{' '.join(command)} takes no {words}; see {' '.join(command)} --help."
+            return f"{command} takes no {words}; see {command} --help."
         return f"{words} stands outside of the spec; put the whole spec in quotes."
     if not isinstance(error, UnknownOptionError):
         return ""
     option = (error.token.keyword or error.token.value).partition("=")[0]
-    if option in _OWN_COMMANDS and command == ("verify",):
+    if option in _OWN_COMMANDS and command == "verify":
         return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
     having = [name for name, found in commands().items() if any(option in each.names for each in found)]
     if not having:
         return ""
     *others, last = sorted(having)
     told = f"{', '.join(others)} and {last} have" if others else f"{last} has"
-    return f"{' '.join(command) or RUN} has no {option}; {told} it."
+    return f"{command or RUN} has no {option}; {told} it."
 
 
 def _leave(code: int) -> NoReturn:

@@ -158,6 +158,7 @@ def writer(kind: type) -> Callable[[Any], Tree] | None:
 
 _MODULES = frozenset(module for module, _ in _NAMED_WRITERS)
 MODULE_OF = {name: module for module, name in reversed([*_NAMED_WRITERS])}
+"""The module of each of these types, by its name; of two the first."""
 
 
 def read(tag: str, parts: list[Tree]) -> object:

@@ -7,13 +7,12 @@ import ast
 import builtins
 import collections
 import datetime
-import decimal
-import fractions
-import pathlib
 import sys
 import types
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from ..proxy.plain import named_value
 
 _NODES = (
     ast.Expression, ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List,
@@ -23,10 +22,9 @@ _NODES = (
 _FUNCTIONS = (
     bool, int, float, complex, str, bytes, bytearray, list, tuple, set, frozenset, dict, range, abs, divmod, len,
     max, min, pow, round, sorted, sum, collections.Counter, collections.OrderedDict, collections.deque,
-    datetime.date, datetime.datetime, datetime.time, datetime.timedelta, datetime.timezone, decimal.Decimal,
-    fractions.Fraction, pathlib.PurePosixPath, pathlib.PosixPath,
 )  # fmt: skip
-_MODULES = (collections, datetime, decimal, fractions, pathlib)
+_MODULES = ("collections", "datetime", "decimal", "fractions", "pathlib", "pathlib._local")
+"""Modules with types of plain values; by name, since some cost time to import."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
@@ -60,12 +58,19 @@ def _check(source: Any, scope: Mapping[str, Any], is_of_code: Callable[[object],
         if named and is_of_code(found):
             return not any(name.startswith("_") for name in names)
         for name in names:
-            found = getattr(found, name, None) if _is_one(found, *_MODULES, datetime.timezone) else None
-        return _is_one(found, *_FUNCTIONS, datetime.timezone.utc) or (found is not None and type(found) in plain)
+            found = getattr(found, name, None) if _is_module(found) or found is datetime.timezone else None
+        known = _is_plain_type(found) or any(found is each for each in (*_FUNCTIONS, datetime.timezone.utc))
+        return known or (found is not None and type(found) in plain)
 
     if type(source) is not str or not is_harmless(ast.parse(source.strip(), mode="eval")):
         raise ValueError(f"eval takes data, and calls of what the code defines, alone here: {source!r:.80}")
 
 
-def _is_one(value: object, *others: object) -> bool:
-    return any(value is each for each in others)
+def _is_module(value: Any) -> bool:
+    is_module = isinstance(value, types.ModuleType) and value.__name__ in _MODULES
+    return is_module and sys.modules.get(value.__name__) is value
+
+
+def _is_plain_type(value: Any) -> bool:
+    is_type = isinstance(value, type) and value.__module__ in _MODULES
+    return is_type and named_value(value.__module__, value.__name__) is value

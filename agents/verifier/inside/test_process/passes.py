@@ -244,6 +244,7 @@ class Passes:
     ) -> None:
         """`tests` names for each item the test that it is part of, `seconds` what it took."""
         self._took = sum(seconds.values())
+        self._whole = 1.0 + 2 * self._took  # of a pass over all tests
         common = [
             (name, spot)
             for name, found in spots.items()
@@ -301,7 +302,7 @@ class Passes:
         """One pass; the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
-        limit = 1.0 + 2 * self._took + TEST_SECONDS * len(chosen)
+        limit = self._whole + TEST_SECONDS * len(chosen)
         results = server.run(order, min(limit, self._end - time.monotonic()))
         left = []
         for item, (spot, number) in chosen.items():
@@ -319,7 +320,7 @@ class Passes:
 
     def check(self, server: ForkServer) -> None:
         """A pass without a change: a test that fails in it does not do the same when it is run again."""
-        results = server.run({}, 1.0 + 2 * self._took)
+        results = server.run({}, self._whole)
         for item, tally in self.tallies.items():
             if results.get(item) == "noticed":
                 tally.ranks, tally.left = [[], [], []], 1
@@ -329,7 +330,6 @@ class Passes:
     def run_common(self, server: ForkServer) -> None:
         """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
         full, aside, weak = self._common
-        limit = 1.0 + 2 * self._took
         for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
             settled = self._settled
             wanting = [item for item, tally in self.tallies.items() if tally.test not in settled]
@@ -337,7 +337,8 @@ class Passes:
                 return
             self._passes += 1
             change = spot.changes[number]
-            results = server.run({COLLECTION: (spot.group, number)}, min(limit, self._end - time.monotonic()))
+            left = min(self._whole, self._end - time.monotonic())
+            results = server.run({COLLECTION: (spot.group, number)}, left)
             for item in wanting:
                 tally, result = self.tallies[item], results.get(item)
                 if result in ("noticed", "missed"):
