@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -308,3 +309,17 @@ def test_commands_that_ask_no_model_start_without_the_heavy_libraries(command: l
     )
     loaded = set(ast.literal_eval(ended.stderr.splitlines()[-1]))
     assert not loaded & (MODELS | {"pytest", "_pytest", "jinja2", "httpx", *EXTRAS})
+
+
+def possessive_groups_in(source: str) -> list[str]:
+    """Return groups that are repeated possessively: before Python 3.11.5 these match less than they should."""
+    return re.findall(r"(?<!\\)\)(?:[*+?]|\{[\d,]+\})\+", source)
+
+
+def test_no_group_of_a_pattern_is_repeated_possessively() -> None:
+    found = {name_of(file): possessive_groups_in(file.read_text(encoding="utf-8")) for file in FILES}
+    assert not {name: groups for name, groups in found.items() if groups}
+
+
+def test_a_group_that_is_repeated_possessively_would_be_seen() -> None:
+    assert possessive_groups_in(r"(?:a|b)*+ (a){2,}+ \)*+ [)]++ (?>(?:a|b)*)") == [")*+", "){2,}+"]

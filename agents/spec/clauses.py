@@ -26,7 +26,7 @@ _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
 """What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
-    r"^(?P<name>\*{0,2}\w++(?:, \*{0,2}\w++)*+) : .++\n[ \t]++(?=\S)|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])",
+    r"^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])",
     re.MULTILINE,
 )
 """The types in numpy's docstrings, above what is said of a parameter or the result: they are no kinds of input."""
@@ -116,7 +116,7 @@ _BOUND = re.compile(
     r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)"
 )
 """`n < 1 returns []`."""
-_METHOD = re.compile(r"`([a-z_]\w*+)\((?:[a-z_]\w*+(?:=[\w.]++)?(?:, )?+)*+\)`")
+_METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
 """`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")

@@ -37,7 +37,7 @@ _DOUBT = re.compile(
 _STATED = "\ue800"
 """In place of a value that is stated."""
 _CONTRAST = re.compile(
-    rf"{_STATED}[`\s]*+[,;(]?\s*+(?:(?:i\.e\.|and|but|it)\s+)*+"
+    rf"{_STATED}[`\s]*+[,;(]?\s*+(?>(?:(?:i\.e\.|and|but|it)\s+)*)"
     r"(?:not|unlike|rather\s+than|instead\s+of|(?:does\s+not|doesn't)\s+return)"
     r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)",
     re.IGNORECASE,
@@ -174,7 +174,7 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
     """Yield expressions with calls of the entry point in `line`, without one calls of any function, each with the
     sign after it and the text after that."""
     name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
-    around = rf"(?P<around>(?:(?:{AROUND})\()*+)" if signature else "(?P<around>)"
+    around = rf"(?P<around>(?>(?:(?:{AROUND})\()*))" if signature else "(?P<around>)"
     every = re.finditer(rf"(?<![\w.]){around}(?P<name>{name})\(", line)
     starts = [match for match in every if signature or match["name"] not in _COMMON]
     for number, match in enumerate(starts):
@@ -208,7 +208,7 @@ def _whole_expression(line: str, end: int, brackets: int) -> int | None:
 
 def called_until(text: str, start: int, name: str) -> int | None:
     """Return where the expression about `name` that begins at `start` ends: `c.tick()`, `len(c)`."""
-    match = re.compile(rf"(?:(?:{AROUND})\()*+{name}(?=[.(\[)])").match(text, start)
+    match = re.compile(rf"(?>(?:(?:{AROUND})\()*){name}(?=[.(\[)])").match(text, start)
     return _whole_expression(text, match.end() - 1, match[0].count("(")) if match else None
 
 

@@ -26,7 +26,7 @@ _WORD = r"[A-Z]++[a-z0-9]++\w*+"
 _DEFINED = re.compile(r"\bclass (\w+)\(")
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
-_CAMEL = r"(?:(?:[A-Z]++[a-z0-9]++){2,}+|[A-Z]{2,}+[a-z]{3,}+\w*+)"
+_CAMEL = r"(?:(?>(?:[A-Z]++[a-z0-9]++){2,})|[A-Z]{2,}+[a-z]{3,}+\w*+)"
 """`MinStack`, `KVStore`."""
 _HAS = r"(?=:(?!\s`?\w+\()|\s*\n|\s+(?:with|object|class)\b)"
 _QUOTE = r"[`'\"*]{0,2}"

@@ -23,8 +23,8 @@ from .signature import closing
 from .tables import tables
 
 _BETWEEN = re.compile(
-    r"(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
-    r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*+",
+    r"(?>(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
+    r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*)",
     re.IGNORECASE,
 )
 """What may stand between two steps."""
