@@ -317,7 +317,7 @@ def possessive_groups_in(source: str) -> list[str]:
 
 
 def test_no_group_of_a_pattern_is_repeated_possessively() -> None:
-    found = {name_of(file): possessive_groups_in(file.read_text(encoding="utf-8")) for file in FILES}
+    found = {str(file): possessive_groups_in(file.read_text(encoding="utf-8")) for file in FILES}
     assert not {name: groups for name, groups in found.items() if groups}
 
 
