@@ -5,6 +5,7 @@ A test marked `embedded` may fetch weights.
 
 from __future__ import annotations
 
+import asyncio
 import compileall
 import errno
 import ipaddress
@@ -35,6 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         # Hundreds of processes import the package; where nothing may be written at import each would compile it.
         compileall.compile_dir(Path(__file__).parents[1] / "agents", quiet=2)
+    # LiteLLM asks for the main thread's event loop, which asyncio makes unless it was told of one or of none; the
+    # next `asyncio.run` would drop that loop unclosed, and whichever test collects it would fail.
+    asyncio.set_event_loop(None)
     _forget_the_users_own()
     sys.addaudithook(_refuse_the_outside)
     # One input may take long on a busy machine; a test as a whole has its timeout.

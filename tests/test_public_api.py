@@ -34,7 +34,6 @@ from agents.events import BoardStarted, Event
 from agents.records import Failure
 from agents.storage.run_directory import find
 
-from .support import event_loops
 from .support.commands import QUICKSORT, REPLAYS, ROOT, processes_with
 from .support.proposers import three
 from .support.provider import Fails, Streams, serving
@@ -123,7 +122,7 @@ def test_tasks_that_share_a_cancellation_end_together_and_one_alone_ends_alone(t
             await agenerate(QUICKSORT, settings=SETTINGS, work_dir=tmp_path, cancellation=all_of_them)
         return await asyncio.gather(*tasks, return_exceptions=True)
 
-    first, second, _ = event_loops.run(generate_three())
+    first, second, _ = asyncio.run(generate_three())
     assert isinstance(first, asyncio.CancelledError)
     assert isinstance(second, RunResult)
     assert second.grade == "consensus"
@@ -207,7 +206,7 @@ def test_a_cancelled_heal_has_ended_when_its_task_has(tmp_path: Path) -> None:
         assert (result.exit_code, result.error.kind) == (130, "interrupted")
         return one.cancelled(), time.monotonic() - began
 
-    was_cancelled, seconds = event_loops.run(cancelled())
+    was_cancelled, seconds = asyncio.run(cancelled())
     assert was_cancelled
     assert seconds < 20
     assert not processes_with(str(tmp_path))

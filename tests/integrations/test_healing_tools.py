@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,6 @@ import pytest
 from agents import UsageError
 from agents.integrations import claude_agent_sdk, langchain, smolagents
 
-from ..support import event_loops
 from ..support.proposers import Replies, three
 
 FIX = '    return float(text.lstrip("$₹").replace(",", ""))'
@@ -39,7 +39,7 @@ def test_a_tool_of_the_claude_agent_sdk_is_healed() -> None:
 
     assert isinstance(price, sdk.SdkMcpTool)
     assert (price.name, price.description, price.input_schema) == ("price", "The price in a text", {"text": str})
-    answer = event_loops.run(price.handler({"text": "₹1,299"}))
+    answer = asyncio.run(price.handler({"text": "₹1,299"}))
     assert answer == {"content": [{"type": "text", "text": "1299.0"}]}
     assert price.handler.last_repair.succeeded
 
@@ -78,7 +78,7 @@ def test_an_async_tool_of_langchain_with_a_name_is_healed() -> None:
 
     assert isinstance(price, tools.BaseTool)
     assert (price.name, price.description, price.return_direct) == ("cost", "What it costs.", True)
-    assert event_loops.run(price.ainvoke({"text": "₹1,299"})) == 1299.0
+    assert asyncio.run(price.ainvoke({"text": "₹1,299"})) == 1299.0
 
 
 def test_a_bare_tool_of_langchain_works() -> None:

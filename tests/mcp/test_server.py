@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -19,7 +20,6 @@ from agents.spec import read_spec
 
 from ..audit.test_project import git
 from ..run.test_approvals import MENDED, answering, fenced
-from ..support import event_loops
 from ..support.commands import QUICKSORT, REPLAYS, ROOT, SLUGIFY, command, environment, processes_with
 from ..support.held import wait_until
 from ..support.provider import Handler, Provider, serving
@@ -54,7 +54,7 @@ def using(
             async with Client(stdio_client(parameters), mode=mode) as client:
                 await work(client)
 
-    event_loops.run(main())
+    asyncio.run(main())
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

@@ -27,7 +27,6 @@ from agents.repairing.repair import repaired
 from agents.repairing.repairs import SharedSandbox
 from agents.sandbox import Job, Running, Sandbox, open_sandbox
 
-from ..support import event_loops
 from ..support.modules_on_disk import imported
 from ..support.proposers import Replies, three
 
@@ -247,7 +246,7 @@ def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> No
             longest, last = max(longest, time.monotonic() - last), time.monotonic()
         return healing.result(), longest
 
-    value, longest = event_loops.run(beside())
+    value, longest = asyncio.run(beside())
     assert value == 1299.0
     assert longest < 0.5
 
@@ -264,7 +263,7 @@ def test_cancelling_ends_a_heal(shop: ModuleType) -> None:
             await task
         return time.monotonic() - began
 
-    assert event_loops.run(cancelled()) < 2
+    assert asyncio.run(cancelled()) < 2
 
 
 @pytest.mark.thorough

@@ -19,7 +19,6 @@ import pytest
 
 from agents import Interrupted, SandboxBroken, Verifier, averify
 
-from ..support import event_loops
 from ..support.commands import ROOT
 from ..support.held import wait_until
 from ..support.scripted_sandbox import ScriptedSandbox
@@ -105,7 +104,7 @@ def test_verdicts_are_awaited_together_and_a_cancelled_one_leaves_no_process(
         assert not left()
         return [verdict.kind for verdict in verdicts]
 
-    assert event_loops.run(verify()) == ["passed", "failed", "passed"]
+    assert asyncio.run(verify()) == ["passed", "failed", "passed"]
 
 
 def test_one_verdict_is_awaited_without_a_verifier(left: Left) -> None:
@@ -117,7 +116,7 @@ def test_one_verdict_is_awaited_without_a_verifier(left: Left) -> None:
         assert not left()
         return (await averify(RIGHT, TESTS, sandbox="none")).kind
 
-    assert event_loops.run(verify()) == "passed"
+    assert asyncio.run(verify()) == "passed"
 
 
 @pytest.mark.thorough
