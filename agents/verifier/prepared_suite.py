@@ -12,9 +12,10 @@ from typing import TypeVar
 from ..records import Refusal, Test, TestOrigin
 from ..spec.doctests import with_doctests
 from ..suite import render, split
-from ..syntax.imports import USER_MODULE
+from ..syntax.definitions import Function
 from ..syntax.source import parse
 from .static.gate import check_encoding, examine
+from .static.names import Names
 from .static.needs_one_process import why_one_process
 from .static.uses import HYPOTHESIS
 
@@ -90,23 +91,16 @@ class PreparedSuite:
 def _asks_at_import(source: str) -> bool:
     """Return True if the code is used outside of functions, or a name imported from it is neither called nor used
     for an attribute: a constant is asked for once, at the import."""
-    nodes = list(ast.walk(parse(source)))
-    names, modules = set(), set()
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module == USER_MODULE:
-            names |= {alias.asname or alias.name for alias in node.names}
-        elif isinstance(node, ast.Import):
-            modules |= {alias.asname or alias.name for alias in node.names if alias.name == USER_MODULE}
-    functions = [node for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    names = Names(source)
+    functions = (node for node in names.nodes if isinstance(node, Function))
     inside = {id(node) for function in functions for part in function.body for node in ast.walk(part)}
-    asked = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    asked |= {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    return "*" in names or any(
-        (node.id in names and not (id(node) in inside and id(node) in asked))
-        or (node.id in modules and id(node) not in inside)
-        for node in nodes
-        if isinstance(node, ast.Name)
-    )
+
+    def is_asked_later(node: ast.Name) -> bool:
+        asked = names.call_of(node) or isinstance(names.parent(node), ast.Attribute) or node.id in names.imports
+        return bool(asked) and id(node) in inside
+
+    used = [node for node in names.nodes if isinstance(node, ast.Name) and names.is_under_test(node)]
+    return names.everything or not all(map(is_asked_later, used))
 
 
 def belonging(name: str) -> str:

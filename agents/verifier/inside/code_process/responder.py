@@ -25,10 +25,10 @@ from ..proxy.crossing import Crossing
 from ..proxy.describe import make_function, named_type
 from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, found_in, write
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
+from ..proxy.kinds import CONTAINERS
 from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
-from ..proxy.shared import CONTAINERS
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 _MOST_PRINTED = 1 << 20

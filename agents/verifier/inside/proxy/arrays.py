@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from .frames import MOST_BYTES
-from .packages import Kind, Parts, is_data
+from .kinds import Kind, Parts, is_data
 from .plain import Unshareable
 
 _PLAIN_DTYPE = re.compile(

@@ -10,7 +10,7 @@ from typing import Any
 
 from . import arrays
 from .describe import words
-from .packages import Kind, Parts, is_data
+from .kinds import Kind, Parts, is_data
 from .plain import Unshareable
 
 _FREQUENCY = re.compile(r"[\w:-]{1,40}")

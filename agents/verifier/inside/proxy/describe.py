@@ -10,8 +10,8 @@ import types
 from contextlib import suppress
 from typing import Any
 
+from .kinds import CONTAINERS
 from .plain import named_value, writer
-from .shared import KINDS
 from .versions import STANDARD_LIBRARY
 
 
@@ -128,7 +128,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
     own = own_attributes(value, mirrored)
     base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
-    like = next((name for kind, name in KINDS.items() if issubclass(value, kind)), None)
+    like = next((name for name, kind in CONTAINERS.items() if issubclass(value, kind)), None)
     own_bases = [base for base in value.__mro__ if str(base.__module__).partition(".")[0] not in STANDARD_LIBRARY]
     meta = {
         name for kind in type.mro(type(value)) if kind.__name__ not in _PLAIN_METACLASSES for name in vars(kind)

@@ -10,9 +10,9 @@ from collections.abc import Generator
 from typing import Any
 
 from .describe import ABCS, SPECIALS, Description, base_named, named_type, type_named, words
+from .kinds import CONTAINERS
 from .peer import Peer
 from .plain import Malformed
-from .shared import CONTAINERS
 from .versions import STANDARD_LIBRARY
 
 ASKED_BY_PACKAGES = words(

@@ -9,12 +9,13 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
-from . import packages, plain
+from . import kinds, plain
 from .describe import describe_class, describe_function, native_fields, plain_value, value_base
+from .kinds import CONTAINERS
 from .mirror import BoundMethod
 from .peer import Peer
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
-from .shared import KINDS, VIEWS, extra_of
+from .shared import VIEWS, extra_of
 from .tables import Tables
 from .versions import EXCEPTION_GROUP
 
@@ -53,11 +54,11 @@ class Packer:
             return write(value)
         if kind is tuple or kind is frozenset:
             return self._fixed("t" if kind is tuple else "f", value, depth)
-        if kind in KINDS:
+        if CONTAINERS.get(kind.__name__) is kind:
             return ["@", self._container(value)]
         if (number := self._tables.remote_number(value)) is not None and not self._is_common_error(value):
             return ["y", number]
-        if (name := packages.kind_of(kind)) is not None and (
+        if (name := kinds.package_kind(kind)) is not None and (
             tree := self._of_package(value, name, depth)
         ) is not None:
             return tree
@@ -67,10 +68,10 @@ class Packer:
         """A value of numpy's or pandas's; None for one that stays here as an object."""
         if self._tables.shared.number_of(value) is None:
             try:
-                parts = packages.kind(name).parts(value)
+                parts = kinds.kind(name).parts(value)
             except Unshareable:
                 return None
-            if name not in packages.MUTABLE:
+            if name not in kinds.SHARED:
                 return ["V", name, self.tree(parts, depth + 1)]
         return ["@", self._container(value)]
 
@@ -100,7 +101,7 @@ class Packer:
             return ["s", *(self.tree(part, depth) for part in (value.start, value.stop, value.step))]
         if kind in VIEWS and not (kind is types.MappingProxyType and "__module__" in value):  # a class's own stays
             (held,) = gc.get_referents(value)
-            return ["v", VIEWS[kind], self.tree(held if type(held) in KINDS else dict(held), depth)]
+            return ["v", VIEWS[kind], self.tree(held if type(held) in CONTAINERS.values() else dict(held), depth)]
         if kind is types.TracebackType:
             return None
         if kind is BoundMethod:

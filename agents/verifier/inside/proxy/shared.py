@@ -6,18 +6,13 @@ from __future__ import annotations
 import gc
 import sys
 import types
-from array import array
-from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import is_
 from typing import Any
 
-from . import packages
+from . import kinds
+from .kinds import CONTAINERS
 
-KINDS: dict[type, str] = {
-    kind: kind.__name__ for kind in (list, dict, set, bytearray, array, deque, OrderedDict, defaultdict, Counter)
-}
-CONTAINERS = {name: kind for kind, name in KINDS.items()}
 VIEWS: dict[type, str] = {
     **{type(getattr({}, name)()): name for name in ("keys", "values", "items")},
     types.MappingProxyType: "",
@@ -26,7 +21,6 @@ VIEWS: dict[type, str] = {
 _FEW = 64
 _OF_THE_TABLE = 2
 """References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
-MAPPINGS = frozenset(name for kind, name in KINDS.items() if issubclass(kind, dict))
 
 
 class Entry:
@@ -36,76 +30,28 @@ class Entry:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.kind = KINDS.get(type(value)) or packages.kind_of(type(value)) or ""
-        self.known: list[object] = []
+        self.kind = kinds.kind_of(type(value)) or ""
+        self.known: Sequence[object] = ()
 
-    def items(self) -> list[object]:
-        """The container's items, flat: keys and values in turn for a mapping; of an array its bytes, as each look
-        at an item makes a new number. Raises Unshareable."""
-        if self.kind == "array":
-            return [self.value.tobytes()]
-        if self.kind in MAPPINGS:
-            return [part for pair in self.value.items() for part in pair]
-        if self.kind in packages.MUTABLE:
-            return list(packages.kind(self.kind).parts(self.value))
-        return list(self.value)
+    def items(self) -> Sequence[object]:
+        """The parts that its kind tells of the container. Raises Unshareable."""
+        return kinds.kind(self.kind).parts(self.value)
 
-    def changed(self) -> list[object] | None:
+    def changed(self) -> Sequence[object] | None:
         """The items, where they are no longer those that the other side knows of."""
-        if self.kind in packages.MUTABLE:
-            parts = self.items()
-            return None if packages.same(tuple(parts), tuple(self.known)) else parts
-        if self.kind == "array" and self.items() == self.known:
-            return None
-        now = self.items() if self.kind in MAPPINGS else self.value
-        if len(now) == len(self.known) and all(map(is_, now, self.known)):
-            return None
-        return self.items()
+        now = self.items()
+        alike = is_ if self.kind in CONTAINERS and self.kind != "array" else kinds.same
+        return None if len(now) == len(self.known) and all(map(alike, now, self.known)) else now
 
-    def fill(self, items: list[object]) -> None:
+    def fill(self, items: Sequence[object]) -> None:
         """Put `items` in place of what the container held."""
-        value = self.value
-        if self.kind in packages.MUTABLE:
-            packages.fill(self.kind, value, items)
-            self.known = self.items()
-            return
-        if self.kind == "array":
-            value[:] = array(value.typecode, *items)  # type: ignore[call-overload]
-            self.known = self.items()
-            return
-        value.clear()
-        if self.kind in MAPPINGS:
-            for key, item in zip(items[::2], items[1::2]):
-                value[key] = item
-        elif self.kind == "set":
-            value.update(items)
-        else:
-            value.extend(items)
+        kinds.fill(self.kind, self.value, items)
         self.known = self.items()
 
 
-def empty(kind: str, extra: object) -> Any:
-    """Make a container; `extra` is a deque's length, a dict's factory, an array's type. Raises Malformed."""
-    if kind in packages.MUTABLE:
-        return packages.made(kind, extra)
-    if kind == "deque":
-        return deque(maxlen=extra if isinstance(extra, int) else None)
-    if kind == "array":
-        return array(str(extra))
-    if kind == "defaultdict":
-        return defaultdict(extra if callable(extra) else None)
-    return CONTAINERS[kind]()
-
-
 def extra_of(value: object) -> object:
-    """The argument of `empty` beyond the kind."""
-    if type(value) is deque:
-        return value.maxlen
-    if (kind := packages.kind_of(type(value))) is not None:
-        return packages.kind(kind).extra(value)
-    if type(value) is array:
-        return value.typecode
-    return value.default_factory if type(value) is defaultdict else None
+    """What it takes to make an empty container of this kind."""
+    return kinds.kind(kinds.kind_of(type(value))).extra(value)
 
 
 class SharedTable:
@@ -138,7 +84,7 @@ class SharedTable:
         """The entry of `number`. Raises KeyError."""
         return self._entries[number]
 
-    def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, list[object]]]:
+    def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, Sequence[object]]]:
         """Containers that changed since they were last carried over; `fresh` ones are left to the caller."""
         skipped = set(fresh)
         for number, entry in list(self._entries.items()):

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from . import packages, plain
+from . import kinds, plain
 from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
 from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
-from .shared import KINDS, VIEWS, empty
+from .shared import VIEWS
 from .tables import Tables
 from .versions import EXCEPTION_GROUP
 
@@ -42,9 +42,9 @@ class Unpacker:
             shared.forget(number)
         for number, kind, extra, *_ in containers:
             if kind is not None:
-                if kind not in (*KINDS.values(), *packages.MUTABLE):
+                if kind not in kinds.SHARED:
                     raise Malformed("a container of unknown kind")
-                shared.place(self._tables.check_number(number), empty(kind, self.tree(extra, 0)))
+                shared.place(self._tables.check_number(number), kinds.made(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
         for number, _, _, *items in containers:
             self.changed |= self._tables.is_ours(number)
@@ -91,9 +91,9 @@ class Unpacker:
 
     def _of_package(self, parts: list[Tree], depth: int) -> object:
         name, tree = parts
-        if name in packages.MUTABLE:
+        if name in kinds.SHARED:
             raise Malformed("a container stands for a value")
-        return packages.made(name, self.tree(tree, depth))
+        return kinds.made(name, self.tree(tree, depth))
 
     def _class(self, parts: list[Tree], depth: int) -> object:
         if len(parts) == 1:

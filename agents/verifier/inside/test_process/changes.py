@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..proxy import packages
+from ..proxy import kinds
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
-from ..proxy.shared import KINDS, MAPPINGS, Entry, empty, extra_of
+from ..proxy.shared import Entry, extra_of
 from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, of_value, others_of, retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
@@ -76,7 +76,7 @@ class Values:
     def _value(self, tree: list[Tree], depth: int) -> Any:
         tag, *parts = tree
         if tag == "V":
-            return packages.made(parts[0], self.read(parts[1]))
+            return kinds.made(parts[0], self.read(parts[1]))
         if tag in ("@", *_FIXED) and depth > DEEPEST:
             raise Malformed("it lies too deep to be changed")
         if tag in _FIXED:
@@ -87,9 +87,9 @@ class Values:
 
     def _container(self, number: int, depth: int) -> Any:
         kind, extra, items = self._known.containers[number]
-        value = self._read[number] = empty(kind, self.read(extra))
+        value = self._read[number] = kinds.made(kind, self.read(extra))
         self._numbers[id(value)] = number
-        below = 0 if kind in packages.MUTABLE else depth + 1  # an array has all of its parts, or is none
+        below = depth + 1 if kind in kinds.CONTAINERS else 0  # an array has all of its parts, or is none
         try:
             Entry(value).fill([self.read(item, below) for item in items])
         except Malformed:
@@ -104,15 +104,15 @@ class Values:
             return value.tree
         if id(value) in self._numbers:
             return ["@", self._numbers[id(value)]]
-        name = packages.kind_of(kind)
-        if kind in KINDS or name in packages.MUTABLE:
+        name = kinds.kind_of(kind)
+        if name in kinds.SHARED:
             number, self._known.made = self._known.made, self._known.made + 2
             entry = Entry(value)
             items = map(self.write, entry.items())
             self.containers.append([number, entry.kind, self.write(extra_of(value)), *items])
             return ["@", number]
         if name is not None:
-            return ["V", name, self.write(packages.kind(name).parts(value))]
+            return ["V", name, self.write(kinds.kind(name).parts(value))]
         for tag, fixed in _FIXED.items():
             if kind is fixed:
                 return [tag, *map(self.write, value)]
@@ -195,9 +195,9 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
     for number in given:
         if number in known.containers and all(entry[0] != number for entry in containers):
             kind, _, items = known.containers[number]
-            if kind in packages.MUTABLE:
+            if kind not in kinds.CONTAINERS:
                 continue
-            width = 2 if kind in MAPPINGS else 1
+            width = 2 if kind in kinds.MAPPINGS else 1
             entry = [number, None, None, *(items[:-width] if items else [1] * width)]
             changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
     if printed:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..proxy import packages
-from ..proxy.shared import KINDS, extra_of
+from ..proxy.kinds import CONTAINERS, package_kind
+from ..proxy.shared import extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)
@@ -56,7 +56,7 @@ def text_of(value: object) -> str:
         text = _CHANGING.sub("", repr(value))[:MOST_TEXT]
     except Exception:
         return f"a {type(value).__name__}"
-    return text if packages.kind_of(type(value)) is None else " ".join(text.split())
+    return text if package_kind(type(value)) is None else " ".join(text.split())
 
 
 def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
@@ -67,7 +67,7 @@ def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
         others = [1]
     elif kind is Held:
         yield from ((text, functools.partial(_same, other)) for text, other in value.others())
-    elif kind in KINDS or kind in (tuple, frozenset):
+    elif kind in (*CONTAINERS.values(), tuple, frozenset):
         others = list(_of_container(value, depth))
     elif isinstance(value, Iterator):
         yield "nothing more", lambda: iter(())
@@ -97,7 +97,7 @@ def of_value(value: Any) -> list[Any]:
         others = [value + 1, -value]
     elif kind is range:
         others = [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)]
-    elif packages.kind_of(kind) is not None:
+    elif package_kind(kind) is not None:
         return of_package(value)
     else:
         others = _of_others(value)
@@ -228,7 +228,7 @@ def _same(value: Any) -> Any:
 
 def of_package(value: Any) -> list[Any]:
     """Other values of a type of numpy's or pandas's: elements changed, fewer, in another order."""
-    name = packages.kind_of(type(value))
+    name = package_kind(type(value))
     makers = {"ndarray": _of_array, "Series": _of_series, "DataFrame": _of_frame, "Index": _of_index}
     found: list[Any] = []
     made = makers.get(name or "", _of_scalar)(value)

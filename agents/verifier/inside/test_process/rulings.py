@@ -11,9 +11,9 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
-from ..proxy import packages
 from ..proxy.crossing import Crossing
 from ..proxy.describe import specials, words
+from ..proxy.kinds import package_kind
 from ..proxy.mirror import BoundMethod
 from ..proxy.peer import Peer
 
@@ -260,7 +260,7 @@ class Rulings(Peer):
 
 def _is_of_package(value: object) -> bool:
     """Return True for data of numpy's or pandas's."""
-    return packages.kind_of(type(value)) is not None
+    return package_kind(type(value)) is not None
 
 
 def _plain_base(kind: type) -> Any:
