@@ -4,7 +4,6 @@ written into the other before and after each question, by value."""
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -17,16 +16,12 @@ BY_TESTS = 2 * BY_CODE
 """Bytes that a directory may have when the code is asked: what it added itself does not bring a test near that."""
 _EACH = 4 << 10
 
-_TICK = 50_000_000
-"""Nanoseconds: by then a file that is written has another time than before."""
-
 
 class File(NamedTuple):
-    """Contents; when the file was changed, and when it was read."""
+    """Contents, and when the file was changed, in nanoseconds."""
 
     content: bytes
     changed: int = 0
-    read: int = 0
 
 
 Found = dict[str, File]
@@ -35,10 +30,9 @@ Changed = tuple[tuple[str, Optional[bytes]], ...]
 """New contents by name, parents first; None for what is no longer there."""
 
 
-def found_in(folder: str, most: int, follow: bool, known: Found | None = None) -> Found:
-    """Read the directory, older entries first, so that a copy lists them in the same order. Files that have not
-    changed since they were `known` are not read again. Where links are to be followed, other things than files are
-    left out; else they raise ValueError, as do more than `most` bytes."""
+def found_in(folder: str, most: int, follow: bool) -> Found:
+    """Read the directory, older entries first, so that a copy lists them in the same order. Where links are to be
+    followed, other things than files are left out; else they raise ValueError, as do more than `most` bytes."""
     found: Found = {}
     left = most
     waiting: list[tuple[str, Iterator[os.DirEntry[str]]]] = []
@@ -59,14 +53,7 @@ def found_in(folder: str, most: int, follow: bool, known: Found | None = None) -
             enter(prefix + entry.name)
         elif entry.is_file(follow_symlinks=follow):
             left -= entry.stat().st_size
-            before = (known or {}).get(prefix + entry.name)
-            if (
-                before is None
-                or before.changed != entry.stat().st_ctime_ns
-                or before.read < before.changed + _TICK
-            ):
-                before = _read(entry) if left >= 0 else File(b"")
-            found[prefix + entry.name] = before
+            found[prefix + entry.name] = _read(entry) if left >= 0 else File(b"")
         elif not follow:
             raise ValueError("a link or a device lies in the temporary directory")
         if left < len(found) * _EACH:
@@ -77,7 +64,7 @@ def found_in(folder: str, most: int, follow: bool, known: Found | None = None) -
 def _read(entry: os.DirEntry[str]) -> File:
     descriptor = os.open(entry.path, os.O_RDONLY)
     try:
-        return File(os.read(descriptor, entry.stat().st_size), entry.stat().st_ctime_ns, time.time_ns())
+        return File(os.read(descriptor, entry.stat().st_size), entry.stat().st_ctime_ns)
     finally:
         os.close(descriptor)
 
@@ -97,8 +84,8 @@ def after(before: Found, changed: Changed) -> Found:
 def changes(before: Found, now: Found, times: bool) -> Changed:
     """Return what has to be written where `before` is to become `now`: where `times` count, also a file that was
     written anew and says the same."""
-    until = 2 if times else 1
-    fresh = (name for name, file in now.items() if name not in before or before[name][:until] != file[:until])
+    counting = 2 if times else 1
+    fresh = (name for name in now if name not in before or before[name][:counting] != now[name][:counting])
     gone = (name for name in before if name not in now)
     return (*((name, now[name].content) for name in fresh), *((name, None) for name in gone))
 

@@ -50,7 +50,7 @@ class Entry:
 
 
 def extra_of(value: object) -> object:
-    """What it takes to make an empty container of this kind."""
+    """Return what it takes to make an empty container of this kind."""
     return kinds.kind(kinds.kind_of(type(value))).extra(value)
 
 

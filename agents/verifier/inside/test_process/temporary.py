@@ -63,7 +63,7 @@ class Temporary:
         if not is_shared():
             raise Unshareable("the code's process has no directory of this name")
         try:
-            now = found_in(self.folder, BY_TESTS, follow=False, known=self._known)
+            now = found_in(self.folder, BY_TESTS, follow=False)
         except ValueError as error:
             raise Unshareable(str(error)) from error
         changed = changes(self._known, now, times=True)  # a time may matter to the code
@@ -82,4 +82,4 @@ class Temporary:
         if self._added > BY_CODE:
             raise ValueError("the code writes too much into a temporary directory")
         write(self.folder, new)
-        self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False, known=self._known)
+        self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False)
