@@ -39,8 +39,8 @@ def _refill_mapping(value: Any, *items: Any) -> None:
         value[key] = item
 
 
-def _refill_array(value: Any, data: Any) -> None:
-    value[:] = array(value.typecode, data)
+def _refill_array(value: Any, *data: Any) -> None:
+    value[:] = array(value.typecode, *data)
 
 
 def _flat(mapping: Any) -> Parts:
@@ -108,10 +108,11 @@ def made(name: object, *parts: Any) -> Any:
 
 
 def fill(name: str, value: Any, parts: Sequence[Any]) -> None:
-    """Put `parts` in place of what `value` holds. Raises Malformed."""
+    """Put `parts` in place of what `value` holds; no parts of an array or a frame leave it as it was made. Raises
+    Malformed."""
     put = kind(name).fill
     try:
-        if put is not None:
+        if put is not None and (parts or name in CONTAINERS):
             put(value, *parts)
     except Exception as error:
         if name in CONTAINERS:  # of a key that was asked for its hash

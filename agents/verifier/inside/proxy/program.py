@@ -41,7 +41,15 @@ def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
         start = 2 if words[1:2] == ["-m"] else 1
         if words[start : start + 1] not in (["user_code.py"], ["user_code"]):
             raise PermissionError("tests start no process but the code's")
-        return _completed(command, tuple(map(os.fspath, words[start + 1 :])), run, **options)
+        is_text = any(map(options.get, ("text", "universal_newlines", "encoding")))
+        given = options.get("input")
+        given = given if given is not None else "" if is_text else b""
+        if isinstance(given, str) is not is_text:
+            raise TypeError("input must be a str with text=True, and bytes without it")
+        ended = run(tuple(map(os.fspath, words[start + 1 :])), given, options.get("timeout"))
+        if ended is None:
+            raise subprocess.TimeoutExpired(command, options.get("timeout") or 0.0)
+        return _completed(command, *ended, options)
 
     def output(command: Any, **options: Any) -> Any:
         return diverted(command, **{"stdout": subprocess.PIPE, "check": True, **options}).stdout
@@ -50,32 +58,13 @@ def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
     setattr(subprocess, "check_output", output)  # noqa: B010
 
 
-def _completed(
-    command: Any,
-    arguments: tuple[str, ...],
-    run: Callable[[tuple[str, ...], Any, float | None], Any],
-    input: Any = None,
-    capture_output: bool = False,
-    text: bool | None = None,
-    universal_newlines: bool | None = None,
-    encoding: str | None = None,
-    stdout: int | None = None,
-    stderr: int | None = None,
-    check: bool = False,
-    timeout: float | None = None,
-) -> subprocess.CompletedProcess[Any]:
-    is_text = bool(text or universal_newlines or encoding)
-    given = input if input is not None else "" if is_text else b""
-    if isinstance(given, str) is not is_text:
-        raise TypeError("input must be a str with text=True, and bytes without it")
-    ended = run(arguments, given, timeout)
-    if ended is None:
-        raise subprocess.TimeoutExpired(command, timeout or 0.0)
-    code, out, err = ended
-    if stderr == subprocess.STDOUT:
+def _completed(command: Any, code: int, out: Any, err: Any, options: dict[str, Any]) -> Any:
+    """Return how the program ended, with what `subprocess.run` keeps of its output by these options."""
+    if options.get("stderr") == subprocess.STDOUT:
         out, err = out + err, None
-    kept_out = out if capture_output or stdout == subprocess.PIPE else None
-    kept_err = err if capture_output or stderr == subprocess.PIPE else None
-    if check and code:
+    both = options.get("capture_output")
+    kept_out = out if both or options.get("stdout") == subprocess.PIPE else None
+    kept_err = err if both or options.get("stderr") == subprocess.PIPE else None
+    if options.get("check") and code:
         raise subprocess.CalledProcessError(code, command, kept_out, kept_err)
     return subprocess.CompletedProcess(command, code, kept_out, kept_err)

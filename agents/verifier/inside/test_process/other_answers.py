@@ -273,17 +273,17 @@ def _of_array(array: Any) -> Iterator[Any]:
     if array.nbytes > _LARGE:
         return
     if array.size and array.ndim:
-        yield from _fewer(array, len(array))
+        yield from _fewer(array)
         yield array.repeat(2, axis=0)
     elif not array.size:
         yield importlib.import_module("numpy").zeros((1,) * array.ndim, array.dtype)
 
 
-def _fewer(values: Any, count: int) -> Iterator[Any]:
-    """Without the last; in reverse, where that is another."""
-    if count:
+def _fewer(values: Any) -> Iterator[Any]:
+    """Without the last element or row; in reverse, where that is another."""
+    if len(values):
         yield values[:-1]
-    if count > 1:
+    if len(values) > 1:
         backwards = values[::-1]
         if repr(backwards) != repr(values):
             yield backwards
@@ -295,10 +295,7 @@ def _of_series(series: Any) -> Iterator[Any]:
             other = series.copy()
             other.iloc[at] = _other(series.iloc[at])
             yield other.astype(series.dtype)
-    if len(series):
-        yield series.iloc[:-1]
-    if len(series) > 1:
-        yield series.iloc[::-1]
+    yield from _fewer(series)
 
 
 def _of_frame(frame: Any) -> Iterator[Any]:
@@ -308,16 +305,13 @@ def _of_frame(frame: Any) -> Iterator[Any]:
                 other = frame.copy()
                 other.isetitem(at, changed)
                 yield other
-    if len(frame):
-        yield frame.iloc[:-1]
-    if len(frame) > 1:
-        yield frame.iloc[::-1]
+    yield from _fewer(frame)
     if frame.shape[1]:
         yield frame.iloc[:, :-1]
 
 
 def _of_index(index: Any) -> Iterator[Any]:
-    yield from _fewer(index, len(index))
+    yield from _fewer(index)
     if len(index):
         yield index.append(index[:1])
 
