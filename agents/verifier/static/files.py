@@ -137,39 +137,22 @@ class Files:
     def _is_given(self, parameter: ast.arg) -> bool:
         """Return True for `tmp_path`, a parameter that takes a fixture's value, and one of a function that the
         tests call with such paths."""
-        function = self._function_of(parameter)
+        function = self._names.function_of(parameter)
         if function is None or not self._is_pytests(function):
             return self._takes(parameter, self.is_below)
         fixture = any(isinstance(place, Function) for place in self._names.defined[parameter.arg])
         given = parameter.arg not in self._parametrized and not function.args.defaults
         return given and parameter in function.args.args and (fixture or parameter.arg == "tmp_path")
 
-    def _function_of(self, parameter: ast.arg) -> Function | None:
-        above = self._names.above(parameter)
-        found = next((node for node in above if isinstance(node, Function | ast.Lambda)), None)
-        return found if isinstance(found, Function) else None
-
     def _takes(self, parameter: ast.arg, is_one: Callable[[ast.expr], bool]) -> bool:
         """Return True if a function of the tests is called, and gets only such arguments for `parameter`."""
-        function = self._function_of(parameter)
-        if function is None or function.decorator_list or parameter not in function.args.args:
-            return False
-        calls = [self._names.call_of(node) for node in self._named[function.name] if isinstance(node, ast.Name)]
-        index = function.args.args.index(parameter)
-        plain = not isinstance(self._names.parent(function), ast.ClassDef) and not any(
-            call is None or call.keywords or any(isinstance(each, ast.Starred) for each in call.args)
-            for call in calls
-        )
-        given = [call.args[index] for call in calls if call is not None and len(call.args) > index]
-        return plain and len(given) == len(calls) > 0 and all(map(is_one, given))
+        return all(value is not None and is_one(value) for value in self._names.given(parameter))
 
     def _is_pytests(self, function: Function) -> bool:
         """Return True for a test or a fixture that pytest alone calls."""
         fixture = any(self._names.stands_for(mark, "pytest.fixture") for mark in decorators(function))
         classes = [node for node in self._names.above(function) if isinstance(node, ast.ClassDef)]
-        marks = [mark for made in (function, *classes) for mark in decorators(made)]
-        made = [self._names.paths(mark) for mark in marks]
-        plain = all(paths and all(path[0] == "pytest" for path in paths) for paths in made)
+        plain = all(map(self._names.is_left_to_pytest, (function, *classes)))
         plain = plain and not any(each.bases or each.keywords for each in classes)
         return plain and (fixture or (function.name.startswith("test") and not self._named[function.name]))
 

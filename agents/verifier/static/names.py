@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from importlib import resources
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from ...syntax.definitions import Function
@@ -102,6 +103,11 @@ class Names:
         while node is not None and (node := self.parent(node)) is not None:
             yield node
 
+    def function_of(self, node: ast.AST) -> Function | None:
+        """Return the function around `node`; None where that is a lambda, or there is none."""
+        around = self._scopes(node)[0]
+        return around if isinstance(around, Function) else None
+
     def paths(self, node: ast.AST) -> list[Path]:
         """Return what `a.b` may stand for: after `import x.y as a` the parts `x`, `y`, `b`; else nothing."""
         root, names = _chain(node)
@@ -133,6 +139,10 @@ class Names:
         parent = self.parent(mark)
         return parent if isinstance(parent, Function | ast.ClassDef) and mark in parent.decorator_list else None
 
+    def is_left_to_pytest(self, made: Function | ast.ClassDef) -> bool:
+        """Return True if nothing decorates it but marks and fixtures of pytest's."""
+        return all(path[:1] == ["pytest"] for mark in decorators(made) for path in self.paths(mark) or [[]])
+
     def texts(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
         """Return the texts that `node` may be: of constants, put together or taken in turn from a literal. None
         where it may be any."""
@@ -154,9 +164,7 @@ class Names:
     def _joined(self, parts: list[ast.expr], seen: frozenset[str]) -> frozenset[str] | None:
         each = [self.texts(part, seen) for part in parts]
         known = [texts for texts in each if texts is not None]
-        size = 1
-        for texts in known:
-            size *= len(texts)
+        size = prod(map(len, known))
         return frozenset(map("".join, product(*known))) if len(known) == len(each) and size < _MOST_TEXTS else None
 
     def _any(self, nodes: list[ast.expr | None], seen: frozenset[str]) -> frozenset[str] | None:
@@ -185,10 +193,10 @@ class Names:
 
     def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
         if isinstance(place, ast.arg):
-            return self._cases(place) or self._given(place)
+            return self._cases(place) or self.given(place)
         holder = self.parent(place)
         index: int | None = None
-        if isinstance(holder, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in holder.elts):
+        if isinstance(holder, ast.Tuple) and _is_plain(holder.elts):
             index, place, holder = holder.elts.index(place), holder, self.parent(holder)  # type: ignore[arg-type]
         match holder:
             case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=value) if index is None:
@@ -211,16 +219,14 @@ class Names:
             case ast.Subscript(value=value, slice=ast.Slice()):
                 return self._each(value, index, depth)
             case ast.Call(func=function, args=parts, keywords=[]) if self.is_builtin(function, "zip"):
-                whole = (
-                    index is None or index >= len(parts) or any(isinstance(part, ast.Starred) for part in parts)
-                )
+                whole = index is None or index >= len(parts) or not _is_plain(parts)
                 return [None] if whole else self._each(parts[index or 0], None, depth)
             case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
                 if index is None:
                     return [part for each in elements for part in self._parts(each, depth)]
                 rows = [each.elts if isinstance(each, ast.List | ast.Tuple) else [] for each in elements]
-                starred = any(isinstance(each, ast.Starred) for row in rows for each in row)
-                return [None if starred or len(row) <= index else row[index] for row in rows]
+                plain_rows = all(map(_is_plain, rows))
+                return [row[index] if plain_rows and len(row) > index else None for row in rows]
             case ast.Dict(keys=keys) if index is None:
                 return list(keys)
             case ast.Call(func=ast.Attribute(value=ast.Dict(keys=keys, values=values), attr="items"), args=[]):
@@ -251,46 +257,41 @@ class Names:
             name = next((name for name, item in _taken(helper, parent) if item is node), None)
             loads = [each for each in ast.walk(helper) if isinstance(each, ast.Name) and each.id == name]
             return name not in (None, "*") and all(self._is_read(each, depth - 1) for each in loads)
-        part = isinstance(getattr(parent, "slice", None), ast.Slice) and isinstance(
-            getattr(parent, "ctx", None), ast.Load
-        )
-        named_anew = not isinstance(node.ctx, ast.Load) and not isinstance(parent, ast.AugAssign)
-        return part or named_anew or isinstance(parent, ast.For | ast.comprehension)
+        match parent:
+            case ast.Subscript(slice=ast.Slice(), ctx=ast.Load()) | ast.For() | ast.comprehension():
+                return True
+        return not isinstance(node.ctx, ast.Load) and not isinstance(parent, ast.AugAssign)
 
-    def _given(self, parameter: ast.arg) -> list[ast.expr | None]:
-        """Return what the calls in the file pass for a parameter of a function of the file."""
-        helper = next(node for node in self.above(parameter) if isinstance(node, Function | ast.Lambda))
-        if not isinstance(helper, Function) or helper.decorator_list or len(self.defined[helper.name]) > 1:
+    def given(self, parameter: ast.arg) -> list[ast.expr | None]:
+        """Return what the calls in the file pass for a parameter of a function; None for what cannot be told."""
+        helper = self.function_of(parameter)
+        if helper is None or helper.decorator_list or len(self.defined[helper.name]) > 1:
             return [None]
-        named = [node for node in self.nodes if helper.name in (last(node), text_of(node))]
-        calls = [dict(_taken(helper, call)) if (call := self.call_of(node)) else {} for node in named]
+        named = [self.call_of(node) for node in self.nodes if helper.name in (last(node), text_of(node))]
+        calls = [dict(_taken(helper, call)) if call else {} for call in named]
         if parameter is helper.args.vararg:
             taken = len([*helper.args.posonlyargs, *helper.args.args])
-            rest = [
-                call.args[taken:] for call in map(self.call_of, named) if call and _is_plain(call.args[:taken])
-            ]
+            rest = [call.args[taken:] for call in named if call and _is_plain(call.args[:taken])]
             whole = len(rest) == len(named) and 0 < len(rest) <= _MOST_CALLS
             return [ast.Tuple(each, ast.Load()) for each in rest] if whole else [None]
         given = [None if "*" in each else each.get(parameter.arg) for each in calls]
         return given if 0 < len(given) <= _MOST_CALLS else [None]
 
     def _cases(self, parameter: ast.arg) -> list[ast.expr | None]:
-        """Return the cases of a parameter of a test that pytest alone calls, as a literal lists them; nothing for
-        one of another function."""
-        test = next((node for node in self.above(parameter) if isinstance(node, Function | ast.Lambda)), None)
-        if not isinstance(test, Function) or not test.name.startswith("test"):
+        """Return the cases of a test's parameter, as a literal lists them; nothing for another function's."""
+        test = self.function_of(parameter)
+        if test is None or not test.name.startswith("test"):
             return []
-        named = [node for node in self.nodes if last(node) == test.name or text_of(node) == test.name]
-        marks = [mark for mark in test.decorator_list if isinstance(mark, ast.Call)]
-        plainly = all(path[:1] == ["pytest"] for mark in decorators(test) for path in self.paths(mark) or [[]])
-        if named or not plainly or self.used & {"vars", "__dict__"} or self.defined.keys() & _GET_TESTS:
+        named = any(test.name in (last(node), text_of(node)) for node in self.nodes)
+        by_others = named or self.used & {"vars", "__dict__"} or self.defined.keys() & _GET_TESTS
+        if by_others or not self.is_left_to_pytest(test):
             return [None]
-        for mark in marks:
+        for mark in test.decorator_list:
             match mark:
                 case ast.Call(args=[names, cases], keywords=others) if self.stands_for(
                     mark.func, "pytest.mark.parametrize"
                 ):
-                    split = [name.strip() for name in text_of(names).split(",")] if text_of(names) else []
+                    split = [name.strip() for name in text_of(names).split(",") if name.strip()]
                     split = split or [text_of(name) for name in getattr(names, "elts", [])]
                     if parameter.arg in split and all(other.arg == "ids" for other in others):
                         return self._each(cases, split.index(parameter.arg) if len(split) > 1 else None)

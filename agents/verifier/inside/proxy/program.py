@@ -49,7 +49,8 @@ def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
         ended = run(tuple(map(os.fspath, words[start + 1 :])), given, options.get("timeout"))
         if ended is None:
             raise subprocess.TimeoutExpired(command, options.get("timeout") or 0.0)
-        return _completed(command, *ended, options)
+        code, out, err = ended
+        return _completed(command, code, out, err, options)
 
     def output(command: Any, **options: Any) -> Any:
         return diverted(command, **{"stdout": subprocess.PIPE, "check": True, **options}).stdout
