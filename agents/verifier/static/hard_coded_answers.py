@@ -82,14 +82,10 @@ def _key(parts: Sequence[ast.expr]) -> Key:
 def _inputs(tree: ast.Module) -> Iterator[Key]:
     """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
     last part, the answer."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    others = {alias.asname or alias.name for node in imports for alias in node.names} | set(dir(builtins))
-    others -= {
-        alias.asname or alias.name
-        for node in imports
-        for alias in node.names
-        if USER_MODULE in (alias.name, getattr(node, "module", ""))
-    }
+    others = set(dir(builtins))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != USER_MODULE:
+            others |= {alias.asname or alias.name for alias in node.names if alias.name != USER_MODULE}
     shared = dict(_named(tree.body))
     for part in tree.body:
         named = shared | dict(_named(ast.walk(part)))
@@ -97,10 +93,8 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
             if not isinstance(node, ast.Call | ast.For):
                 continue
             root = getattr(node, "func", None)
-            given = [named.get(getattr(item, "id", ""), item) for item in getattr(node, "args", [])]
-            given += [
-                named.get(getattr(word.value, "id", ""), word.value) for word in getattr(node, "keywords", [])
-            ]
+            given = [*getattr(node, "args", []), *(word.value for word in getattr(node, "keywords", []))]
+            given = [named.get(getattr(item, "id", ""), item) for item in given]
             is_cases = getattr(root, "attr", "") == "parametrize" and len(given) > 1
             rows = given[1] if is_cases else getattr(node, "iter", None)
             rows = named.get(getattr(rows, "id", ""), rows)
