@@ -148,9 +148,8 @@ def _kind(
         if refused:
             return "refused", f"{refused[0].test_id}: {refused[0].reason}"
         return "refused", "there is no test to run" if not outcomes else "no test shows anything about the code"
-    if {outcome.test_id for run in runs for outcome in run.outcomes} != {
-        name for name in ids if belonging(name) in names
-    }:
+    ran = {outcome.test_id for run in runs for outcome in run.outcomes}
+    if ran != {name for name in ids if belonging(name) in names}:
         return "incomplete", "some tests have no outcome"
     return "passed", ""
 

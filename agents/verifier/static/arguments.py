@@ -213,9 +213,7 @@ def is_kind(names: Names, node: ast.AST, in_annotation: bool = False, depth: int
             literal = names.stands_for(value, "typing.Literal")
             return is_kind(names, value) and (literal or is_kind(names, inner, in_annotation, depth + 1))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return is_kind(names, left, in_annotation, depth + 1) and is_kind(
-                names, right, in_annotation, depth + 1
-            )
+            return all(is_kind(names, part, in_annotation, depth + 1) for part in (left, right))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             return all(is_kind(names, part, in_annotation, depth + 1) for part in parts)
         case ast.Call(func=function):

@@ -103,10 +103,8 @@ class Files:
             ):
                 places = [] if self._names.is_under_test(part.value) else self._names.defined.get(name, [])
                 loops = [getattr(self._names.parent(place), "iter", None) for place in places]
-                calls = [each.func for each in loops if isinstance(each, ast.Call)]
-                return len(calls) == len(places) > 0 and all(
-                    self._names.is_builtin(each, "range") for each in calls
-                )
+                made = [getattr(each, "func", ast.Constant(None)) for each in loops]
+                return bool(made) and all(self._names.is_builtin(each, "range") for each in made)
         return False
 
     def _binds(self, place: ast.AST) -> bool:

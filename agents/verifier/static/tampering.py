@@ -126,9 +126,8 @@ class Tampering:
     def _is_kept(self, path: Path) -> bool:
         """Return True if a fake may not stand at `path`: it is private, or a part of what runs the tests."""
         private = any(name in NEVER or name.startswith("_") for name in path)
-        known = path[0] in sys.stdlib_module_names - _NOT_FAKED and path[-1] not in sys.stdlib_module_names - {
-            *path[:-1]
-        }
+        modules = sys.stdlib_module_names
+        known = path[0] in modules - _NOT_FAKED and path[-1] not in modules - {*path[:-1]}
         return private or (self._uses.is_refused(path) and not known) or path[0] == "pytest"
 
     def _told(self, text: str) -> Iterator[str]:
@@ -170,21 +169,15 @@ class Tampering:
                 yield f"it asks for the fixture {name}, which is not here; use {_NOT_HERE[name]}"
         nodes = [inner for statement in node.body for inner in ast.walk(statement)]
         uses = sum(isinstance(inner, ast.Name) and inner.id == "request" for inner in nodes)
-        fine = [
-            inner
-            for inner in nodes
-            if isinstance(inner, ast.Attribute) and _OF_REQUEST.fullmatch(ast.unparse(inner))
-        ]
-        if "request" in arguments and uses > len(fine):
+        attributes = [ast.unparse(inner) for inner in nodes if isinstance(inner, ast.Attribute)]
+        if "request" in arguments and uses > len([*filter(_OF_REQUEST.fullmatch, attributes)]):
             yield "it uses request for more than a fixture's parameter, value or cleanup"
         if _XUNIT.fullmatch(node.name):
             yield from self._with_what_runs(node, nodes)
         cases = [case for case in self._names.nodes if isinstance(case, ast.ClassDef) and node in case.body]
         awaited = any(last(base) == "IsolatedAsyncioTestCase" for case in cases for base in case.bases)
-        if (
-            isinstance(node, ast.AsyncFunctionDef)
-            and not awaited
-            and not async_plugins(ast.unparse(self._names.tree))
+        if isinstance(node, ast.AsyncFunctionDef) and not (
+            awaited or async_plugins(ast.unparse(self._names.tree))
         ):
             yield "it is an async function, which plain pytest does not run: call asyncio.run in it"
 

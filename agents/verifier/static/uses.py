@@ -184,9 +184,8 @@ class Uses:
                 yield f"it uses {dotted} in a way that tests may not"
             module = path[0] in self._packages and len(path) == 1
             whole = not parted(path)[1] and path[0] != USER_MODULE
-            if (module or whole or dotted == "pytest.mark") and not (
-                isinstance(self._names.parent(node), ast.Attribute) or self._may_take_modules(node)
-            ):
+            used = isinstance(self._names.parent(node), ast.Attribute) or self._may_take_modules(node)
+            if (module or whole or dotted == "pytest.mark") and not used:
                 yield f"it hands {dotted} around"
 
     def _may_take_modules(self, node: ast.expr) -> bool:
@@ -231,11 +230,8 @@ class Uses:
     def _are_names(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Dict):
             return all(isinstance(key, ast.Constant) and not str(key.value).startswith("__") for key in node.keys)
-        return (
-            isinstance(node, ast.Constant)
-            or last(node) == "__dict__"
-            or last(getattr(node, "func", node)) == "vars"
-        )
+        all_names = last(node) == "__dict__" or last(getattr(node, "func", node)) == "vars"
+        return all_names or isinstance(node, ast.Constant)
 
     def _call(self, node: ast.Call) -> Iterator[str]:
         name = last(node.func)
