@@ -8,17 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..debugger.debugger import trace_of_failure
+from ..debugger.debugger import Failing, trace_of_failure
 from ..errors import BudgetSpent, ReplyError, SandboxBroken
 from ..events import Note
 from ..judge.agreement import Agreement
-from ..judge.judge import Decision, judge
+from ..judge.judge import Decision, failures, judge
 from ..judge.leader_view import SUCCESSES
-from ..judge.thresholds import MEASURED, Thresholds
+from ..judge.thresholds import MEASURED
 from ..records import Board, Candidate, RoundRecord, Ruling, Test
+from ..roles.ask import ask_all
 from ..strength.killing_calls import killing_calls
 from ..strength.measure import measure
-from .repairs import known_failure, repair, repair_side_by_side
+from ..syntax.source import program
 from .state import LoopState, surviving
 
 
@@ -82,7 +83,7 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
         case "test":
             state.write_tests()
         case "repair" if state.plan.several_repairs:
-            repair_side_by_side(state, ruling, board)
+            _repair_side_by_side(state, ruling, board)
         case "repair":
             repair(state, known_failure(state, ruling, board))
         case "debug":
@@ -91,6 +92,52 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
             state.tell(decision.tell)
             state.draft(min(state.plan.more_drafts, state.drafts_left(failed=ruling.grade == "failed")))
     state.suite += decision.settled
+
+
+def known_failure(state: LoopState, ruling: Ruling, board: Board) -> Failing:
+    """Return what is known of the leader's failure."""
+    return Failing(state.spec, board, state.leader(ruling), failures(board, ruling))
+
+
+def _repair_side_by_side(state: LoopState, ruling: Ruling, board: Board) -> None:
+    """Ask at once for a replacement told the failing facts, one told the trace of the failing call too, and one
+    more draft. Both replacements are told what the earlier candidates failed with."""
+    known = known_failure(state, ruling, board)
+    trace = trace_of_failure(known.leader, known.failing, state.roles.verifier)
+    repair(state, known, tuple(dict.fromkeys(("", trace))), known.attempts(), drafts=1)
+
+
+def repair(
+    state: LoopState, known: Failing, traces: Sequence[str] = ("",), attempts: Sequence[str] = (), drafts: int = 0
+) -> bool:
+    """Ask the Critic at once for a replacement of the leader for each of `traces` of its failing call, told what
+    other `attempts` failed with, and for more `drafts`. Return True if there is a new replacement."""
+    state.repaired.add(known.leader.id)
+    earlier, note = state.programs(), ""
+    made: dict[str, Candidate] = {}
+
+    def ask(trace: str) -> None:
+        told = (known.spec, known.leader, known.failing, state.round + 1, earlier, note, trace, attempts)
+        try:
+            made[trace] = state.roles.critic.replace(*told)
+        except ReplyError as reason:
+            state.emit(Note(f"The Critic's replacement can't be used: {reason}."))
+
+    while True:
+        note, state.approvals.note = state.approvals.note, ""
+        made.clear()
+        try:
+            asks = [*(partial(ask, trace) for trace in traces), *[partial(state.draft, 1)] * drafts]
+            ask_all(asks, state.roles.at_once)
+        finally:
+            # In the order of `traces`, whichever came first: a resumed run finds the same candidates.
+            new = {program(made[trace].code): made[trace] for trace in traces if trace in made}
+            for replacement in new.values():
+                state.propose(replacement, known.leader, known.failing)
+        if not state.approvals.note:
+            return bool(new)
+        earlier |= new.keys()
+        drafts = 0
 
 
 def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
@@ -123,9 +170,7 @@ def _strengthened(state: LoopState, ruling: Ruling) -> bool:
     return len(state.suite) > before
 
 
-def killing_tests(
-    state: LoopState, leader: Candidate, suite: Sequence[Test], thresholds: Thresholds = MEASURED
-) -> list[Test]:
+def killing_tests(state: LoopState, leader: Candidate, suite: Sequence[Test]) -> list[Test]:
     """Tests on which surviving mutants of `leader` fail, as many as the plan allows.
 
     Only where enough independent drafts return what the leader returns is there a test: its own word is none.
@@ -139,5 +184,5 @@ def killing_tests(
         state.emit(Note(f"No tests were added for strength: {str(reason).rstrip('.')}."))
         return []
     voters = agreement.voters
-    needed = max(thresholds.settling_drafts, thresholds.decisive * len(voters))
+    needed = max(MEASURED.settling_drafts, MEASURED.decisive * len(voters))
     return [test for test in made if sum(agreement.passes(voter, test) for voter in voters) >= needed]

@@ -10,8 +10,7 @@ from ..judge.agreement import Agreement
 from ..judge.ruling_by_tests import passes_own_tests, ruling_by_tests
 from ..records import RoundRecord, Ruling
 from ..settings import Strategy
-from .orchestrator import orchestrate
-from .repairs import known_failure, repair
+from .orchestrator import known_failure, orchestrate, repair
 from .state import LoopState
 
 CRITIC_ROUNDS = 5

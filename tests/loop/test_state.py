@@ -7,7 +7,7 @@ import pytest
 
 from agents.errors import BudgetSpent, ModelError, ReplyError
 from agents.events import Event, Note, ignore_event
-from agents.loop.repairs import known_failure, repair
+from agents.loop.orchestrator import known_failure, repair
 from agents.loop.roles import Branch
 from agents.loop.state import LoopState, renamed, surviving
 from agents.records import Example, LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
