@@ -117,7 +117,7 @@ class ScriptCase(TreeCase):
         kept = (
             {each: self.run(each, changed, seed) for each in self.keep} if symptom is None or not changed else {}
         )
-        fault = self._environment(run, symptom) or ("" if changed else self._unkept(kept, seed))
+        fault = self._environment(run, symptom) or ("" if changed else self._unkept(kept))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
         return Observation(
             symptom,
@@ -160,7 +160,7 @@ class ScriptCase(TreeCase):
             "arguments, or say what is expected of it with --expect or --expect-exit."
         )
 
-    def _unkept(self, kept: Mapping[Invocation, ScriptRun], seed: int) -> str:
+    def _unkept(self, kept: Mapping[Invocation, ScriptRun]) -> str:
         """Why runs that are to go on can't be guards."""
         for invocation, run in kept.items():
             if run.exit_code != 0 or run.stopped:

@@ -71,12 +71,9 @@ class Approvals:
         Raises Interrupted for `stop`, a cancelled run, and where nobody answered.
         """
         kept = self._decided.get(proposal.digest)
-        if (
-            kept is not None
-            and kept.answer in ANSWERS[proposal.point]
-            and kept.answer not in ("stop", "unanswered")
-        ):
-            decision = Decision(kept.answer, kept.text)
+        answer = kept.answer if kept is not None else "unanswered"
+        if kept is not None and answer in ANSWERS[proposal.point] and answer not in ("stop", "unanswered"):
+            decision = Decision(answer, kept.text)
         else:
             decision = self._asked(proposal)
             self._keep(proposal, decision.answer, decision.text)

@@ -19,7 +19,7 @@ from ..settings import Settings
 from ..spec import with_answers
 from ..storage import run_directory
 from ..storage.atomic import copy_files
-from ..storage.kept_records import check_spec
+from ..storage.json_form import check_spec
 from ..storage.run_directory import RunDirectory
 from ..suite import example_tests, split
 from .approvals import APPROVALS_FILE

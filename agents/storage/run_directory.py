@@ -30,8 +30,7 @@ from ..files import contained, read_regular
 from ..records import RoundRecord, Ruling, RunRecord, Test, fingerprint
 from ..records.heal import HealRecord
 from .atomic import PRIVATE, write_atomically
-from .json_form import dumped, loaded
-from .kept_records import check_round, check_spec
+from .json_form import check_round, check_spec, dumped, loaded
 from .questions import QUESTIONS_FILE, is_answered, questions_text
 
 SCHEMA_VERSION = 1
