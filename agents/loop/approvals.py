@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from ..events import EventHandler, Note
 from ..records import Candidate, Outcome, Ruling, Test, fingerprint
-from ..records.approvals import Decision, Point, Proposal
+from ..records.approvals import Approve, Decision, Point, Proposal
 from ..roles.critic import describe
 from ..suite import render, split
 from ..syntax.changes import unified
@@ -17,28 +16,20 @@ _FILE = "user_code.py"
 _TESTS = "test_user_code.py"
 
 
-class Approver(Protocol):
-    """Puts proposals to a person, and keeps what they decide."""
-
-    def asks(self, point: Point) -> bool:
-        """Return True if `point` needs an approval."""
-
-    def decide(self, proposal: Proposal) -> Decision:
-        """The decision on a proposal. Raises Interrupted."""
-
-
 class LoopApprovals:
-    """Asks for the approvals of one loop; without an `approver` everything is approved unasked."""
+    """Asks `decide`, which may raise Interrupted, for the approvals of one loop at `points`; all else is approved
+    unasked."""
 
-    def __init__(self, approver: Approver | None, emit: EventHandler) -> None:
-        self._approver = approver
+    def __init__(self, emit: EventHandler, points: Sequence[Point] = (), decide: Approve | None = None) -> None:
         self._emit = emit
+        self._points = points
+        self._decide = decide
         self.note = ""
         """The user's words for the next repair."""
 
     def asks(self, point: Point) -> bool:
         """Return True if `point` needs an approval."""
-        return self._approver is not None and self._approver.asks(point)
+        return point in self._points
 
     def replacement(
         self, proposed: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]
@@ -79,11 +70,11 @@ class LoopApprovals:
         self, point: Point, title: str, old: str, new: str, facts: tuple[str, ...], *, name: str = _FILE
     ) -> tuple[Decision, str]:
         """The decision, and the text as it is then: an edited one that is not Python is shown again."""
-        assert self._approver is not None
+        assert self._decide is not None
         problem = ""
         while True:
             diff = unified(old, new, name) if old != new else ""
-            decision = self._approver.decide(Proposal(point, title, new, diff, facts, problem=problem))
+            decision = self._decide(Proposal(point, title, new, diff, facts, problem=problem))
             if decision.answer != "edit":
                 break
             new = decision.text
@@ -95,6 +86,8 @@ class LoopApprovals:
         self._emit(Note(f"{title}: {_SAID[decision.answer]}."))
         if decision.answer == "note":
             self.note = decision.text
+        elif decision.answer == "always":
+            self._points = ()
         return decision, new
 
     def _approved(

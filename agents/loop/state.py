@@ -23,7 +23,7 @@ from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, split
 from ..syntax.source import parse, program, unparse
-from .approvals import Approver, LoopApprovals
+from .approvals import LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
 
@@ -54,10 +54,10 @@ class LoopState:
         roles: Roles,
         archive: Archive,
         emit: EventHandler,
-        approver: Approver | None = None,
+        approvals: LoopApprovals | None = None,
         branches: Sequence[Branch] = (),
     ) -> None:
-        self.approvals = LoopApprovals(approver, emit)
+        self.approvals = approvals or LoopApprovals(emit)
         self._take_spec(spec)
         # What no draft does as an answer says is asked for anew, by drafts that are told of it.
         self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan

@@ -37,7 +37,7 @@ class _Decided:
 
 
 class Approvals:
-    """The approvals of one run, asked of `approve` at the points that the settings name.
+    """The approvals of one run, asked of `approve` at the `points` that the settings name.
 
     Waiting is not charged to the run's seconds. Nobody's answer within `approve_seconds` is no
     consent and no refusal: the run is interrupted, and asks again when it is resumed.
@@ -52,18 +52,14 @@ class Approvals:
         cancellation: Cancellation,
     ) -> None:
         self._approve = approve
-        self._points = _POINTS[settings.approve]
+        self.points = _POINTS[settings.approve]
         self._seconds = settings.approve_seconds
         self._run = run
         self._budget = budget
         self._cancellation = cancellation
         self._decided: dict[str, _Decided] = {}
-        if self._points and run.load(APPROVALS_FILE) is not None:
+        if self.points and run.load(APPROVALS_FILE) is not None:
             self._decided = run.load_record(APPROVALS_FILE, dict[str, _Decided])
-
-    def asks(self, point: Point) -> bool:
-        """Return True if `point` needs an approval."""
-        return point in self._points
 
     def decide(self, proposal: Proposal) -> Decision:
         """The decision on a proposal, an earlier one where the same was shown before.
@@ -79,8 +75,6 @@ class Approvals:
             self._keep(proposal, decision.answer, decision.text)
         if decision.answer == "stop":
             raise Interrupted("Stopped; go on with --resume.")
-        if decision.answer == "always":
-            self._points = ()
         return decision
 
     def _asked(self, proposal: Proposal) -> Decision:

@@ -14,6 +14,7 @@ from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, Ruled, ignore_event
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice
+from ..loop.approvals import LoopApprovals
 from ..loop.plan import plan
 from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
@@ -276,7 +277,8 @@ def _run_loop(
             fork = replace(fork, segments=(*fork.segments[:-1], replace(fork.segments[-1], spec=request.spec)))
         first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
         ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
-        state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, approvals, ways)
+        asked = LoopApprovals(recorder.emit, approvals.points, approvals.decide)
+        state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, asked, ways)
         ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
         measure_suite(
