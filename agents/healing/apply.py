@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import StorageFailed, UsageError
+from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records.heal import WrittenFile
-from ..storage.atomic import make_names_last, replace_atomically
-from ..storage.user_file import UserFile, read_user_file
+from ..storage.atomic import make_names_last
+from ..storage.user_file import UserFile, read_user_file, replace_bytes
 from ..worktree.git import git_root, uncommitted
 
 BACKUP = ".heal-backup"
@@ -100,10 +100,7 @@ def undo(written: Sequence[WrittenFile], root: Path, named: str) -> list[str]:
         except OSError as error:
             raise UsageError(f"{error.filename} can't be read ({error.strerror}); nothing was undone.") from error
     for path, (data, mode) in earlier.items():
-        try:
-            replace_atomically(path, [data], mode=mode)
-        except OSError as error:
-            raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
+        replace_bytes(path, data, mode)
     return list(map(str, earlier))
 
 

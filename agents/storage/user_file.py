@@ -55,19 +55,13 @@ class UserFile:
         while os.path.lexists(kept):
             number += 1
             kept = backup.with_name(f"{backup.name}.{number}")
-        self._replace(kept, self.data)
+        replace_bytes(kept, self.data, self.mode)
         return kept
 
     def write(self, data: bytes) -> None:
         """Replace its bytes. Raises UsageError where it is not as it was read, and StorageFailed."""
         self.check_unchanged()
-        self._replace(self.path, data)
-
-    def _replace(self, path: Path, data: bytes) -> None:
-        try:
-            replace_atomically(path, [data], mode=self.mode)
-        except OSError as error:
-            raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
+        replace_bytes(self.path, data, self.mode)
 
     def check_unchanged(self) -> None:
         """Raise UsageError where the file is not as it was read."""
@@ -77,6 +71,14 @@ class UserFile:
             same = False
         if not same:
             raise UsageError(f"{self.path} was changed while the run was under way.")
+
+
+def replace_bytes(path: Path, data: bytes, mode: int) -> None:
+    """Replace what a file of the user's holds, with the permissions `mode`. Raises StorageFailed."""
+    try:
+        replace_atomically(path, [data], mode=mode)
+    except OSError as error:
+        raise StorageFailed(f"{path} can't be written ({error.strerror or error}).") from error
 
 
 def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
