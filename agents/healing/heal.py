@@ -161,7 +161,6 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
             if not known.plausible or known.suspicions:
                 continue
-        if known is not None:
             trial = replace(known, patch=patch)
         else:
             doubts = suspicions(case.files, patch.files, search.symptom.items)
