@@ -6,40 +6,45 @@ Equal requests of two strategies are answered by the same reply, and charged to 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
-from ..records import Spec
-from ..run.role_models import SharedModels
+from ..errors import BudgetSpent, ModelError
+from ..events import ignore_event
+from ..llm_backends.budget import Budget
+from ..run.role_models import RoleModels, SharedModels
 from ..sandbox import Sandbox
-from ..settings import Settings, Strategy
-from ..verifier import Verifier
-from ..verifier.cached_verifier import CachedVerifier
-from .answers import SpecTask, with_answer
-from .attempt import Attempt
-from .repair_tasks import RepairTask
+from ..settings import Settings
 from .results import Hidden, Journal, TaskResult
 
-_Task = TypeVar("_Task", SpecTask, RepairTask)
-_Verifier = TypeVar("_Verifier", CachedVerifier, Verifier)
-ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
-"""greenloop goes first: what it spends on a task is what best-of-n may spend on it."""
+T = TypeVar("T")
+FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
+"""Faults of a model on one task; with any other the model can't be reached."""
+
+
+class Task(Protocol):
+    """A task of a benchmark."""
+
+    @property
+    def task_id(self) -> str:
+        """Its name in the results."""
 
 
 @dataclass(frozen=True, slots=True)
-class Runner(Generic[_Task, _Verifier]):
+class Runner:
     """Runs strategies on tasks with seeds 0 to `seeds` - 1, each once. A strategy is given the task, the seed, its
     limit of generated tokens (None: its own), and a verifier that the strategies of one task and seed share."""
 
-    tasks: Sequence[_Task]
-    strategies: Mapping[str, Callable[[_Task, int, int | None, _Verifier], TaskResult]]
+    tasks: Sequence[Task]
+    strategies: Mapping[str, Callable[[Any, int, int | None, Any], TaskResult]]
     """In the order in which they run."""
     seeds: int
-    open_verifier: Callable[[], _Verifier]
+    open_verifier: Callable[[], Any]
     journal: Journal
 
     @property
@@ -69,7 +74,7 @@ class Runner(Generic[_Task, _Verifier]):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _cell(
-        self, task: _Task, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
+        self, task: Task, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
     ) -> list[TaskResult]:
         """Run the strategies on one task; once another has raised, end after what is begun."""
         results: dict[str, TaskResult] = {}
@@ -101,64 +106,21 @@ class Means:
     seeds: int = 1
 
 
-def spec_runner(
-    tasks: Sequence[SpecTask],
-    strategies: Collection[Strategy],
-    means: Means,
-    *,
-    strip_examples: bool = False,
-    answers: int = 0,
-) -> Runner[SpecTask, CachedVerifier]:
-    """Make the runner of `strategies`; with `answers` greenloop is run a second time, and the reference answers so
-    many of its questions at the most."""
+def asked(
+    work: Callable[[RoleModels], T], backends: SharedModels, settings: Settings, budget: Budget, replies: Path
+) -> tuple[T | None, str | None, float]:
+    """Do `work` on models that keep replies in `replies`: return what it makes, the fault on this task that ended
+    it, and its seconds.
 
-    def measured(
-        name: str,
-        strategy: Strategy,
-        most: int,
-        task: SpecTask,
-        seed: int,
-        matched: int | None,
-        verifier: CachedVerifier,
-    ) -> TaskResult:
-        settings = replace(means.settings, strategy=strategy, seed=seed)
-        spec: Spec | None = task.spec(strip_examples)
-        asked = -1
-        while spec is not None:
-            asked += 1
-            attempt = Attempt(spec, settings, matched)
-            attempt.make(means.models, means.journal.replies, verifier)
-            ruling = attempt.rounds[-1].ruling if attempt.rounds else None
-            if ruling is None or ruling.grade == "verified" or asked == most:
-                break
-            spec = with_answer(task, spec, ruling, verifier)
-        solution = task.solution(attempt.code) if attempt.code else ""
-        found = means.judge(task.task_id, solution) if solution else None
-        right = found is not None and found.plus
-        first = task.solution(attempt.first_code) if attempt.repaired and not right else ""
-        clauses = ruling.clauses if ruling is not None else ()
-        return TaskResult(
-            task_id=task.task_id,
-            strategy=name,
-            seed=seed,
-            solution=solution,
-            grade=ruling.grade if ruling is not None else None,
-            claimed=attempt.claimed,
-            hidden=found,
-            rounds=len(attempt.rounds),
-            drafts=attempt.drafts,
-            usage=attempt.budget.usage,
-            seconds=attempt.seconds,
-            error=attempt.error,
-            matched=matched,
-            lost_to_repair=bool(first) and means.judge(task.task_id, first).plus,
-            clauses=len(clauses),
-            unchecked=sum(bool(each.missing) and not each.open for each in clauses),
-            answers=asked,
-        )
-
-    made = {str(name): partial(measured, name, name, 0) for name in ORDER if name in strategies}
-    if answers:
-        again = f"greenloop-{answers}-answers"
-        made[again] = partial(measured, again, "greenloop", answers)
-    return Runner(tasks, made, means.seeds, partial(CachedVerifier, means.sandbox), means.journal)
+    Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
+    """
+    began = time.monotonic()
+    made, fault = None, None
+    with RoleModels(backends, settings, budget, replies, ignore_event) as models:
+        try:
+            made = work(models)
+        except (BudgetSpent, ModelError) as error:
+            if isinstance(error, ModelError) and error.kind not in FAULTS_OF_A_TASK:
+                raise
+            fault = str(error)
+    return made, fault, time.monotonic() - began

@@ -20,8 +20,7 @@ from ..terminal.console import Console
 
 if TYPE_CHECKING:
     from ..bench.proof import Tests
-    from ..bench.repair_runner import RepairStrategy
-    from ..bench.repair_tasks import RepairTask
+    from ..bench.repairs import RepairStrategy, RepairTask
     from ..bench.report import Table
     from ..bench.results import TaskResult
     from ..bench.runner import Means, Runner
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from ..sandbox import Sandbox
     from ..verifier import Verifier
 
-    Opened = tuple[Tests, Callable[[Means], Runner[Any, Any]]]
+    Opened = tuple[Tests, Callable[[Means], Runner]]
     """The tests of a benchmark, and what makes the runner of a measurement."""
     Repairs = tuple[Tests, Sequence[RepairTask]]
     """The tests, and the programs to be repaired."""
@@ -121,7 +120,7 @@ def everyday(
         Run greenloop a second time, and let the reference solution answer so many of its questions.
     """
     from ..bench.everyday import EverydayTests, read_everyday
-    from ..bench.runner import spec_runner
+    from ..bench.specs import spec_runner
 
     tasks = read_everyday(options.data)
     chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
@@ -138,7 +137,7 @@ def everyday(
 
 def _measure(dataset: Dataset, options: Options) -> int:
     from ..bench.hidden_tests import HiddenTests
-    from ..bench.runner import spec_runner
+    from ..bench.specs import spec_runner
     from ..bench.tasks import read_tasks
 
     settings = replace(options.settings, effort=options.effort, temperature=options.temperature)
@@ -173,9 +172,9 @@ def measure(
 
     `plan` is what results depend on beside the models; tasks, strategies and seeds may be added later.
     """
+    from ..bench.repairs import open_verifier
     from ..bench.results import Journal
     from ..bench.runner import Means
-    from ..bench.verified_case import open_verifier
     from ..run.resources import models_by_role
     from ..run.role_models import SharedModels
     from ..sandbox import open_sandbox
@@ -234,7 +233,7 @@ def quixbugs(*, strip_docstring: bool = False, options: RepairOptions) -> int:
 def seeded_bugs(*, options: RepairOptions) -> int:
     """Measure repairs of mutants planted in HumanEval+'s references: examples are shown, hidden tests judge."""
     from ..bench.hidden_tests import HiddenTests
-    from ..bench.repair_tasks import seeded_tasks
+    from ..bench.repairs import seeded_tasks
     from ..bench.tasks import read_tasks
 
     tasks = read_tasks(options.data)[: options.limit]
@@ -251,7 +250,7 @@ def measure_quixbugs(
 ) -> int:
     """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
     from ..bench.quixbugs import QuixBugsTests, read_programs
-    from ..bench.repair_tasks import quixbugs_tasks
+    from ..bench.repairs import quixbugs_tasks
 
     programs = read_programs(options.data)
     chosen = programs[: options.limit]
@@ -266,7 +265,7 @@ def measure_quixbugs(
 
 
 def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
-    from ..bench.repair_runner import REPAIR_STRATEGIES
+    from ..bench.repairs import REPAIR_STRATEGIES
 
     names = options.strategy or REPAIR_STRATEGIES
     return {name: way for name, way in REPAIR_STRATEGIES.items() if name in names}
@@ -279,8 +278,7 @@ def _measure_repairs(
     strategies: Mapping[str, RepairStrategy],
     open_repairs: Callable[[Sandbox, Verifier], Repairs],
 ) -> int:
-    from ..bench.repair_runner import repair_runner
-    from ..bench.repair_tasks import of_one_item
+    from ..bench.repairs import of_one_item, repair_runner
 
     if options.one_item:
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}

@@ -15,8 +15,7 @@ import json
 import sys
 from pathlib import Path
 
-from agents.bench.repair_runner import REPAIR_STRATEGIES, Repair
-from agents.bench.repair_tasks import RepairTask
+from agents.bench.repairs import REPAIR_STRATEGIES, Repair, RepairTask
 from agents.cli.bench import RepairOptions, measure_quixbugs
 from agents.records import Message, Request
 from agents.roles.healer import TEMPERATURE

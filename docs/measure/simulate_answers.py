@@ -21,8 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agents.bench.answers import with_answer
 from agents.bench.hidden_tests import HiddenTests
+from agents.bench.specs import with_answer
 from agents.bench.statistics import share_of
 from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import BudgetSpent, GreenloopError, ReplyError

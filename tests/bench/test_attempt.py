@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.attempt import Attempt
+from agents.bench.specs import Attempt
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError, SandboxUnavailable
 from agents.sandbox import open_sandbox

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.answers import with_answer
 from agents.bench.everyday import Broken, EverydayTask, EverydayTests, read_everyday
+from agents.bench.repairs import open_verifier
 from agents.bench.results import Journal, TaskResult
-from agents.bench.runner import Means, spec_runner
-from agents.bench.verified_case import open_verifier
+from agents.bench.runner import Means
+from agents.bench.specs import spec_runner, with_answer
 from agents.errors import UsageError
 from agents.records import Dispute, LedgerEntry, Ruling
 from agents.records import Test as TestOfSpec

@@ -12,9 +12,8 @@ import pytest
 
 from agents.bench.quixbugs import Program, QuixBugsTests, outputs, read_programs, shown, without_docstring
 from agents.bench.quixbugs_inputs import inputs
-from agents.bench.repair_tasks import of_one_item, seeded_tasks
+from agents.bench.repairs import of_one_item, open_verifier, seeded_tasks
 from agents.bench.tasks import read_tasks
-from agents.bench.verified_case import open_verifier
 from agents.errors import UsageError
 from agents.sandbox import Sandbox
 from agents.verifier import Verifier

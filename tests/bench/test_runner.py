@@ -12,7 +12,8 @@ import pytest
 
 from agents.bench.hidden_tests import HiddenTests
 from agents.bench.results import Hidden, Journal, TaskResult
-from agents.bench.runner import Means, spec_runner
+from agents.bench.runner import Means
+from agents.bench.specs import spec_runner
 from agents.bench.tasks import read_tasks
 from agents.errors import ModelError
 from agents.run.role_models import SharedModels
