@@ -13,11 +13,11 @@ import ast
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import NamedTuple
 
 from ..spec.doctests import shown
 from ..spec.signature import closing
 from ..syntax.definitions import Function
+from ..syntax.laid_out import LaidOut
 from ..syntax.literals import expression, is_value
 from ..syntax.source import parse, unparse
 
@@ -30,15 +30,6 @@ _FORMS = (
 _LEAD = re.compile(r"(?:[-*+•]\s+|\d+[.)]\s+)?(?:for\s+|assert\s+)?`?")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _QUOTES = re.compile(r"[rRuU]?(\"\"\"|'''|\"|')")
-
-
-class _Docstring(NamedTuple):
-    """A stub around a docstring: `lines` stand between the quotes, as they are written."""
-
-    before: str
-    lines: tuple[str, ...]
-    after: str
-    indent: int
 
 
 def definition(stub: str, name: str) -> Function:
@@ -62,29 +53,20 @@ def without_examples(stub: str, entry_point: str) -> str:
 
     Raises ValueError where `stub` is not Python or defines no function `entry_point`.
     """
-    found = _docstring(stub, definition(stub, entry_point))
-    if found is None:
+    docstring = definition(stub, entry_point).body[0]
+    if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
         return stub
-    margin = " " * found.indent
-    lines = [margin + found.lines[0], *found.lines[1:]]
+    laid_out = LaidOut(stub)
+    start = laid_out.offset(docstring.lineno, docstring.col_offset)
+    end = laid_out.offset(docstring.end_lineno or docstring.lineno, docstring.end_col_offset or 0)
+    quotes = _QUOTES.match(stub[start:end])
+    if quotes is None or not stub.endswith(quotes[1], start, end):  # no text, or one of several literals
+        return stub
+    first, last = start + quotes.end(), end - len(quotes[1])
+    margin = " " * docstring.col_offset
+    lines = (margin + stub[first:last]).split("\n")
     left = "\n".join(_joined(lines, _examples(lines, entry_point)))
-    return found.before + left.removeprefix(margin) + found.after
-
-
-def _docstring(stub: str, function: Function) -> _Docstring | None:
-    first = function.body[0]
-    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)):
-        return None
-    lines = stub.split("\n")
-    margin = lines[first.lineno - 1].encode()[: first.col_offset].decode()
-    before = "\n".join([*lines[: first.lineno - 1], margin])
-    literal = ast.get_source_segment(stub, first) or ""
-    quotes = _QUOTES.match(literal)
-    if quotes is None or not literal.endswith(quotes[1]) or not isinstance(first.value.value, str):
-        return None
-    inner = literal[quotes.end() : -len(quotes[1])]
-    after = quotes[1] + stub[len(before) + len(literal) :]
-    return _Docstring(before + quotes[0], tuple(inner.split("\n")), after, first.col_offset)
+    return stub[:first] + left.removeprefix(margin) + stub[last:]
 
 
 def _examples(lines: Sequence[str], name: str) -> dict[int, str]:

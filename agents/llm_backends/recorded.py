@@ -13,17 +13,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import ClassVar, Literal
 
 from ..errors import ModelError, UsageError
 from ..files import contained, read_regular
-from ..records import Message, Reply, Request, Usage
+from ..records import Reply, Request, Role
 from ..storage.atomic import write_atomically
+from ..storage.json_form import loaded
 from .pacing import Bound
 
-SCHEMA = 1
+SCHEMA: Literal[1] = 1
 _changed = threading.Condition()
 _under_way: set[tuple[str, ...]] = set()
 """Requests that this process is asking, so that none is asked twice at the same time."""
@@ -44,6 +45,18 @@ def request_key(request: Request) -> str:
 def model_slug(model_id: str) -> str:
     """`model_id` as a folder's name."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", model_id).strip("-.") or "model"
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """A file: a reply and the request that it answers."""
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}
+    schema: Literal[1]
+    model: str
+    role: Role
+    request: Request
+    reply: Reply
 
 
 class ReplyStore:
@@ -89,19 +102,9 @@ class ReplyStore:
         """Record `reply`. Raises ValueError for a store of all models, UsageError for a link out, and OSError."""
         if self.model_id is None:
             raise ValueError("a store of all models is read only")
-        document = {
-            "schema": SCHEMA,
-            "model": self.model_id,
-            "role": request.role,
-            "request": {**asdict(request), "temperature": float(request.temperature)},
-            "reply": {
-                "text": reply.text,
-                "finish": reply.finish,
-                "model": reply.model,
-                "tokens_per_second": reply.tokens_per_second,
-                "usage": {name: spent for name, spent in asdict(reply.usage).items() if name != "replayed"},
-            },
-        }
+        asked = replace(request, temperature=float(request.temperature))
+        document = asdict(_Recorded(SCHEMA, self.model_id, request.role, asked, reply))
+        del document["reply"]["replayed"], document["reply"]["usage"]["replayed"]
         text = json.dumps(document, indent=1, sort_keys=True) + "\n"
         path = self.directory / model_slug(self.model_id) / f"{request_key(request)}.json"
         write_atomically(path, text, contained(self.directory), self._mode)
@@ -123,42 +126,24 @@ class ReplyStore:
     def _read(self, path: Path, key: str) -> Reply | None:
         root = contained(self.directory)
         try:
-            document = json.loads(read_regular(path, root))
-            if self.model_id not in (None, document["model"]):
+            recorded: _Recorded = loaded(_Recorded, read_regular(path, root))
+            if self.model_id not in (None, recorded.model):
                 raise ValueError("it is another model's")
-            return _reply(document, key)
+            if request_key(recorded.request) != key:
+                raise ValueError("it is for another request")
+            usage = replace(recorded.reply.usage, replayed=recorded.reply.usage.calls)
+            return replace(recorded.reply, usage=usage, replayed=True)
         except FileNotFoundError:
             return None
-        except (OSError, UsageError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            note = f"{path} is damaged and was ignored ({type(error).__name__}: {error})."
+        except (OSError, UsageError, ValueError) as error:
+            reason = " ".join(str(error).split("\n")[:3])  # pydantic's next lines say what was read
+            note = f"{path} is damaged and was ignored ({type(error).__name__}: {reason})."
             with self._lock:
                 known = note in self._notes
                 self._notes += [] if known else [note]
             if not known:
                 self._on_damage(note)
             return None
-
-
-def _reply(document: dict[str, Any], key: str) -> Reply:
-    """Raises KeyError, TypeError or ValueError for anything but a reply of this schema to the request of `key`."""
-    if document["schema"] != SCHEMA:
-        raise ValueError(f"schema {document['schema']!r} instead of {SCHEMA}")
-    if request_key(_request(document["request"])) != key:
-        raise ValueError("it is for another request")
-    recorded = document["reply"]
-    if not isinstance(recorded["text"], str) or recorded["finish"] not in ("stop", "length", "repetition"):
-        raise ValueError("no text or no finish")
-    spent, speed = recorded["usage"], recorded["tokens_per_second"]
-    if not all(number is None or isinstance(number, int | float) for number in (*spent.values(), speed)):
-        raise ValueError("usage is not in numbers")
-    usage = Usage(**spent)
-    usage = replace(usage, replayed=usage.calls)
-    return Reply(recorded["text"], recorded["finish"], usage, str(recorded["model"]), speed, replayed=True)
-
-
-def _request(recorded: dict[str, Any]) -> Request:
-    messages = tuple(Message(message["role"], message["content"]) for message in recorded["messages"])
-    return Request(**{**recorded, "messages": messages, "stop": tuple(recorded["stop"])})
 
 
 class ReplyCache(ReplyStore):

@@ -52,7 +52,8 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
     if kind not in _ADAPTERS:
         if is_dataclass(kind):  # what JSON can't hold is in no record, whatever the file says
-            kind.__pydantic_config__ = {"allow_inf_nan": False}  # type: ignore[attr-defined]
+            own = getattr(kind, "__pydantic_config__", {})
+            kind.__pydantic_config__ = {"allow_inf_nan": False, **own}  # type: ignore[attr-defined]
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]
 
