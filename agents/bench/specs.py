@@ -50,13 +50,7 @@ def spec_runner(
     many of its questions at the most."""
 
     def measured(
-        name: str,
-        strategy: Strategy,
-        most: int,
-        task: SpecTask,
-        seed: int,
-        matched: int | None,
-        verifier: CachedVerifier,
+        strategy: Strategy, most: int, task: SpecTask, seed: int, matched: int | None, verifier: CachedVerifier
     ) -> TaskResult:
         settings = replace(means.settings, strategy=strategy, seed=seed)
         spec: Spec | None = task.spec(strip_examples)
@@ -76,7 +70,7 @@ def spec_runner(
         clauses = ruling.clauses if ruling is not None else ()
         return TaskResult(
             task_id=task.task_id,
-            strategy=name,
+            strategy=f"{strategy}-{most}-answers" if most else strategy,
             seed=seed,
             solution=solution,
             grade=ruling.grade if ruling is not None else None,
@@ -94,10 +88,9 @@ def spec_runner(
             answers=given,
         )
 
-    made = {str(name): partial(measured, name, name, 0) for name in ORDER if name in strategies}
+    made = {str(name): partial(measured, name, 0) for name in ORDER if name in strategies}
     if answers:
-        again = f"greenloop-{answers}-answers"
-        made[again] = partial(measured, again, "greenloop", answers)
+        made[f"greenloop-{answers}-answers"] = partial(measured, "greenloop", answers)
     return Runner(tasks, made, means.seeds, partial(CachedVerifier, means.sandbox), means.journal)
 
 
