@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from agents.bench.everyday import EverydayTask, EverydayTests, read_everyday
+from agents.bench.report import share_cell
+from agents.bench.statistics import share_of
 from agents.llm_backends.recorded import ReplyStore
 from agents.loop.state import surviving
 from agents.records import Candidate, Ruling
@@ -23,7 +25,7 @@ from agents.sandbox import open_sandbox
 from agents.settings import Settings
 from agents.verifier.cached_verifier import CachedVerifier
 from docs.measure import ROOT
-from docs.measure.simulate_answers import run, told
+from docs.measure.simulate_answers import run
 
 
 def noticed(task: EverydayTask, ruling: Ruling, verifier: CachedVerifier) -> list[str]:
@@ -75,7 +77,7 @@ def main() -> None:
     ways = {"a test": {"test"}, "a test, or unchecked": {"test", "unchecked"}}
     for words, shown in {**ways, "a test, unchecked or open": {"test", "unchecked", "open"}}.items():
         found = [(row["task"], each in shown) for row in rows for each in row["broken"]]
-        print(f"noticed by {words}: {told(found)}")
+        print(f"noticed by {words}: {share_cell(share_of(found))}")
     for name, some in (("all", rows), ("right ones", [row for row in rows if row["right"]])):
         means = {word: sum(row[word] for row in some) / max(1, len(some)) for word in ("unchecked", "open")}
         print(f"clauses a spec, {len(some)} {name}: {means['unchecked']:.2f} unchecked, {means['open']:.2f} open")

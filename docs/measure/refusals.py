@@ -24,6 +24,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
+from agents.bench.report import share_cell
 from agents.bench.statistics import CONFIDENCE, share_of
 from agents.records import Verdict
 from agents.sandbox import Job, Sandbox, SandboxName, open_sandbox
@@ -295,9 +296,7 @@ def _measure(kind: str, sandbox: Sandbox, limit: int | None) -> None:
     share = share_of([(finding.suite.subject, finding.refused) for finding in found if finding.verdict])
     tests = sum(int(finding.plain.split()[0]) for finding in found if finding.verdict is not None)
     print(f"{kind}: {len(found)} suites; plain pytest passes {len(verdicts)}, with {tests} tests")
-    if share.share is not None and share.interval is not None:
-        interval = f"{share.interval.low * 100:.1f}–{share.interval.high * 100:.1f}"
-        print(f"  refused: {share.count} of {share.total}, {share.share:.1%} ({interval})")
+    print(f"  refused: {share_cell(share)}")
     print(f"  in-process: {len(in_process)} of {len(verdicts)}")
     print(f"  tests that count for nothing: {sum(len(verdict.refused) for verdict in verdicts)}")
     print(f"  outcomes but passed: {sum(each.status != 'passed' for each in outcomes)} of {len(outcomes)}")

@@ -15,13 +15,14 @@ import argparse
 import json
 import random
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from agents.bench.hidden_tests import HiddenTests
+from agents.bench.report import share_cell
 from agents.bench.specs import with_answer
 from agents.bench.statistics import share_of
 from agents.bench.tasks import BenchTask, read_tasks
@@ -166,15 +167,6 @@ def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 }
 
 
-def told(observations: Sequence[tuple[Hashable, bool]]) -> str:
-    """Return a share, of observations each given with its task, with its interval."""
-    found = share_of(observations)
-    if found.share is None or found.interval is None:
-        return "-"
-    low, high = found.interval.low, found.interval.high
-    return f"{found.count} of {found.total}: {found.share:.1%} ({low:.1%} to {high:.1%})"
-
-
 def table(lines: Sequence[str]) -> None:
     """Print claims and false claims by set, half and number of answers."""
     found = [json.loads(line) for line in lines if line.strip()]
@@ -187,8 +179,8 @@ def table(lines: Sequence[str]) -> None:
                 claims = [each for each in now if each["claimed"]]
                 cells = (
                     name, {0: "first", 1: "second", None: "both"}[half], number,
-                    told([(n, each["claimed"]) for n, each in enumerate(now)]),
-                    told([(n, not each["right"]) for n, each in enumerate(claims)]),
+                    share_cell(share_of([(n, each["claimed"]) for n, each in enumerate(now)])),
+                    share_cell(share_of([(n, not each["right"]) for n, each in enumerate(claims)])),
                     sum(each["right"] for each in now),
                     round(sum(each["tokens"] for each in now) / max(1, len(now))),
                 )  # fmt: skip
