@@ -13,15 +13,13 @@ from typing import BinaryIO, TextIO
 from ...errors import UsageError
 from ...files import contained
 from ...spec.place import Place, opened
-from . import csv_table, json_lines, yaml_list
 from .item import Item, Items, fault_at, fault_of, file_place
+from .lists import begins_list, csv_table, json_lines, yaml_list
 
 _READERS = {
-    ".yaml": yaml_list.items,
-    ".yml": yaml_list.items,
-    ".jsonl": json_lines.items,
-    ".ndjson": json_lines.items,
-    ".csv": csv_table.items,
+    **dict.fromkeys((".yaml", ".yml"), yaml_list),
+    **dict.fromkeys((".jsonl", ".ndjson"), json_lines),
+    ".csv": csv_table,
 }
 
 
@@ -138,9 +136,9 @@ def _standard_input(stdin: TextIO) -> Items:
     if not first:
         yield fault_of("stdin", "is empty; pipe specs into it, or name a file.", absent=True)
     elif first.startswith("{") or _is_json_text(first):
-        yield from json_lines.items(BytesIO(data), place)
-    elif yaml_list.begins_list(text.replace("\r\n", "\n")):
-        yield from yaml_list.items(BytesIO(data), place)
+        yield from json_lines(BytesIO(data), place)
+    elif begins_list(text.replace("\r\n", "\n")):
+        yield from yaml_list(BytesIO(data), place)
     else:
         try:
             yield Item(place, data.decode("utf-8-sig"), place)

@@ -6,8 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agents.batch.reports.page import part, template
-from agents.batch.reports.plots import count_bars, histogram
+from agents.batch.reports.page import count_bars, histogram, part, template
 
 DRAW: Any = template(part("plots.svg.j2")).module
 
