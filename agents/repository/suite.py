@@ -163,7 +163,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of `tree` with `changed` files; `paths` are those to collect, `options` pytest's. A server that a
+    """The tests of `tree`; `paths` are those to collect, `options` pytest's. A server that a
     job brings down is started again for the next one."""
 
     sandbox: Sandbox
@@ -172,7 +172,6 @@ class Suite:
     options: Sequence[str]
     cancelled: Callable[[], bool]
     seed: int = 0
-    changed: Mapping[str, bytes] = field(default_factory=dict)
     end: float = field(default_factory=lambda: time.monotonic() + 3600)
     _server: list[_Server] = field(default_factory=list, init=False)
 
@@ -237,7 +236,7 @@ class _Server:
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
         files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()
         files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
-        files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive(suite.changed)}
+        files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())
         place = "/box/case" if root in _ABOVE_A_PROJECT else root
         seconds = max(1.0, suite.end - time.monotonic()) + _LATE_SECONDS + _START_SECONDS

@@ -8,6 +8,8 @@ ASKED = (
     r"\b(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want)\b(?!\()"
 )
 WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
+FENCE = re.compile(r"\s*(?:```|~~~)")
+"""The begin or the end of a block."""
 FENCED = re.compile(
     r"^[ \t]*+(`{3,}|~{3,})[ \t]*+(?:python|py)?[ \t]*+\n(.*?)^[ \t]*+\1", re.DOTALL | re.MULTILINE | re.I
 )

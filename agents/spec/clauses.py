@@ -15,13 +15,12 @@ from ..records import Clause, Need, Spec
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
-from .asked import FENCED, uncommented
+from .asked import FENCE, FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .sentences import QUOTED, sentences
 from .signature import closing, without_headers
 
-_FENCE = re.compile(r"\s*(?:```|~~~)")
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
 """What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
@@ -182,7 +181,7 @@ def _prose(spec: Spec) -> str:
     }
     kept, fenced = [], False
     for number, line in enumerate(lines):
-        if _FENCE.match(line):
+        if FENCE.match(line):
             fenced = not fenced
         elif not fenced and number not in dropped:
             kept.append(line)

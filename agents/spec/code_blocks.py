@@ -13,9 +13,10 @@ from ..syntax.definitions import is_definition
 from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
+from .asked import FENCE
 from .doctests import Before
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
-from .shell import FENCE, named, run_of
+from .shell import named, run_of
 from .signature import parameters
 from .stories import told
 

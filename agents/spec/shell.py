@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..records import PROGRAM_FILE
-from .asked import FENCED, is_asked
+from .asked import FENCE, FENCED, is_asked
 
-FENCE = re.compile(r"^\s*(?:```|~~~)")
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
 _SAID = re.compile(
     r"`(?P<command>[^`\n]*\buser_code\.py[^`\n]*)` (?:prints|outputs|shows) "

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
-from ..syntax.source import BUILTINS, names_used, statements, unparse
+from ..syntax.source import BUILTINS, is_constant, names_used, statements, unparse
 from .asked import FENCED, WORDS, is_asked, uncommented
 from .likely_names import NO_NAME, likely_name
 from .shell import asks_for_a_program
@@ -281,4 +281,4 @@ def says_nothing(node: ast.stmt) -> bool:
     """Return True for a statement without effect: a constant, `pass`, or `raise NotImplementedError`."""
     if isinstance(node, ast.Raise) and node.exc is not None:
         return "NotImplementedError" in names_used(node.exc)
-    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    return isinstance(node, ast.Pass) or is_constant(node)

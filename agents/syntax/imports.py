@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .source import BUILTINS, names_unbound, parse
+from .source import BUILTINS, is_constant, names_unbound, parse
 
 USER_MODULE = "user_code"
 """The module that tests import the code under test from."""
@@ -131,7 +131,7 @@ def head_end(tree: ast.Module) -> int:
     """Return the number of the last line of a module's docstring and `__future__` imports; 0 without any."""
     end = 0
     for node in tree.body:
-        docstring = not end and isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        docstring = not end and is_constant(node)
         if not docstring and not (isinstance(node, ast.ImportFrom) and node.module == "__future__"):
             break
         end = node.end_lineno or node.lineno
