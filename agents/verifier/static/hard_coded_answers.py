@@ -82,10 +82,12 @@ def _key(parts: Sequence[ast.expr]) -> Key:
 def _inputs(tree: ast.Module) -> Iterator[Key]:
     """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
     last part, the answer."""
-    others = set(dir(builtins))
+    others, of_code = set(dir(builtins)), set[str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom) and getattr(node, "module", "") != USER_MODULE:
-            others |= {alias.asname or alias.name for alias in node.names if alias.name != USER_MODULE}
+        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+            is_of_code = USER_MODULE in (alias.name, getattr(node, "module", ""))
+            (of_code if is_of_code else others).add(alias.asname or alias.name)
+    others -= of_code
     shared = dict(_named(tree.body))
     for part in tree.body:
         named = shared | dict(_named(ast.walk(part)))

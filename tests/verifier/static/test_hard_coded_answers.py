@@ -66,6 +66,7 @@ TABLES_OF_TWO = [
 ]
 SUITES_OF_TWO = [
     _asserts(SQUARES),
+    "from user_code import f as pow\ndef test_f():\n    assert pow(3) == 9\n    assert pow(7) == 49\n",
     "import user_code\ndef test_f():\n    assert 9 == user_code.f(a=3)\n    assert 49 == user_code.f(a=7)\n",
     "from user_code import f\ndef test_f():\n    given = 3\n    assert f(given) == 9\n"
     "def test_g():\n    given = 7\n    result = f(given)\n    assert result == 49\n",
