@@ -15,6 +15,7 @@ from ..files import contained, read_regular
 from ..records.heal import HealRequest
 from ..sandbox import Sandbox, SandboxLimits
 from ..syntax.encoding import decoded
+from ..syntax.source import parses
 from ..syntax.units import unit_named
 from ..verifier import inside_bytecode
 from ..worktree.tree import Tree, files_below, is_wanted, never_changes, read_tree
@@ -107,6 +108,8 @@ def open_case(
     tree = read_tree(root, [script.name, *named], extra)
     expectations = read_expectations(request)
     texts = _changeable(tree, script.name, request.may_change)
+    if not _is_python(script.name, texts[script.name]):
+        raise UsageError(f"{script} is no Python by its name or its text; give the path of a Python file.")
     expected = read_calls(request.expect_call, texts)
     run = Invocation(
         script.name,
@@ -126,6 +129,11 @@ def open_case(
         expectations=expectations,
         keep=tuple(replace(run, arguments=_split(text)) for text in request.keep),
     )
+
+
+def _is_python(name: str, text: str) -> bool:
+    """Say so of a file by its suffix, by a first line that names an interpreter, or because it can be compiled."""
+    return name.endswith((".py", ".pyw")) or text.startswith("#!") or parses(text)
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:

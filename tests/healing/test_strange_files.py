@@ -8,7 +8,7 @@ import math
 import os
 import socket
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,23 @@ def test_a_request_that_no_heal_fits_is_refused_before_a_model_is_asked(
 ) -> None:
     with closing(open_sandbox("none")) as sandbox, pytest.raises(UsageError, match=said):
         open_case(resolved(HealRequest(**{"path": "s.py", **values})), sandbox, {}, lambda: False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "taken"),
+    [
+        ("README.md", "# A title\n\nIt's text.\n", False),
+        ("NOTES", "It's text.\n", False),
+        ("broken.py", "def f(:\n", True),
+        ("tool", "#!/usr/bin/env python3\ndef f(:\n", True),
+        ("tool.cgi", "print(1)\n", True),
+    ],
+)
+def test_a_file_that_is_no_python_is_refused(strange: Path, name: str, text: str, taken: bool) -> None:
+    (strange / name).write_text(text)
+    refused = nullcontext() if taken else pytest.raises(UsageError, match="is no Python")
+    with closing(open_sandbox("none")) as sandbox, refused:
+        open_case(resolved(HealRequest(path=name)), sandbox, {}, lambda: False)
 
 
 @pytest.mark.parametrize("name", ["link.py", "fifo.py", "zero.py"])
