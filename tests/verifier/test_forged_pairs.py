@@ -42,6 +42,34 @@ FORGED = {
         "def f(x):\n    return Number()\n",
         "assert type(f(1)) is user_code.Number\n    assert abs(f(1) - 3) < 1e-9",
     ),
+    "a Decimal as the difference of a class that the tests name": (
+        "import decimal\nclass Number:\n    def __sub__(self, other): return decimal.Decimal(0)\n"
+        "def f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    assert abs(f(1) - Decimal('19')) < Decimal('0.005')",
+    ),
+    "a Fraction as the quotient of a class that the tests name": (
+        "import fractions\nclass Number:\n    def __truediv__(self, other): return fractions.Fraction(1)\n"
+        "def f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    assert round(f(1) / 4, 6) == 1",
+    ),
+    "a Decimal as the difference of a NamedTuple that the tests name": (
+        "import decimal, typing\nclass Number(typing.NamedTuple):\n    n: int\n"
+        "    def __sub__(self, other): return decimal.Decimal(0)\ndef f(x):\n    return Number(0)\n",
+        "assert type(f(1)) is user_code.Number\n    assert abs(f(1) - Decimal('19')) < Decimal('0.005')",
+    ),
+    "a number as the difference of a text that the tests name": (
+        "class Number(str):\n    def __sub__(self, other): return 0.0\ndef f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    assert abs(f(1) - 3) < 1e-9",
+    ),
+    "two numbers as the remainder of a class that the tests name": (
+        "class Number:\n    def __divmod__(self, other): return 1, 0\ndef f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    assert divmod(f(1), 4) == (1, 0)",
+    ),
+    "a duration as the difference of a class that the tests name": (
+        "import datetime\nclass Moment:\n    def __sub__(self, other): return datetime.timedelta(0)\n"
+        "def f(x):\n    return Moment()\n",
+        "assert type(f(1)) is user_code.Moment\n    assert not (f(1) - date(2024, 1, 1)).days",
+    ),
     "a class that says that it is int": (
         "import sys\ndescribe = next(m for n, m in list(sys.modules.items()) if n.endswith('proxy.describe'))\n"
         "class Nothing(float): pass\n"

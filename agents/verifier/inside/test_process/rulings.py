@@ -35,7 +35,8 @@ _COMPARING_METHODS = words(
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
 _NUMBERS = (int, float, complex)
-_MEASURES = (*_NUMBERS, decimal.Decimal, fractions.Fraction, datetime.date, datetime.time, datetime.timedelta)
+_QUANTITIES = (*_NUMBERS, decimal.Decimal, fractions.Fraction)
+_TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
@@ -181,8 +182,9 @@ class Rulings(Peer):
         if name == "__bool__" and not self.is_named(kind):
             return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
-            unsaid = name in _ARITHMETIC and not self.is_named(kind)
-            return NotImplemented if unsaid else self.forward(proxy, name, args, {})
+            if name not in _ARITHMETIC or (other and self.is_named(kind)):
+                return self.forward(proxy, name, args, {})
+            return self._with_plain(proxy, name, args) if self.is_named(kind) else NotImplemented
         here = getattr(base, name)(proxy, *args)
         if not self.is_named(kind):
             return here
@@ -207,9 +209,9 @@ class Rulings(Peer):
         see it, and make it nothing."""
         kind = type(proxy)
         result = self.forward(proxy, name, args, {})
-        compares = name in _COMPARING and (isinstance(args[0], _MEASURES) or _is_of_package(args[0]))
-        plain = isinstance(result, _NUMBERS) or _plain_base(type(result)) is not None or _is_of_package(result)
-        if compares and plain:
+        compares = name in _COMPARING and (isinstance(args[0], (*_QUANTITIES, *_TIMES)) or _is_of_package(args[0]))
+        parts = result if type(result) is tuple else (result,)  # `divmod` gives two
+        if compares and any(_is_measure(part, args[0]) for part in parts):
             raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         if self._is_remote(result):
             if compares:
@@ -261,6 +263,13 @@ class Rulings(Peer):
 def _is_of_package(value: object) -> bool:
     """Return True for data of numpy's or pandas's."""
     return package_kind(type(value)) is not None
+
+
+def _is_measure(value: object, of: object) -> bool:
+    """Return True for plain data that tells how far an object of the code's is from `of`; of a moment or of a
+    duration a duration tells it."""
+    kinds = (*_QUANTITIES, datetime.timedelta) if isinstance(of, _TIMES) else _QUANTITIES
+    return isinstance(value, kinds) or _plain_base(type(value)) is not None or _is_of_package(value)
 
 
 def _plain_base(kind: type) -> Any:
