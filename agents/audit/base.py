@@ -77,7 +77,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         files: dict[str, bytes] = {}
         lost: list[str] = []
         for path, blob in before.items():
-            if path in tree.files and repository.is_unchanged(path, blob, tree.files[path]):
+            if path in tree.files and repository.is_unchanged(path, blob, tree.files[path], commit):
                 files[path] = tree.files[path]
             elif path not in tree.left_out or not _is_readable(root, path):
                 lost.append(path)

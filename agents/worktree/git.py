@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import absolute_path, contained, find_program, read_regular
+from .places import MOST_TEXT, find_repository
 
 _SECONDS = 30
 """Of all commands together: a repository may make each of many slow."""
@@ -31,7 +32,6 @@ _MOST_OUTPUT = 256 << 20
 _MOST_MEMORY = 512 << 20
 """Of one piece, by git's own count: an object of some bytes may say that it has any number."""
 _MOST_REFERENCES = 64 << 20
-_MOST_TEXT = 1 << 20
 _MOST_LINKS = 5
 """Symbolic references that lead to the next; git follows as many."""
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -39,6 +39,9 @@ _REFERENCE = re.compile(r"[A-Z_]+|refs(/(?!\.)[^/\x00-\x20~^:?*\[\\\x7f]+)+")
 _PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 """Where git looks for the reference of a short name."""
 _FILE = re.compile(rb"(\d+) blob ([0-9a-f]+)\t([^\0]+)\0")
+_MAKING = ("filter", "ident", "working-tree-encoding")
+"""Attributes by which a file is checked out as other bytes than its blob's, but for ends of lines."""
+_NOT_MAKING = (b"unspecified", b"unset")
 _OUTSIDE = {b"", b".", b".."}
 """Parts of a path that git itself never writes."""
 _ENTRY = re.compile(
@@ -59,14 +62,14 @@ class _Entry:
 def git_root(folder: Path) -> Path | None:
     """Return the work tree that `folder` is in, None where there is none or no git. Raises UsageError where `.git`
     leads to another repository."""
-    found = _found(folder.resolve())
+    found = find_repository(folder.resolve())
     return found[0] if found and find_program("git") else None
 
 
 @contextmanager
 def open_repository(folder: Path) -> Iterator[Repository]:
     """Open the repository that `folder` is in. Raises UsageError."""
-    found, git = _found(folder.resolve()), find_program("git")
+    found, git = find_repository(folder.resolve()), find_program("git")
     if found is None or git is None:
         raise UsageError(f"{folder} is in no git repository, or git is not installed.")
     with tempfile.TemporaryDirectory(prefix="greenloop-git-") as own:
@@ -84,7 +87,9 @@ def uncommitted(path: Path) -> bool:
             return path.name not in repository.ignored([path.name])
         head = repository.reference("HEAD")
         committed = repository.files(head, path.name).get(path.name) if head else None
-        return committed != entry.blob or not repository.is_unchanged(path.name, entry.blob, read_regular(path))
+        if head is None or committed != entry.blob:
+            return True
+        return not repository.is_unchanged(path.name, entry.blob, read_regular(path), head)
 
 
 class Repository:
@@ -104,6 +109,7 @@ class Repository:
         self._tree = own / "tree"
         self._git = own / "git"
         self._seen: set[str] = set()
+        self._by_filter: dict[str, Set[str]] = {}
         self._spent = 0.0
         for each in (self._tree, self._git / "refs", self._git / "objects"):
             each.mkdir(parents=True)
@@ -208,13 +214,13 @@ class Repository:
             if (name := os.fsdecode(path)).startswith(self._below) and not _OUTSIDE & set(path.split(b"/"))
         }
 
-    def is_unchanged(self, path: str, blob: str, data: bytes) -> bool:
-        """Return True if a file that holds `data` is the checked-out `blob`: by its bytes, but for ends of lines,
-        or (a filter may have made others) by its size and time, which the index noted."""
+    def is_unchanged(self, path: str, blob: str, data: bytes, commit: str) -> bool:
+        """Return True if a file that holds `data` is `blob` of `commit`: by its bytes, but for ends
+        of lines, or, where a filter has made others, by its size and time, which the index noted."""
         if blob in (self._hash(data), self._hash(data.replace(b"\r\n", b"\n"))):
             return True
         entry = self.index.get(path)
-        if entry is None or entry.blob != blob:
+        if entry is None or entry.blob != blob or self._below + path not in self._filtered(commit):
             return False
         found, written = (self._folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
         seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
@@ -222,11 +228,34 @@ class Repository:
         # Written after or as the index was, the file may have changed with its time the same.
         return noted == (seconds, nanoseconds, found.st_size) and found.st_mtime_ns < written
 
+    def _filtered(self, commit: str) -> Set[str]:
+        """Return the paths below `top` of files that are not kept as they are checked out, by the attributes that
+        the commit has: a time is easily set, and those of now may be anybody's."""
+        if commit not in self._by_filter:
+            listed = [
+                (os.fsdecode(path), blob.decode())
+                for _, blob, path in _FILE.findall(self._run("ls-tree", "-r", "-z", "--full-tree", commit))
+                if not _OUTSIDE & set(path.split(b"/"))
+            ]
+            named = {path: blob for path, blob in listed if posixpath.basename(path) == ".gitattributes"}
+            texts = self.blobs(named.values())
+            tree = self._git / commit
+            tree.mkdir()
+            for path, blob in named.items():
+                with suppress(OSError):  # a name may be too long
+                    (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                    (tree / path).write_bytes(texts[blob])
+            given = b"".join(os.fsencode(path) + b"\0" for path, _ in listed)
+            said = self._run("check-attr", "-z", "--stdin", *_MAKING, given=given, tree=tree).split(b"\0")
+            states = zip(said[::3], said[2::3], strict=False)
+            self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_MAKING}
+        return self._by_filter[commit]
+
     def _hash(self, data: bytes) -> str:
         kind = hashlib.sha256 if self._sha256 else hashlib.sha1
         return kind(b"blob %d\0" % len(data) + data).hexdigest()
 
-    def _text(self, folder: Path, name: str, most: int = _MOST_TEXT) -> str:
+    def _text(self, folder: Path, name: str, most: int = MOST_TEXT) -> str:
         """Return the text of a file of a git directory; empty where there is none."""
         with suppress(OSError):
             return read_regular(folder / name, folder, most).decode("utf-8", "surrogateescape")
@@ -245,7 +274,7 @@ class Repository:
             (self._git / "info").mkdir()
         for path, to in copies:
             with suppress(OSError, UsageError):
-                to.write_bytes(read_regular(path, path.parent, _MOST_TEXT))
+                to.write_bytes(read_regular(path, path.parent, MOST_TEXT))
 
     @cached_property
     def _objects(self) -> Path:
@@ -264,14 +293,24 @@ class Repository:
                     raise UsageError(f"{path} is no regular file; git objects have to be.")
         return objects
 
-    def _run(self, command: str, *arguments: str, given: bytes = b"", codes: tuple[int, ...] = (0,)) -> bytes:
-        """Return the output of a git command that reads. Raises UsageError where it fails."""
-        needs_objects = command not in ("check-ignore", "ls-files")
+    def _run(
+        self,
+        command: str,
+        *words: str,
+        given: bytes = b"",
+        codes: tuple[int, ...] = (0,),
+        tree: Path | None = None,
+    ) -> bytes:
+        """Return the output of a git command that reads, in the work tree `tree` or ours. Raises UsageError where
+        it fails."""
+        needs_objects = command not in ("check-ignore", "check-attr", "ls-files")
+        tree = tree or self._tree
         environment = {
             **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},  # Windows needs it
             "PATH": os.pathsep.join(absolute_path()),
             "GIT_DIR": str(self._git),
-            "GIT_WORK_TREE": str(self._tree),
+            "GIT_WORK_TREE": str(tree),
+            "GIT_INDEX_FILE": str(self._git / ("index" if command == "ls-files" else "none")),
             "GIT_OBJECT_DIRECTORY": str(self._objects if needs_objects else self._git / "objects"),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
@@ -289,8 +328,8 @@ class Repository:
                 stdin.write(given)
                 stdin.seek(0)
                 with subprocess.Popen(
-                    [str(self._program), command, *arguments],
-                    cwd=self._tree, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
+                    [str(self._program), command, *words],
+                    cwd=tree, env=environment, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr,
                 ) as process:  # fmt: skip
                     assert process.stdout is not None
                     began = time.monotonic()
@@ -302,48 +341,9 @@ class Repository:
                     timer.cancel()
                     self._spent += time.monotonic() - began
                 stderr.seek(0)
-                said = stderr.read(_MOST_TEXT).decode("utf-8", "replace").strip().split("\n")[-1]
+                said = stderr.read(MOST_TEXT).decode("utf-8", "replace").strip().split("\n")[-1]
         except (OSError, ValueError) as error:
             raise UsageError(f"git does not answer in {self.top} ({error}).") from error
         if more or process.returncode not in codes:
             raise UsageError(f"git fails in {self.top} ({said or 'too much output, or too slow'}).")
         return output
-
-
-def _found(folder: Path) -> tuple[Path, Path, Path] | None:
-    """Return the work tree that the real path `folder` lies in, its git directory, and the one that it shares.
-
-    Only an entry named `.git` makes a folder a work tree; it has to be the user's, or of the owner of `folder`.
-    """
-    for top in (folder, *folder.parents):
-        entry = top / ".git"
-        if not os.path.lexists(entry):
-            continue
-        found = (own := contained(entry, top), own) if entry.is_dir() else _elsewhere(top, entry)
-        if all((found[1] / name).exists() for name in ("objects", "refs")) and _is_ours(found[0], folder):
-            return top, *found
-    return None
-
-
-def _elsewhere(top: Path, entry: Path) -> tuple[Path, Path]:
-    """Follow the file `.git` of a linked work tree or a submodule. Raises UsageError where what it names does not
-    belong to `top`: it may be any repository of this machine."""
-    try:
-        text = read_regular(entry, top, _MOST_TEXT).decode("utf-8", "surrogateescape")
-        own = (top / text.removeprefix("gitdir:").strip()).resolve()
-    except (OSError, ValueError, RuntimeError) as error:
-        raise UsageError(f"{entry} can't be read ({error}); mend it.") from error
-    if own.parent.name == "worktrees":
-        with suppress(OSError, ValueError, UsageError):
-            back = read_regular(own / "gitdir", own, _MOST_TEXT).decode("utf-8", "surrogateescape").strip()
-            if (own / back).resolve() == entry:
-                return own, own.parent.parent
-    elif (above := _found(top.parent)) and own.is_relative_to(above[1] / "modules"):
-        return own, own
-    raise UsageError(f"{entry} names {own}, which is neither a work tree's nor a submodule's of {top}.")
-
-
-def _is_ours(directory: Path, folder: Path) -> bool:
-    if not hasattr(os, "getuid"):
-        return True
-    return directory.stat().st_uid in (os.getuid(), folder.stat().st_uid)

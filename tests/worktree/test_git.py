@@ -602,6 +602,27 @@ def test_an_honest_repository_is_read_as_git_reads_it(strange: Strange, made: Ca
     assert set(inner.lines) == {"new.py"}
 
 
+@pytest.mark.parametrize("attributes", ["", ".gitattributes", ".git/info/attributes"])
+def test_a_changed_file_with_the_size_and_time_of_the_old_one_differs(strange: Strange, attributes: str) -> None:
+    folder = strange.folder
+    os.utime(folder / "s.py", (1, 1))
+    git(folder, "add", ".")
+    before = (folder / "s.py").stat()
+    strange.write()
+    os.utime(folder / "s.py", ns=(before.st_atime_ns, before.st_mtime_ns))
+    if attributes:  # of now, which say that it was made by a filter; also in the index, and the old text is added
+        (folder / ".git" / "info").mkdir(exist_ok=True)
+        (folder / attributes).write_text("s.py filter=x\n")
+        git(folder, "config", "filter.x.clean", "git cat-file blob HEAD:s.py")
+        git(folder, "add", ".")
+        assert not git(folder, "status", "--porcelain", "s.py")
+    assert (folder / "s.py").stat().st_size == before.st_size
+    base = read_base(read_tree(folder, [], {}), "HEAD")
+    assert base.lines["s.py"] == {2}
+    assert base.tree.files["s.py"] == CODE.encode()
+    assert uncommitted(folder / "s.py")
+
+
 @pytest.mark.parametrize("now", ["a link to nothing", "a link out", "a pipe", "a folder elsewhere"])
 def test_a_test_that_is_no_file_here_any_more_counts_as_gone(strange: Strange, tmp_path: Path, now: str) -> None:
     """It was left out of both sides, as what has no room is, so that nothing differed."""
