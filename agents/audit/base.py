@@ -9,20 +9,20 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from ..errors import UsageError
-from ..files import read_regular
+from ..files import LONGEST, read_regular
 from ..repository.suite import SuiteRun
 from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded, lines_in
 from ..syntax.source import is_constant, parse, unparse
-from ..worktree.git import open_repository
+from ..worktree.git import Repository, open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
+from .new_lines import new_lines
 
 HasBody = ast.Module | Definition
 SETTINGS = (
@@ -37,8 +37,6 @@ _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
 _MOST_KEPT = 500
 """Trees of files."""
-_MOST_COMPARED = 25_000_000
-"""Pairs of lines; where there are more, all between the first and the last change count as new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +79,37 @@ def read_base(tree: Tree, reference: str) -> Base:
                 files[path] = tree.files[path]
             elif path not in tree.left_out or not _is_readable(root, path):
                 lost.append(path)
-            elif path.endswith(".py") and is_of_tests(path):
-                raise UsageError(
-                    f"{path} does not fit: a project has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB; "
-                    "run it in a folder that has less."
-                )
+        _refuse_unseen(tree, repository, before, commit)
         blobs = repository.blobs(before[path] for path in lost)
     files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
     differing = tuple(sorted({*lost, *({*tree.files} - {*files})}))
     lines = {
-        path: _new_lines(files.get(path, b""), tree.files[path])
+        path: new_lines(files.get(path, b""), tree.files[path])
         for path in differing
         if path.endswith(".py") and not never_changes(path) and tree.files.get(path)
     }
     return Base(replace(tree, files=files, left_out=frozenset()), lines, differing)
+
+
+def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str], commit: str) -> None:
+    """Raise UsageError for a file without room that tests may depend on: one with tests, and code, data of tests
+    and settings that are new or changed since the commit. On neither side, it would differ from nothing."""
+    root, room = tree.root.resolve(), LONGEST
+    unseen = [
+        path for path in sorted(tree.left_out) if path.endswith(".py") or never_changes(path) or path in SETTINGS
+    ]
+    ignored = repository.ignored([path for path in unseen if path not in before])
+    for path in unseen:
+        if path in ignored or not _is_readable(root, path):
+            continue
+        data = read_regular(root / path, root, room)
+        room -= len(data)
+        of_tests = path.endswith(".py") and is_of_tests(path)
+        if of_tests or path not in before or not repository.is_unchanged(path, before[path], data, commit):
+            raise UsageError(
+                f"{path} does not fit: a project has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB; "
+                "run it in a folder that has less."
+            )
 
 
 def _is_readable(root: Path, path: str) -> bool:
@@ -126,25 +141,6 @@ def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:
 def is_of_tests(path: str) -> bool:
     """Return True for tests, what lies beside them, settings of pytest, and texts that may hold tests."""
     return never_changes(path) or path in SETTINGS or path.endswith((".rst", ".md"))
-
-
-def _new_lines(old: bytes, new: bytes) -> frozenset[int]:
-    """Return the numbers, from 1, of the lines of `new` that are not in `old`, whatever ends them."""
-    before, after = old.splitlines(), new.splitlines()
-    same = 0
-    while same < min(len(before), len(after)) and before[same] == after[same]:
-        same += 1
-    before, after = before[same:], after[same:]
-    while before and after and before[-1] == after[-1]:
-        before.pop()
-        after.pop()
-    if len(before) * len(after) > _MOST_COMPARED:
-        return frozenset(range(same + 1, same + len(after) + 1))
-    changes = SequenceMatcher(None, before, after).get_opcodes()
-    return frozenset(
-        line for kind, _, _, first, end in changes if kind != "equal"
-        for line in range(same + first + 1, same + end + 1)
-    )  # fmt: skip
 
 
 def places_of(tree: Tree) -> dict[str, TestPlace]:

@@ -663,6 +663,26 @@ def test_data_takes_no_room_from_code_and_a_test_without_room_is_refused(
         read_base(read_tree(folder, [], {}), "HEAD")
 
 
+@pytest.mark.parametrize("path", ["s.py", "s/__init__.py", "tests/expected.json", "pyproject.toml"])
+def test_a_changed_file_without_room_is_refused(strange: Strange, path: str) -> None:
+    """It was on neither side, so that nothing differed, and the gate passed."""
+    place = strange.folder / path
+    place.parent.mkdir(exist_ok=True)
+    with place.open("ab") as file:
+        file.write(b"\n#" * (MOST_BYTES // 2 + 1))
+    tree = read_tree(strange.folder, [], {})
+    assert path in tree.left_out
+    with pytest.raises(UsageError, match=f"{path} does not fit"):
+        read_base(tree, "HEAD")
+    git(strange.folder, "add", ".")
+    git(strange.folder, "commit", "--quiet", "-m", "large")
+    assert read_base(tree, "HEAD").differing == ()
+    (strange.folder / ".gitignore").write_text("made.py\n")
+    place.rename(strange.folder / "made.py")
+    git(strange.folder, "rm", "--quiet", "--cached", path)
+    read_base(read_tree(strange.folder, [], {}), "HEAD")
+
+
 def test_a_folder_that_is_ignored_is_read_whole(strange: Strange) -> None:
     (strange.folder / ".gitignore").write_text("scratch/\n")
     (strange.folder / "scratch").mkdir()
