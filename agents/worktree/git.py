@@ -24,6 +24,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import absolute_path, contained, find_program, read_regular
+from .links import behind_links
 from .places import MOST_TEXT, find_repository
 
 _SECONDS = 30
@@ -146,8 +147,8 @@ class Repository:
         return line if _HASH.fullmatch(line) else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
-        """Return the blobs of a commit's files, or of one, by path; a link to one of them has its blob. Raises
-        UsageError."""
+        """Return the blobs of a commit's files, or of one, by path; also by paths through links to them, and to
+        folders. Raises UsageError."""
         wanted = self._below + name
         listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", wanted] if wanted else []))
         found: dict[str, str] = {}
@@ -157,12 +158,8 @@ class Repository:
                 kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(int(mode, 8)), {})
                 kind[os.fsdecode(path).removeprefix(self._below)] = blob.decode()
         texts = self.blobs(links.values())
-        for _ in range(_MOST_LINKS):
-            for path, blob in links.items():
-                target = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(texts[blob])))
-                if target in found:
-                    found[path] = found[target]
-        return found
+        named = {path: os.fsdecode(texts[blob]) for path, blob in links.items()}
+        return found | {path: found[file] for path, file in behind_links(named, found).items()}
 
     def blobs(self, hashes: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of blobs by their hashes. Raises UsageError where one is not there."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import read_regular
 from .git import git_root, open_repository
+from .links import behind_links
 
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20
@@ -109,8 +110,10 @@ def _candidates(root: Path) -> list[str]:
                 named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
                 paths = [*named, *files_below(root, ignored)]
                 paths += _made_in_packages(root, paths)
-    real = root.resolve()
-    found = dict.fromkeys(path for path in paths or files_below(root) if _is_taken(real, path))
+    real, paths = root.resolve(), paths or [*files_below(root)]
+    links = {path: os.readlink(root / path) for path in paths if os.path.islink(root / path)}  # noqa: PTH114, PTH115
+    paths += behind_links(links, paths)
+    found = dict.fromkeys(path for path in paths if _is_taken(real, path))
     return sorted(found, key=lambda path: (not path.endswith(".py"), path.count("/"), path))
 
 

@@ -683,6 +683,22 @@ def test_a_changed_file_without_room_is_refused(strange: Strange, path: str) -> 
     read_base(read_tree(strange.folder, [], {}), "HEAD")
 
 
+def test_a_package_that_a_link_to_a_folder_makes_differs(strange: Strange) -> None:
+    """It stands in the place of a module: it was on neither side, and the tests ran with the module."""
+    (strange.folder / "other").mkdir()
+    (strange.folder / "other" / "__init__.py").write_text(CODE)
+    (strange.folder / "o").symlink_to("other")
+    git(strange.folder, "add", ".")
+    git(strange.folder, "commit", "--quiet", "-m", "other")
+    (strange.folder / "s").symlink_to("other")
+    for number in (1, 2):
+        (strange.folder / "other" / "__init__.py").write_text(CODE.replace("1", str(number)))
+        base = read_base(read_tree(strange.folder, [], {}), "HEAD")
+        changed = ("o/__init__.py", "other/__init__.py") if number == 2 else ()
+        assert base.differing == (*changed, "s/__init__.py")
+        assert base.tree.files["o/__init__.py"] == CODE.encode()
+
+
 def test_a_folder_that_is_ignored_is_read_whole(strange: Strange) -> None:
     (strange.folder / ".gitignore").write_text("scratch/\n")
     (strange.folder / "scratch").mkdir()

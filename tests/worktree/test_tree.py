@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
+from agents.worktree.links import behind_links
 from agents.worktree.tree import files_below, never_changes, packages_of, read_tree
 
 IGNORED = {
@@ -34,6 +36,7 @@ IGNORED = {
     "settings.py": False,
 }
 """Files that git ignores, and whether they are the project's as it runs."""
+BEHIND = ("__init__.py", "deep/a.py")
 TESTS = ("tests/__init__.py", "tests/test_a.py")
 
 
@@ -88,3 +91,26 @@ def test_folders_without_end_are_looked_into_for_a_while(tmp_path: Path) -> None
 
     assert list(files_below(tmp_path, nothing)) == ["d/b.py"]
     assert len(asked) < 50
+
+
+@pytest.mark.parametrize("repository", [True, False])
+def test_what_lies_behind_a_link_to_a_folder_goes_along(tmp_path: Path, repository: bool) -> None:
+    """Python imports the package, and not the module beside it."""
+    (tmp_path / "other" / "deep").mkdir(parents=True)
+    for path in ("s.py", "other/__init__.py", "other/deep/a.py", "others.py"):
+        (tmp_path / path).write_text(f"# {path}\n")
+    for name, target in (("s", "again"), ("again", "./other"), ("other/up", ".."), ("out", "/usr"), ("o", "oth")):
+        (tmp_path / name).symlink_to(target)
+    if repository:
+        subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    files = read_tree(tmp_path, [], {}).files
+    folders = ("other", "s", "again")
+    assert {*files} == {"s.py", "others.py", *(f"{each}/{path}" for each in folders for path in BEHIND)}
+    assert files["s/deep/a.py"] == b"# other/deep/a.py\n"
+
+
+def test_links_to_each_other_are_looked_through_in_little_time() -> None:
+    files = [*(f"d/{number}.py" for number in range(20_000)), *(f"d{number}" for number in range(20_000))]
+    began = time.monotonic()
+    assert len(behind_links({f"d/l{number}": "../d" for number in range(20_000)}, files)) <= 20_000
+    assert time.monotonic() - began < 5

@@ -1,0 +1,33 @@
+"""Paths that links in a folder make: to files there, and into folders, which Python and pytest look through."""
+
+from __future__ import annotations
+
+import posixpath
+from bisect import bisect_left
+from collections.abc import Collection, Mapping
+
+_MOST_LINKS = 5
+"""Links that lead to the next; git follows as many references."""
+_MOST_PATHS = 20_000
+
+
+def behind_links(links: Mapping[str, str], files: Collection[str]) -> dict[str, str]:
+    """Return the paths that `links` (by path, to what they name) give `files`, and which those are.
+
+    Behind a link to a folder no further links are followed, so that no circle is gone through.
+    """
+    found: dict[str, str] = {}
+    known = set(files) - links.keys()
+    ordered = sorted(known)
+    for path in links:
+        target = path
+        for _ in range(_MOST_LINKS):
+            if target in links:
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(target), links[target]))
+        if target in known:
+            found[path] = target
+        at = bisect_left(ordered, f"{target}/")
+        while at < len(ordered) and ordered[at].startswith(f"{target}/") and len(found) < _MOST_PATHS:
+            found[f"{path}{ordered[at].removeprefix(target)}"] = ordered[at]
+            at += 1
+    return found
