@@ -23,6 +23,7 @@ from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import Repository, open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
 from .new_lines import new_lines
+from .out_of_sight import out_of_sight
 
 HasBody = ast.Module | Definition
 SETTINGS = (
@@ -42,7 +43,7 @@ _MOST_KEPT = 500
 @dataclass(frozen=True, slots=True)
 class Base:
     """The files of the commit that a project is compared with; `lines` are those of code that are new or changed
-    since, `differing` the paths of all files that are not the same."""
+    since, `differing` the paths of all files that are not the same, also of those that are `out_of_sight`."""
 
     tree: Tree
     lines: Mapping[str, frozenset[int]]
@@ -70,7 +71,9 @@ def read_base(tree: Tree, reference: str) -> Base:
         commit = repository.commit(reference)
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
-        before = {path: blob for path, blob in repository.files(commit).items() if is_wanted(path)}
+        committed = repository.files(commit)
+        hidden = [*out_of_sight(repository, committed, commit)]
+        before = {path: blob for path, blob in committed.items() if is_wanted(path)}
         ignored = repository.ignored([path for path in tree.files if path not in before])
         files: dict[str, bytes] = {}
         lost: list[str] = []
@@ -82,7 +85,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         _refuse_unseen(tree, repository, before, commit)
         blobs = repository.blobs(before[path] for path in lost)
     files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
-    differing = tuple(sorted({*lost, *({*tree.files} - {*files})}))
+    differing = tuple(sorted({*hidden, *lost, *({*tree.files} - {*files})}))
     lines = {
         path: new_lines(files.get(path, b""), tree.files[path])
         for path in differing

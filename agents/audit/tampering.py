@@ -12,11 +12,12 @@ from ..syntax.clean_text import clean
 from ..syntax.collection import is_main_guard, is_test
 from ..syntax.definitions import Definition, Function
 from ..syntax.source import is_constant, unparse
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree, is_wanted, never_changes
 from .base import Base, modules, parsed
 from .blind_comparisons import blind_comparisons
 from .check_helpers import helps, names_imported
 from .hidden_modules import hidden_modules
+from .out_of_sight import COMPILED, is_in_place
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -52,7 +53,11 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     tests = modules(tree, of_tests=True).values()
     given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}
     for path in base.differing:
-        if path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
+        if not is_wanted(path):
+            yield Tampering(clean(path), 1, "Python can import it, and no copy has it")
+        elif path in tree.files and (path.endswith(COMPILED) or is_in_place(path, tree, base.tree)):
+            yield Tampering(clean(path), 1, "Python can import it, and nobody can read it")
+        elif path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
             look = _in_tests if never_changes(path) else partial(_in_code, helps(path, names), given)
             known = [text for _, text, _ in look(old)]

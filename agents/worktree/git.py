@@ -102,7 +102,7 @@ class Repository:
 
     def __init__(self, folder: Path, top: Path, directory: Path, common: Path, own: Path, program: Path) -> None:
         self.top = top
-        self._folder = folder
+        self.folder = folder
         self._below = "" if folder == top else f"{folder.relative_to(top).as_posix()}/"
         self._directory = directory
         self._common = common
@@ -219,7 +219,7 @@ class Repository:
         entry = self.index.get(path)
         if entry is None or entry.blob != blob or self._below + path not in self._filtered(commit):
             return False
-        found, written = (self._folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
+        found, written = (self.folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
         seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
         noted = (entry.seconds, entry.nanoseconds, entry.size)
         # Written after or as the index was, the file may have changed with its time the same.

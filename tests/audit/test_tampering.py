@@ -51,6 +51,22 @@ def test_a_text_that_meets_nothing_of_the_process_and_a_helper_that_only_tests_i
     assert found("a/testing.py", "", "from unittest import mock\n", {"a/code.py": "from . import testing\n"}) != []
 
 
+@pytest.mark.parametrize("path", ["node_modules/a.py", "__pycache__/a.cpython-311.pyc", "a.pyc", "a/b.pyo"])
+def test_code_that_no_copy_has_or_nobody_can_read_is_named(path: str) -> None:
+    """It can stand in the place of a module that is as it was, and answer the inputs of its tests."""
+    now = Tree(Path(), {path: b"x"} if "__" not in path and "node" not in path else {})
+    assert [each.path for each in tampering(now, Base(Tree(Path(), {}), {}, (path,)), ())] == [path]
+    assert found("a/data.bin", "", "x") == []
+
+
+def test_an_extension_that_is_taken_before_a_module_is_named() -> None:
+    module = {"pkg/a.py": "x = 1\n"}
+    assert found("pkg/a.cpython-311-x86_64-linux-gnu.so", "", "x", module) == [
+        "Python can import it, and nobody can read it"
+    ]
+    assert found("pkg/speed.abi3.so", "", "x", module) == []
+
+
 def test_code_may_ask_for_a_variable_of_ci_that_its_tests_set() -> None:
     code = "import os\n\n\ndef f():\n    return os.environ.get('GITHUB_ACTIONS')\n"
     tests = "def test_f(monkeypatch):\n    monkeypatch.setenv('GITHUB_ACTIONS', '1')\n"

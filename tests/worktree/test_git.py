@@ -699,6 +699,23 @@ def test_a_package_that_a_link_to_a_folder_makes_differs(strange: Strange) -> No
         assert base.tree.files["o/__init__.py"] == CODE.encode()
 
 
+def test_code_that_no_copy_has_differs_where_it_is_new_or_changed(strange: Strange) -> None:
+    """Python imports it, and nothing differed: a `.pyc` can say that its source is not to be looked at."""
+    for path in ("node_modules/a.py", "node_modules/b.js", "__pycache__/s.cpython-311.pyc", "work_dir/c.so"):
+        (strange.folder / path).parent.mkdir(exist_ok=True)
+        (strange.folder / path).write_text("x = 1\n")
+    assert read_base(read_tree(strange.folder, [], {}), "HEAD").differing == ()
+    git(strange.folder, "add", "--force", ".")
+    new = ("__pycache__/s.cpython-311.pyc", "node_modules/a.py", "work_dir/c.so")
+    base = read_base(read_tree(strange.folder, [], {}), "HEAD")
+    assert (base.differing, base.lines) == (new, {})
+    git(strange.folder, "commit", "--quiet", "-m", "more")
+    assert read_base(read_tree(strange.folder, [], {}), "HEAD").differing == ()
+    (strange.folder / "node_modules" / "a.py").write_text("x = 2\n")
+    (strange.folder / "work_dir" / "c.so").unlink()
+    assert read_base(read_tree(strange.folder, [], {}), "HEAD").differing == ("node_modules/a.py",)
+
+
 def test_a_folder_that_is_ignored_is_read_whole(strange: Strange) -> None:
     (strange.folder / ".gitignore").write_text("scratch/\n")
     (strange.folder / "scratch").mkdir()
