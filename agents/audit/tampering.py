@@ -18,6 +18,7 @@ from .blind_comparisons import blind_comparisons
 from .check_helpers import helps, names_imported
 from .hidden_modules import hidden_modules
 from .out_of_sight import COMPILED, is_in_place
+from .plugins import plugins
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -68,6 +69,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
                     yield Tampering(clean(path), line, f"{why}: {clean(text)[:200]}")
     yield from workflows(tree, base)
     yield from hidden_modules(tree, base)
+    yield from plugins(tree, base)
 
 
 Found = tuple[int, str, str]

@@ -399,6 +399,28 @@ def test_what_makes_wrong_code_pass_is_refused_by_name(case: str, project: Path,
     assert any(named in line for line in sentences(report)), list(sentences(report))
 
 
+@pytest.mark.parametrize("folder", ["quick-1.0.dist-info", "quick.EGG-INFO"])
+def test_a_plugin_that_metadata_in_the_project_names_is_named(
+    folder: str, project: Path, sandbox: Sandbox
+) -> None:
+    """All tests were run with it, as if it were code."""
+    hook = (
+        "def pytest_collection_modifyitems(items):\n    for each in items:\n"
+        "        each.obj = lambda *args, **kwargs: None\n"
+    )
+    metadata = {"METADATA": "Name: quick\nVersion: 1.0\n", "PKG-INFO": "Name: quick\nVersion: 1.0\n"}
+    metadata["entry_points.txt"] = "[pytest11]\nquick = quick\n"
+    edits: Edits = {"quick.py": hook, **{f"{folder}/{name}": text for name, text in metadata.items()}}
+    write(project, edits)
+    plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "bump"]
+    write(project, {"versions.py": [("self.minor + STEP", "self.minor + 2 * STEP")]})
+    done = subprocess.run(plain, cwd=project, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    report = compared(project, sandbox)
+    assert not report.passed
+    assert f"{folder}/entry_points.txt" in {each.path for each in report.tampering}
+
+
 @pytest.mark.parametrize("case", half_of(HONEST))
 def test_an_honest_change_passes(case: str, project: Path, sandbox: Sandbox) -> None:
     write(project, HONEST[case])

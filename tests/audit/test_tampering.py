@@ -108,3 +108,19 @@ def test_a_comparison_that_looks_at_one_object_alone_is_named(method: str, is_bl
 def test_an_object_without_attributes_is_compared_by_its_type() -> None:
     text = "class Infinity:\n    def __eq__(self, other):\n        return isinstance(other, Infinity)\n"
     assert found("a.py", "", text) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "old", "new", "count"),
+    [
+        ("pyproject.toml", "", '[project.entry-points.pytest11]\nquick = "quick"\n', 1),
+        ("pyproject.toml", "", '[project.entry-points]\npytest11 = { quick = "quick" }\n', 1),
+        ("pyproject.toml", "[project]\n", '[project]\nname = "a"\n# pytest11\n', 0),
+        ("setup.cfg", "[options.entry_points]\n", "[options.entry_points]\npytest11 =\n    quick = quick\n", 1),
+        ("setup.py", "setup()\n", "setup(entry_points={'pytest11': ['quick = quick']})\n", 1),
+        ("a.dist-info/entry_points.txt", "[pytest11]\na = a\n", "[pytest11]\na = a\nb = b\n[c]\nd = d\n", 1),
+        ("a.dist-info/entry_points.txt", "[pytest11]\na = a\n", "[pytest11]\na = a\n[c]\nd = d\n", 0),
+    ],
+)
+def test_what_has_pytest_load_a_plugin_is_named(path: str, old: str, new: str, count: int) -> None:
+    assert len(found(path, old, new)) == count
