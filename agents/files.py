@@ -116,6 +116,13 @@ def absolute_path() -> list[str]:
     return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
 
 
+def forget_relative_path() -> None:
+    """Leave in PATH of this process absolute entries alone, and not the working directory: libraries look for
+    programs (a browser, a compiler) by all of it."""
+    here = os.path.realpath(".")  # raises nothing where that is gone
+    os.environ["PATH"] = os.pathsep.join(each for each in absolute_path() if os.path.realpath(each) != here)
+
+
 def find_program(name: str) -> str | None:
     """Return where the first program of this name is, by the absolute entries of PATH and not in the working
     directory; None without one."""

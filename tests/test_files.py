@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxUnavailable, UsageError
-from agents.files import contained, find_program, lines_of, open_regular, read_regular
+from agents.files import contained, find_program, forget_relative_path, lines_of, open_regular, read_regular
 from agents.sandbox.backends.bubblewrap import Bubblewrap
 from agents.storage.atomic import write_atomically
 
@@ -139,6 +139,18 @@ def test_a_file_or_a_line_without_end_is_not_read_whole(folder: Path) -> None:
         assert next(lines) == b"one\n"
         with pytest.raises(UsageError, match="longer than 64 MiB"):
             next(lines)
+
+
+def test_no_library_finds_a_program_of_the_working_directory(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("xdg-open", "chromium"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f".:bin::{folder}")
+    assert shutil.which("chromium") == "./chromium"
+    forget_relative_path()
+    assert (shutil.which("chromium"), shutil.which("xdg-open")) == (None, None)
 
 
 def test_a_program_is_looked_for_by_absolute_paths_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from cyclopts import App, ArgumentCollection, CycloptsError, Parameter, UnknownO
 
 from .. import __version__
 from ..errors import GreenloopError, Interrupted, UsageError
+from ..files import forget_relative_path
 from ..settings import Variables
 from ..terminal.console import Console
 from .audit import audit
@@ -99,6 +100,7 @@ def main(argv: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if argv is None else argv
     if argv is None:
         repeat_signals()
+        forget_relative_path()
     for token in tokens:
         if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them
             Console().error(f"The argument {token[:200]!a} is not UTF-8; rename it, or write it so.")

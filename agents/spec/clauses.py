@@ -281,7 +281,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
     own_words = {*map(str.lower, own), *_parameters(spec.text)}
     inside = a_class or any(part.lower() not in own_words for part in _PART.findall(words))
-    inputs = [found for found in kinds_in(words, own_words) if not (inside and found[0] == "an empty input")]
+    inputs = [found for found in kinds_in(words, own_words) if not (inside and found[0].startswith("an empty "))]
     if raised:
         yield from (Need("exception", exception) for exception in raised)
         if len(raised) == 1:

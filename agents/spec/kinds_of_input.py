@@ -83,16 +83,23 @@ _ANY_CASE = (
     r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
     r"|\bcase (?:does not|doesn't) matter\b"
 )
+_EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
 KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
-        r"(?<!non-)(?<!non)(?<!not )\bempty\b"
-        r"(?! (?:cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)(?:s|y|ies)?\b)"
+        rf"{_EMPTY}(?! (?:string|text|cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)"
+        r"(?:s|y|ies)?\b)"
         r"|\bno (?:items?|elements?|characters?|values?|entries)\b"
         r"|\b(?:(?:it|they) \w+|there (?:is|are)|with|of|for|given) no (?:words?|numbers?|letters)\b"
         r"|\b(?:for|given) (?:\[\]|\{\}|\(\))",
         lambda value: isinstance(value, _SIZED) and not value,
         lambda value: type(value)() if isinstance(value, _SIZED) else value,
+    ),
+    _kind(
+        "an empty text",
+        rf"{_EMPTY} (?:string|text)s?\b",
+        lambda value: isinstance(value, str | bytes) and not value,
+        lambda value: type(value)() if isinstance(value, str | bytes) else value,
     ),
     _of_text("lower case", rf"\blower[- ]?cased?\b|{_ANY_CASE}", lambda text: text != text.upper(), str.lower),
     _of_text(
@@ -232,6 +239,6 @@ def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool
         if found is None:
             continue
         listed = any(start <= found.start() < end for start, end in without)
-        if kind.name == "an empty input" or not (listed or _NEGATED.search(text[: found.start()])):
+        if kind.name.startswith("an empty ") or not (listed or _NEGATED.search(text[: found.start()])):
             stated = _MAIN.fullmatch(text, 0, found.start()) and _UNDER.match(text, found.end())
             yield kind.name, bool(stated) or (outcome is not None and outcome.start() < found.start())

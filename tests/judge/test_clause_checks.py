@@ -97,6 +97,12 @@ def test_a_test_of_what_a_call_does_to_its_argument_holds_the_clause_on_that_alo
     assert [str(need) for need in checked(none, *said).missing] == ["None"]
 
 
+@pytest.mark.parametrize(("given", "held"), [("[]", False), ("['a', '']", True)])
+def test_an_empty_list_is_no_empty_string(given: str, held: bool) -> None:
+    left_out = Clause("Empty strings are left out", (Need("input", "an empty text"),))
+    assert (checked(left_out, value_test("test_x", f"f({given})", "[]")).missing == ()) == held
+
+
 def test_a_contested_test_of_what_is_missing_makes_the_clause_open() -> None:
     found = checked(RAISES, UPPER, contested=(raising("test_x", "f('')"),))
     assert (found.open, found.standing) == (True, "open")
