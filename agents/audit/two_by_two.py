@@ -162,6 +162,9 @@ class TwoByTwo:
             return self._made(name, "broken", f"it fails now: {reason(self.now.tests[now])}", now)
         if before == "passed":
             return self._made(name, "gone", "")
+        if self.shown.outcome(self._same(self.shown, name)) == "passed":
+            why = "on the old code the tests of now have this case, and on the new one not: their cases come from it"
+            return self._made(name, "gone", why)
         function = name.partition("[")[0]
         if self._expects_otherwise(name):
             why = "this case is gone, fails on the code of now, and one that expects otherwise took its place"

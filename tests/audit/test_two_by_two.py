@@ -165,6 +165,20 @@ def test_a_case_that_is_gone_and_fails_has_to_have_a_case_with_its_arguments_in_
     ]
 
 
+@pytest.mark.parametrize(("shown", "status"), [("100", "gone"), ("200", "expects otherwise")])
+def test_a_case_that_follows_the_code_is_no_other_expectation(shown: str, status: str) -> None:
+    def side(cents: str, outcome: str) -> tuple[SuiteRun, dict[str, Place]]:
+        text = f"@pytest.mark.parametrize('text, cents', [('1', {cents})])\ndef test_a(text, cents):\n    pass"
+        ended = SuiteRun({f"t.py::test_a[1-{cents}]": Ended(outcome)}, "ended")
+        return ended, {"t.py::test_a": Place(1, text, "", text)}
+
+    (base, old), (contract, _) = side("100", "passed"), side("100", "failed")
+    (now, new), (on_old, _) = side("200", "passed"), side(shown, "passed" if shown == "100" else "failed")
+    first, *_ = TwoByTwo(base, contract, now, on_old, old, new).changes()
+    assert first.status == status
+    assert ("their cases come from it" in first.why) == (status == "gone")
+
+
 @pytest.mark.parametrize(("now", "status"), [("cows", "expects otherwise"), ("cats", "gone")])
 def test_a_case_of_one_value_may_have_the_one_that_others_expect_now(now: str, status: str) -> None:
     def ended(plural: str, *outcomes: str) -> SuiteRun:
