@@ -163,7 +163,7 @@ class TwoByTwo:
         if before == "passed":
             return self._made(name, "gone", "")
         if self.shown.outcome(self._same(self.shown, name)) == "passed":
-            why = "on the old code the tests of now have this case, and on the new one not: their cases come from it"
+            why = "the tests of now have this case on the old code, and not on the new: their cases come from it"
             return self._made(name, "gone", why)
         function = name.partition("[")[0]
         if self._expects_otherwise(name):
