@@ -84,10 +84,11 @@ _ANY_CASE = (
     r"|\bcase (?:does not|doesn't) matter\b"
 )
 _EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
+_TEXTS = r"(?:string|text|word|name|title|sentence|tag|label|message|key)s?\b(?! (?:list|array|set|dict))"
 KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
-        rf"{_EMPTY}(?! (?:string|text|cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)"
+        rf"{_EMPTY}(?! {_TEXTS}| (?:cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)"
         r"(?:s|y|ies)?\b)"
         r"|\bno (?:items?|elements?|characters?|values?|entries)\b"
         r"|\b(?:(?:it|they) \w+|there (?:is|are)|with|of|for|given) no (?:words?|numbers?|letters)\b"
@@ -97,7 +98,7 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _kind(
         "an empty text",
-        rf"{_EMPTY} (?:string|text)s?\b",
+        rf"{_EMPTY} {_TEXTS}",
         lambda value: isinstance(value, str | bytes) and not value,
         lambda value: type(value)() if isinstance(value, str | bytes) else value,
     ),
