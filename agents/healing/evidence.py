@@ -102,14 +102,28 @@ class Evidence:
         return tuple(said)
 
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
-        """The trials that do as `leader` does in their case and in each call that both answer, itself included."""
+        """The trials that do as `leader` does, itself included, and as each other: in their case, and in each call
+        that two of them answer."""
 
-        def alike(trial: Trial) -> bool:
-            pairs = ((self._text(leader, call), self._text(trial, call)) for call in self.calls)
-            same = trial.observation.behavior == leader.observation.behavior
-            return same and all(one is None or other is None or is_same(one, other) for one, other in pairs)
+        def alike(one: Trial, other: Trial) -> bool:
+            pairs = ((self._text(one, call), self._text(other, call)) for call in self.calls)
+            same = one.observation.behavior == other.observation.behavior
+            return same and all(a is None or b is None or is_same(a, b) for a, b in pairs)
 
-        return list(filter(alike, trials))
+        group = [leader]
+        for trial in trials:
+            if trial is not leader and all(alike(trial, each) for each in group):
+                group.append(trial)
+        return [trial for trial in trials if trial in group]
+
+    def left_failing(self, trial: Trial, trials: Sequence[Trial], least: int) -> int:
+        """The number of calls in which a patch still fails, though `least` others of `trials` answer alike."""
+        found = 0
+        for call in self.calls:
+            if self._text(trial, call) is None and self._fails(trial, call):
+                said = [text for each in trials if (text := self._text(each, call)) is not None]
+                found += any(sum(is_same(one, other) for other in said) >= least for one in said)
+        return found
 
     def tried(self, trials: Sequence[Trial]) -> int:
         """The number of calls that all trials answer; 0 where none of these shows what was mended."""

@@ -31,12 +31,17 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             "Is that meant? Look at the diff, and apply it by --require contested if it is.",
         )
     groups = [evidence.following(trial, unsuspected) for trial in unsuspected]
-    alike = max(groups, key=voices)
+    group = max(groups, key=voices)
+    rivals = [trial for trial in unsuspected if trial not in group]
+    # What mends the one case alone fails where others come to a value: it neither leads nor speaks for them.
+    failing_less = {trial.patch.id: evidence.left_failing(trial, group, AGREEING) for trial in group}
+    least = min(failing_less.values())
+    alike = [trial for trial in group if failing_less[trial.patch.id] == least]
     leader = alike[0]
-    rivals = [trial for trial in unsuspected if trial not in alike]
     count = voices(alike)
     if rivals:
-        question = evidence.question(leader, rivals[0])
+        asked = (evidence.question(one, other) for one in alike for other in rivals)
+        question = next(filter(None, asked), None)
         return HealRuling(
             "contested",
             leader.patch.id,
@@ -52,6 +57,15 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
         return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
+    failed_by = [trial for trial in alike if evidence.left_failing(trial, alike, 1)]
+    if count == AGREEING and failed_by:
+        answering = next((trial for trial in alike if trial not in failed_by), leader)
+        return HealRuling(
+            "contested",
+            leader.patch.id,
+            "of two patches that mend it one still fails where the other comes to a value",
+            evidence.question(answering, None),
+        )
     if count >= (VERIFYING if evidence.left_out and not tried else AGREEING):
         beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
         beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""

@@ -12,6 +12,7 @@ import pytest
 
 from agents.healing.evidence import Answers, Evidence, calls_near, shown
 from agents.healing.expectations import rounded
+from agents.healing.ruling import rule
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
 
@@ -516,6 +517,32 @@ def test_of_a_call_that_changes_its_object_the_value_is_asked_for_and_equal_stat
     evidence = Evidence([call], {call: Answer("5", state="C({'a': 5})")}, answers)
     assert evidence.following(trials[0], trials) == trials
     assert ' --expect-call "having(C, a=5).f(1) == 4" ' in (evidence.question(trials[0], None) or "")
+
+
+@pytest.mark.parametrize(
+    ("third", "leader", "why"),
+    [
+        (Answer("'?'"), "patch2", "2 independent patches"),
+        (Answer("'-'"), "patch1", "patches that mend it"),
+        (None, "patch1", "one still fails"),
+    ],
+)
+def test_a_patch_that_fails_where_two_others_come_to_a_value_does_not_lead(
+    third: Answer | None, leader: str, why: str
+) -> None:
+    shown, other = (Call("s.py", "f", source) for source in ("f(2)", "f({})"))
+    failed = Answer(None, raises="KeyError")
+    answers: dict[str, Answers] = {
+        name: {shown: Answer("2"), other: answer}
+        for name, answer in {"patch1": failed, "patch2": Answer("'?'"), "patch3": third}.items()
+        if answer is not None
+    }
+    place = Place("s.py", "function", "f", 1, 2)
+    trials = [Trial(Patch(name, place, {"s.py": f"print('{name}')\n"}), Observation()) for name in answers]
+    evidence = Evidence([shown, other], {shown: failed, other: failed}, answers)
+    ruling = rule(trials, trusted=True, evidence=evidence)
+    assert (ruling.leader, why in ruling.why) == (leader, True), ruling.why
+    assert third is not None or "f({}) is '?'?" in (ruling.question or "")
 
 
 def test_a_long_value_is_cut_in_a_question() -> None:
