@@ -28,6 +28,8 @@ _MOST_REASONS = 3
 _LONGEST_WORD = 12  # characters of a text that is put into others
 _GREATEST = 100_000
 """A greater literal is no argument: what counts up to it takes long."""
+_OF_STATE = "having("
+"""How a call on a captured object begins."""
 _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
 """A text in single quotes, or what is left of one."""
 Answers = dict[Call, Answer | None]
@@ -81,7 +83,7 @@ class Evidence:
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
         for call, answer in zip(missing, case.answers(files, missing) if missing else (), strict=True):
-            lacks = answer is not None and answer.raises == "AttributeError" and call.source.startswith("having(")
+            lacks = answer is not None and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
             known[call] = None if lacks else answer  # an object that the code as it was has made
 
     def notes(self, leader: Trial) -> tuple[str, ...]:
@@ -103,16 +105,18 @@ class Evidence:
 
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
         """The trials that do as `leader` does, itself included, and as each other: in their case, and in each call
-        that two of them answer."""
+        that two of them answer; but for calls on an object's state, which each keeps as it likes."""
 
-        def alike(one: Trial, other: Trial) -> bool:
-            pairs = ((self._text(one, call), self._text(other, call)) for call in self.calls)
+        def alike(one: Trial, other: Trial, calls: Sequence[Call]) -> bool:
+            pairs = ((self._text(one, call), self._text(other, call)) for call in calls)
             same = one.observation.behavior == other.observation.behavior
             return same and all(a is None or b is None or is_same(a, b) for a, b in pairs)
 
+        stateless = [call for call in self.calls if not call.source.startswith(_OF_STATE)]
         group = [leader]
         for trial in trials:
-            if trial is not leader and all(alike(trial, each) for each in group):
+            found = trial is not leader and alike(trial, leader, self.calls)
+            if found and all(alike(trial, each, stateless) for each in group):
                 group.append(trial)
         return [trial for trial in trials if trial in group]
 
