@@ -22,9 +22,10 @@ from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
 from ..roles.prompt import render
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..strength.measure import NO_FILES, MutantRunner, finding_job, read_finding
+from ..strength.measure import NO_FILES, finding_job, read_finding
 from ..syntax.clean_text import visible
 from ..syntax.source import program
+from ..verifier.cached_verifier import CachedVerifier
 
 _PROGRAM = Path(__file__).parent / "inside" / "under_trace.py"
 _SECONDS = 5.0
@@ -130,7 +131,7 @@ class Debugger:
     ask: Ask
     lengths: ReplyLengths
     seed: int
-    runner: MutantRunner
+    runner: CachedVerifier
     budget: Budget | None = None
     """That of the run, of which a quarter of what is left may be spent; None: no limit but that of steps."""
 
@@ -215,7 +216,7 @@ class _Steps:
         return AgentTool(tool.name, tool.description, tool.inputs, call)
 
 
-def _tools(failing: Failing, runner: MutantRunner) -> list[AgentTool]:
+def _tools(failing: Failing, runner: CachedVerifier) -> list[AgentTool]:
     """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
     leader, board = failing.leader, failing.board
 
@@ -258,7 +259,7 @@ def _tools(failing: Failing, runner: MutantRunner) -> list[AgentTool]:
     ]
 
 
-def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: MutantRunner) -> str:
+def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: CachedVerifier) -> str:
     """The trace of the first failing test that makes one call; empty where none does."""
     for claim in (claim_of(test) for test, _ in failing):
         if claim is not None and not claim.fixtures:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from ..records import Candidate, Spec, Test, Verdict
+from ..records import Candidate, Spec, Test
 from ..roles.code_writer import CodeWriter
 from ..roles.critic import Critic
 from ..roles.test_writer import TestWriter
-from ..strength.measure import MutantRunner
+from ..verifier.cached_verifier import CachedVerifier
 from .plan import Plan
 
 if TYPE_CHECKING:
     from ..debugger.debugger import Debugger
-
-
-class BoardRunner(MutantRunner, Protocol):
-    """The part of CachedVerifier that the loop uses."""
-
-    def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify a candidate once more, in a fresh cold sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +25,7 @@ class Roles:
     test_writer: TestWriter
     critic: Critic
     at_once: int
-    verifier: BoardRunner
+    verifier: CachedVerifier
     repairs: bool = True
     """False where the Critic is never asked: a small model mends less by it than by its next draft."""
     debugger: Debugger | None = None

@@ -18,7 +18,7 @@ from ..llm_backends.pacing import Pacer
 from ..llm_backends.providers import is_recorded
 from ..llm_backends.recorded import ReplyCache, ReplyStore
 from ..llm_backends.selection import Choice, known_model_id, name_in_cache, parallel_of
-from ..loop.roles import BoardRunner, Roles
+from ..loop.roles import Roles
 from ..records import Reply, Request, Role
 from ..roles.ask import LARGE_MODEL, SMALL_MODEL, Ask, ReplyLengths
 from ..roles.code_writer import CodeWriter
@@ -27,6 +27,7 @@ from ..roles.healer import Healer
 from ..roles.test_writer import TestWriter
 from ..settings import Settings
 from ..storage.atomic import PRIVATE
+from ..verifier.cached_verifier import CachedVerifier
 
 if TYPE_CHECKING:
     from ..llm_backends.streaming_model import StreamingModel
@@ -106,7 +107,7 @@ class RoleModels(ExitStack):
         """
         return min(parallel_of(choice, 1) for choice in self._callers)
 
-    def roles(self, verifier: BoardRunner, at_once: int | None = None) -> Roles:
+    def roles(self, verifier: CachedVerifier, at_once: int | None = None) -> Roles:
         """The roles, each on its model; None: as many requests at the same time as the models answer."""
         at_once = at_once or self.at_once
         return make_roles(self.ask, self._settings, self._small, verifier, at_once, self._budget)
@@ -154,7 +155,7 @@ def make_roles(
     ask: Callable[[Role], Ask],
     settings: Settings,
     small: Collection[Role],
-    verifier: BoardRunner,
+    verifier: CachedVerifier,
     at_once: int,
     budget: Budget | None,
 ) -> Roles:

@@ -28,7 +28,7 @@ from ..spec import read_spec, requirements, with_answers
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
-from ..strength.measure import MutantRunner, measure, without_coverage
+from ..strength.measure import measure, without_coverage
 from ..suite import split
 from ..telemetry import spans
 from ..verifier.cached_verifier import CachedVerifier
@@ -198,7 +198,7 @@ def settings_as_json(settings: Settings) -> dict[str, str | int | float | bool |
     return {**values, "packages": ", ".join(settings.packages) or None}
 
 
-def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runner: MutantRunner) -> None:
+def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runner: CachedVerifier) -> None:
     """Record the strength of the surviving suite; where it can't be measured, a note says so."""
     try:
         recorder.save_strength(measure(code, tests, runner))

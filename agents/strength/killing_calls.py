@@ -15,7 +15,8 @@ from ..judge.probes import literal_calls, probed_call, probes, probes_of, varied
 from ..records import Board, Outcome, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
 from ..syntax.source import parse
-from .measure import MutantRunner, as_candidate, passing, patience
+from ..verifier.cached_verifier import CachedVerifier
+from .measure import as_candidate, passing, patience
 from .mutants import mutants_of
 
 MOST_CALLS = 4
@@ -27,7 +28,7 @@ def killing_calls(
     code: str,
     survivors: Sequence[Survivor],
     tests: Sequence[Test],
-    runner: MutantRunner,
+    runner: CachedVerifier,
     *,
     most: int = MOST_CALLS,
     tried: int = MOST_TRIED,

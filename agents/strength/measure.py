@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from ..records import Board, Candidate, Strength, Test, Verdict, fingerprint
-from ..sandbox import Ended, Job, Sandbox, SandboxLimits
+from ..records import Candidate, Strength, Test, Verdict, fingerprint
+from ..sandbox import Ended, Job, SandboxLimits
 from ..sandbox.interpreter import Interpreter
 from ..suite import render
+from ..verifier.cached_verifier import CachedVerifier
 from .mutants import Mutant, mutants, plain_layout
 
 _PROGRAM = Path(__file__).with_name("under_coverage.py")
@@ -32,28 +33,10 @@ SLOWER = 10
 LONGEST_CALL = 4.0
 
 
-class MutantRunner(Protocol):
-    """A verifier of mutants and calls (`CachedVerifier`)."""
-
-    @property
-    def sandbox(self) -> Sandbox:
-        """Where a job of one process runs."""
-
-    @property
-    def files_beside(self) -> Mapping[str, bytes]:
-        """Files of the user's modules, which the code may import."""
-
-    def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Run every candidate on every test."""
-
-    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
-        """Run every candidate on every test, each given up at the first test in which a call takes longer."""
-
-
 def measure(
     code: str,
     tests: Sequence[Test],
-    runner: MutantRunner,
+    runner: CachedVerifier,
     *,
     seconds: float = MOST_SECONDS,
     clock: Callable[[], float] = time.monotonic,
@@ -90,7 +73,7 @@ def measure(
     )
 
 
-def passing(code: str, tests: Sequence[Test], runner: MutantRunner) -> Verdict:
+def passing(code: str, tests: Sequence[Test], runner: CachedVerifier) -> Verdict:
     """Return the verdict on the code itself, in the layout of its mutants.
 
     Raises ValueError where the tests don't pass on it, as mutants would then show nothing.

@@ -13,7 +13,6 @@ from agents.run.run import measure_suite
 from agents.sandbox import Sandbox, open_sandbox
 from agents.settings import Settings
 from agents.storage import run_directory as runs
-from agents.strength.measure import MutantRunner
 from agents.verifier.cached_verifier import CachedVerifier
 
 from ..storage.test_run_directory import record
@@ -69,7 +68,7 @@ def test_without_mutation_nothing_is_measured(tmp_path: Path) -> None:
     ("runner", "said"),
     [(Broken(), "sandbox ended"), (CachedVerifier(open_sandbox("none")), "do not pass on the code itself")],
 )
-def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: MutantRunner, said: str) -> None:
+def test_a_measurement_that_fails_is_a_note(tmp_path: Path, runner: CachedVerifier, said: str) -> None:
     kept = recorder(tmp_path)
     result = kept.finish(lambda: measure_suite(DOUBLE, [value_test("test_1", "f(1)", "3")], kept, runner))
     (note,) = result.notes

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
 
 import pytest
 
 from agents.records import Board, Candidate, Outcome, Strength, Survivor, Test, Verdict, VerdictKind
-from agents.sandbox import Sandbox, open_sandbox
+from agents.sandbox import open_sandbox
 from agents.strength.measure import measure, passing, patience
 from agents.strength.mutants import mutants
 from agents.verifier.cached_verifier import CachedVerifier
@@ -14,7 +14,7 @@ from agents.verifier.cached_verifier import CachedVerifier
 from .modules import ABOVE, AT_TOP, BELOW, CLAMP, INSIDE, suite
 
 
-class Scripted:
+class Scripted(CachedVerifier):
     """Gives the code `on_code`, and every mutant `on_mutants`; `seconds` is what a test takes."""
 
     def __init__(self, on_code: VerdictKind, on_mutants: VerdictKind = "failed", seconds: float = 0.0) -> None:
@@ -22,14 +22,8 @@ class Scripted:
         self._on_mutants = on_mutants
         self._seconds = seconds
         self.patience: set[float] = set()
-
-    @property
-    def sandbox(self) -> Sandbox:
-        return open_sandbox("none")
-
-    @property
-    def files_beside(self) -> Mapping[str, bytes]:
-        return {}
+        self.sandbox = open_sandbox("none")
+        self.files_beside = {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return self._verdicts(candidates, tests, self._on_code)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from agents.errors import BudgetSpent
 from agents.events import Event
 from agents.judge.claims import claim_of
 from agents.loop.plan import Plan
-from agents.loop.roles import BoardRunner, Roles
+from agents.loop.roles import Roles
 from agents.loop.state import LoopState
 from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict, VerdictKind
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
 from agents.roles.critic import Critic
 from agents.roles.test_writer import TestWriter
-from agents.sandbox import Sandbox
 from agents.spec import read_spec
 from agents.syntax.literals import same_value
+from agents.verifier.cached_verifier import CachedVerifier
 
 PLAN = Plan(
     drafts=5,
@@ -94,20 +94,12 @@ def run_board(candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
     return Board(tuple(candidates), tuple(tests), tuple(verdicts))
 
 
-class BoardsHere:
+class BoardsHere(CachedVerifier):
     """Boards in this process; `confirms` is what a cold run says."""
 
     def __init__(self, confirms: VerdictKind = "passed") -> None:
         self.confirms = confirms
         self.confirmed: list[str] = []
-
-    @property
-    def sandbox(self) -> Sandbox:
-        raise NotImplementedError("no mutant is measured here")
-
-    @property
-    def files_beside(self) -> Mapping[str, bytes]:
-        return {}
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return run_board(candidates, tests)
@@ -134,7 +126,7 @@ def loop_state(
     plan: Plan = PLAN,
     spec: Spec = SPEC,
     told: list[Event] | None = None,
-    verifier: BoardRunner | None = None,
+    verifier: CachedVerifier | None = None,
     at_once: int = 1,
 ) -> tuple[LoopState, Archive]:
     archive = Archive()
