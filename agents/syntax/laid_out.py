@@ -8,15 +8,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from .definitions import is_definition
+from .definitions import first_line
 from .source import lines_in_strings, parse
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python counts them, with its end: a form feed ends none."""
 _SPACE = re.compile(r"[ \t\f]*")
-_AT = re.compile(r"@(?:[\s(\\]|#[^\r\n]*[\r\n])*\Z")
-_FARTHEST_AT = 2000
-"""Characters between an `@` and its expression; a bound, since comments between them may hold an `@` each."""
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
 
 
@@ -52,13 +49,12 @@ class LaidOut:
 
     def start(self, node: ast.stmt) -> int:
         """Return the offset of a statement, its decorators included."""
-        decorators = node.decorator_list if is_definition(node) else []
-        if not decorators:
-            return self.offset(node.lineno, node.col_offset)
-        end = self.offset(decorators[0].lineno, decorators[0].col_offset)
-        at = _AT.search(self.text, max(0, end - _FARTHEST_AT), end)
-        assert at is not None
-        return at.start()
+        line = first_line(node)
+        if line == node.lineno:
+            return self.offset(line, node.col_offset)
+        while not (text := self.lines[line - 1]).lstrip().startswith("@"):  # `@(` may stand above its expression
+            line -= 1
+        return self.starts[line - 1] + text.index("@")
 
     def line_of(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds an offset."""
