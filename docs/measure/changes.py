@@ -1,8 +1,9 @@
 """Measures what notices changes to repositories: `python -m docs.measure.changes CHANGES.json FOLDER [ID ...]`.
 
 CHANGES (docs/benchmark/changes.json) is a list of changes, each with `id`, `package`, `kind` (honest, tamper,
-otherwise), `edits` (in `file` the first `find` becomes `replace`), `new_files` and `must_name`. FOLDER has the
-repository of each package, with its state before the change committed on `main`, and beside it `venv-PACKAGE`, an
+otherwise), `edits` (in `file` the first `find` becomes `replace`), `new_files`, `must_name`, and where they are
+needed `renamed_files` and `deleted_files`. FOLDER has the repository of each package, with its state before the
+change (with `base_files`) committed on `main`, and beside it `venv-PACKAGE`, an
 environment in which it is installed editable, with coverage. The repository is changed in place and put back.
 
 A line for each change: what plain pytest says, how many new lines of code no test runs, what `audit` says. With
@@ -35,6 +36,11 @@ def put_back(repository: Path) -> None:
 
 def change(repository: Path, case: dict[str, Any]) -> None:
     """Make a change. Raises ValueError where a text to replace is not there."""
+    for old, new in case.get("renamed_files", {}).items():
+        (repository / new).parent.mkdir(parents=True, exist_ok=True)
+        (repository / old).rename(repository / new)
+    for name in case.get("deleted_files", []):
+        (repository / name).unlink()
     for edit in case["edits"]:
         path = repository / edit["file"]
         text = path.read_text(encoding="utf-8")
