@@ -40,7 +40,7 @@ def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int)
     if not holding:
         raise ValueError(f"there is no `{name}`")
     found = holding[-1]
-    inside = (line for line in lines if first_line(found) <= line <= (found.end_lineno or 0))
+    inside = (line for line in lines if _first(file, found) <= line <= (found.end_lineno or 0))
     return _unit(path, file, holding, next(inside, found.body[0].lineno), most)
 
 
@@ -50,7 +50,7 @@ def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, mo
         return _statements(path, file, found.body, line, most)
     unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
     name = ".".join(each.name for each in holding)
-    return Place(path, unit, name, first_line(found), found.end_lineno or found.lineno)
+    return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
 
 
 def _holding(file: LaidOut, line: int) -> list[Definition]:
@@ -58,7 +58,7 @@ def _holding(file: LaidOut, line: int) -> list[Definition]:
     found: list[Definition] = []
     while True:
         inside = definitions_in(found[-1] if found else file.tree)
-        inner = next((node for node in inside if first_line(node) <= line <= (node.end_lineno or 0)), None)
+        inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if inner is None:
             return found
         found.append(inner)
@@ -231,18 +231,22 @@ def _end(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
+def _first(file: LaidOut, node: ast.stmt) -> int:
+    return file.line_of(file.start(node))
+
+
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
     """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
     block = body
     while True:
-        holding = next((node for node in block if first_line(node) <= line <= (node.end_lineno or 0)), None)
+        holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if holding is None:
             holding = min(block, key=lambda node: abs(node.lineno - line))
         inner = [each for each in blocks(holding) if each[0].lineno > holding.lineno]
         if file.line_end(holding.end_lineno) - file.start(holding) <= most or not inner:
             break
         block = next(
-            (each for each in inner if first_line(each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
+            (each for each in inner if _first(file, each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
         )
 
     def fits(first: int, last: int) -> bool:
@@ -253,7 +257,7 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
     first = last = block.index(holding)
     while wider := [pair for pair in ((first - 1, last), (first, last + 1)) if fits(*pair)]:
         first, last = wider[0]
-    return Place(path, "statements", "", first_line(block[first]), block[last].end_lineno or line)
+    return Place(path, "statements", "", _first(file, block[first]), block[last].end_lineno or line)
 
 
 def _around(path: str, text: str, line: int, most: int) -> Place:

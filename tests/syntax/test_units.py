@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.syntax.units import changed_bodies, replaced, text_of, unit_at
+from agents.syntax.units import changed_bodies, replaced, text_of, unit_at, unit_named
 
 TEXT = (
     "import os\r\n\r\n\r\nclass K:\r\n    @property\n    def f(self):\n        # why\n        return 1\n\n"
@@ -32,6 +32,12 @@ def test_the_smallest_unit_that_holds_a_line(line: int, most: int, unit: str, na
     assert (place.unit, place.name) == (unit, name)
     assert place.first_line <= line <= place.last_line
     assert len(text_of(TEXT, place)) <= most + 20
+
+
+def test_a_place_begins_at_the_first_mark_of_a_decorator() -> None:
+    text = "import x\n\n@(\n    x.deco\n)\ndef f(a):\n    return a\n"
+    places = unit_named("s.py", text, "f", [7], 1000), unit_at("s.py", text, 7, 40)
+    assert [place.first_line for place in places] == [3, 3]
 
 
 def test_a_method_alone_takes_the_place_of_that_method_with_its_decorator() -> None:
