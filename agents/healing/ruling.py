@@ -57,8 +57,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
         return HealRuling("verified", leader.patch.id, f"{why} on {tried} other calls")
-    failed_by = [trial for trial in alike if evidence.left_failing(trial, alike, 1)]
-    if count == AGREEING and failed_by:
+    failed_by = [trial for trial in alike if count == AGREEING and evidence.left_failing(trial, alike, 1)]
+    if failed_by:
         answering = next((trial for trial in alike if trial not in failed_by), leader)
         return HealRuling(
             "contested",
