@@ -66,11 +66,11 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             "of two patches that mend it one still fails where the other comes to a value",
             evidence.question(answering, None),
         )
-    if count >= (VERIFYING if evidence.left_out and not tried else AGREEING):
-        beyond = f", on {tried} other calls too" if tried else ", and no other call shows what they mend"
+    if count >= AGREEING and (tried or not (evidence.calls or evidence.left_out)):
+        beyond = f", on {tried} other calls too" if tried else ", and there is nothing else to run"
         beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
-    alone = "one patch alone" if count < AGREEING else f"{count} patches, and no other call could be tried"
+    alone = "one patch alone" if count < AGREEING else f"no other call shows what {count} patches mend"
     return HealRuling(
         "contested",
         leader.patch.id,

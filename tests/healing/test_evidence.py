@@ -149,9 +149,8 @@ def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox,
     assert "run with --stdin of the lines [" in (result.question or "")
 
 
-@pytest.mark.parametrize(("alike", "grade"), [(2, "contested"), (3, "consensus")])
-def test_what_cannot_be_called_again_is_said_and_needs_a_third_patch(
-    sandbox: Sandbox, tmp_path: Path, alike: int, grade: str
+def test_patches_of_what_cannot_be_called_again_are_contested_and_that_is_said(
+    sandbox: Sandbox, tmp_path: Path
 ) -> None:
     text = (
         "import os\n\n\ndef size(text, file):\n    return len(text)\n\n\n"
@@ -159,9 +158,9 @@ def test_what_cannot_be_called_again_is_said_and_needs_a_third_patch(
         "print(size('a', open('s.py')) + key(os.environ['TOKEN']))\n"
     )
     patches = [text.replace("len(token) + 1", f"len({each})") for each in ("token", "token[:]", "list(token)")]
-    patches[alike:] = patches[:1] * (3 - alike)
     result = healed(sandbox, tmp_path, text, patches, "TOKEN-VALUE", expect="12", environment=("TOKEN",))
-    assert result.grade == grade, result.why
+    assert result.grade == "contested"
+    assert "no other call shows what 3 patches mend" in result.why
     (note,) = result.notes
     assert "size (a TextIOWrapper is among its arguments)" in note
     assert "key (an argument has a value of --env)" in note

@@ -555,3 +555,11 @@ def test_a_long_value_is_cut_in_a_question() -> None:
 def test_another_run_is_named_as_the_command_line_has_it() -> None:
     call = Call("", "", "run('a b', 3, stdin=['x', 4])")
     assert shown(call) == "the script run with --stdin of the lines ['x', 4] and `-- 'a b' 3`"
+
+
+def test_calls_near_an_expected_one_of_the_scripts_own_names_are_tried(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = f"AMOUNTS = [1, 2, 3]\n\n\n{TOTAL}"
+    patches = [text.replace(OVERFIT[0], each) for each in (OVERFIT[1], "sum(amounts)", "sum(amounts[:])")]
+    result = healed(sandbox, tmp_path, text, patches, expect_call=("total(AMOUNTS) == 6",))
+    assert result.grade == "contested"
+    assert "total([" in (result.question or "")
