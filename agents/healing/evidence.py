@@ -62,7 +62,7 @@ class Evidence:
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        if not any(_literal_call(each.source) for each in self.seeds):  # an expected call may name the script's own
+        if not any(_literal_call(each.source) for each in self.seeds):  # what is expected may name the script's
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):
             found = calls_near(self.seeds, case.files, patches, case.other_runs)
