@@ -29,6 +29,7 @@ def codes(text: str, signature: Signature | None = SLUGIFY) -> list[str]:
 
 FOUND = {
     "It makes slugs. None returns ''. The rest stays.": "assert slugify(None) == ''",
+    "Spaces do not count, so 'a b' gives 'a--b'.": "assert slugify('a b') == 'a--b'",
     "'' gives ''": "assert slugify('') == ''",
     "It makes slugs. 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
     "It turns 'A b' into 'a-b'. The rest stays.": "assert slugify('A b') == 'a-b'",
