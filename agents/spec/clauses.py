@@ -45,8 +45,8 @@ _BESIDE_A_RAISE = re.compile(
     r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
     r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
 )
-_ANSWERS = re.compile(r"\b(?:gives?|returns?|stays?|yields?|becomes?|means?|written)\b")
-_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b|[Ee]rrors?\b")
+_ANSWERS = re.compile(r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written)\b")
+_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! (?:out|away)\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
@@ -104,7 +104,7 @@ _GIVING = re.compile(
 _OF_THE_CODE = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|\bmeans\b(?! that)|\bassumed\b|\bexample\b|\binput:"
+    r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
     r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
     r"(?: inclusive)?\Z",
     re.IGNORECASE,
@@ -254,7 +254,8 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         before, after = sentence[: raising.start()], sentence[raising.start() :]
     elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""
-    if before and not _CONDITION_FIRST.match(sentence):
+    joined = ", " in before and after.startswith("and ")  # `if it is full, the oldest goes, and ...`
+    if before and (joined or not _CONDITION_FIRST.match(sentence)):
         yield before.rstrip(" ,;.")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
     first, *others = _OTHER_CONDITION.split(sentence)

@@ -228,6 +228,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("A value of `None` means that it goes.", ["None"]),
         ("It gives the one itself, not a copy.", ["“It gives the one itself, not a copy”"]),
         ("It may not use a loop.", []),
+        ("Means are rounded.", ["“Means are rounded”"]),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
@@ -260,6 +261,8 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
     assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
     whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
+    ruled = texts("Write f(n). If it is full, the oldest goes, and an odd one is a ValueError. It throws out the rest.")
+    assert ruled[1:] == ["If it is full, the oldest goes", "an odd one is a ValueError", "It throws out the rest"]
 
 
 def test_each_condition_of_an_exception_and_what_holds_before_it_are_clauses() -> None:
