@@ -38,15 +38,18 @@ _BETWEEN = re.compile(
     re.IGNORECASE,
 )
 _RAISE = re.compile(
-    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?(?:rais|throw)(?:es?|ing|s)?\b",
+    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?"
+    r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)",
     re.IGNORECASE,
 )
 _BESIDE_A_RAISE = re.compile(
     r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
     r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
 )
-_ANSWERS = re.compile(r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written)\b")
-_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! (?:out|away)\b)|[Ee]rrors?\b")
+_ANSWERS = re.compile(
+    r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written)\b"
+)
+_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
@@ -254,7 +257,9 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         before, after = sentence[: raising.start()], sentence[raising.start() :]
     elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""
-    joined = ", " in before and after.startswith("and ")  # `if it is full, the oldest goes, and ...`
+    joined = (
+        not raising and ", " in before and after.startswith("and ")
+    )  # `if it is full, the oldest goes, and ...`
     if before and (joined or not _CONDITION_FIRST.match(sentence)):
         yield before.rstrip(" ,;.")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))

@@ -261,8 +261,14 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
     assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
     whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
-    ruled = texts("Write f(n). If it is full, the oldest goes, and an odd one is a ValueError. It throws out the rest.")
-    assert ruled[1:] == ["If it is full, the oldest goes", "an odd one is a ValueError", "It throws out the rest"]
+    ruled = texts(
+        "If it is full, the oldest goes, and an odd one is a ValueError. The rest counts, and it throws out."
+    )
+    assert ruled == [
+        "If it is full, the oldest goes",
+        "an odd one is a ValueError",
+        "The rest counts, and it throws out",
+    ]
 
 
 def test_each_condition_of_an_exception_and_what_holds_before_it_are_clauses() -> None:
