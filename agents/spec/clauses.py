@@ -53,9 +53,7 @@ _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
-_CONDITION_FIRST = re.compile(
-    r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.IGNORECASE
-)
+_CONDITION_FIRST = re.compile(r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.I)
 _EXCEPTION = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
     r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
@@ -82,6 +80,7 @@ _RULE = re.compile(
     r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
     r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
     r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
+    r"|^(?:with|for|in|from|under|after) (?:an?|the|\d)\b[^,;]{1,40}(?:,| it | the )"
     r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
     r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
@@ -89,7 +88,7 @@ _RULE = re.compile(
     r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
-    r"|counts? as"
+    r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
     r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
     re.IGNORECASE,
 )

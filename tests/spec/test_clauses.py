@@ -229,6 +229,14 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("It gives the one itself, not a copy.", ["“It gives the one itself, not a copy”"]),
         ("It may not use a loop.", []),
         ("Means are rounded.", ["“Means are rounded”"]),
+        ("Later keys win.", ["“Later keys win”"]),
+        ("A name that occurs once is a text.", ["“A name that occurs once is a text”"]),
+        ("A right code starts the count again.", ["“A right code starts the count again”"]),
+        ("There is no mark at the end.", ["“There is no mark at the end”"]),
+        ("With an even count it is the mean of two.", ["“With an even count it is the mean of two”"]),
+        ("In the first row the sum is left.", ["“In the first row the sum is left”"]),
+        ("There is no limit on the count.", []),
+        ("In that way it counts.", []),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
