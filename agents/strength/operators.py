@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from encodings import normalize_encoding
+from encodings.aliases import aliases
 
 from ..syntax.collection import last_name
 from .sites import Site, is_constant
@@ -33,6 +35,7 @@ _SWAPPED = {
 }  # fmt: skip
 _UNWRAPPED = frozenset({"abs", "reversed"})
 _SEQUENCES = (ast.JoinedStr, ast.List, ast.Tuple, ast.ListComp)
+_ENCODINGS = frozenset(aliases.values())
 _MAKE_SEQUENCES = frozenset({"str", "list", "tuple", "sorted", "repr", "join"})
 
 
@@ -124,8 +127,15 @@ def _constants(node: ast.AST, site: Site) -> Iterator[ast.AST]:
         yield from (_number(value + offset) for offset in _offsets(site))
     elif isinstance(value, float):
         yield ast.Constant(value + 1.0)
-    elif isinstance(value, str):
+    elif isinstance(value, str) and not (_encoding(value) and _encoding(value) == _encoding(value[:-1])):
         yield ast.Constant(value[:-1] if value else "x")
+
+
+def _encoding(name: str) -> str:
+    """Return the module of an encoding, which may go by several names (`utf-8`, and `utf-`); empty for others."""
+    normal = normalize_encoding(name).lower()
+    module = aliases.get(normal, normal)
+    return module if module in _ENCODINGS else ""
 
 
 def _value(node: ast.AST) -> object:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import typing
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -26,6 +27,8 @@ _LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
 }
 """Fields that hold types, messages and patterns."""
 _OF_TYPES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "NamedTuple", "namedtuple", "TypedDict"})
+_GENERIC = {name for name in typing.__all__ if name[0].isupper()} - {"Annotated", "Literal"}
+"""What is in the brackets of these are types."""
 _OF_MESSAGES = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 _FOR_PEOPLE = frozenset({"help", "description", "epilog", "usage", "metavar", "doc", "reason", "msg", "message"})
 """Keyword arguments that hold text for people: of parsers of arguments, fields, marks and errors."""
@@ -192,7 +195,7 @@ def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
     if _is_message(statement):
         return True
     match statement:
-        case ast.Expr(value=ast.Constant()) | ast.Assert():
+        case ast.Expr(value=ast.Constant()) | ast.Assert() | ast.Assign(targets=[ast.Attribute(attr="__doc__")]):
             return True
         case ast.If():
             return is_main_guard(statement) or last_name(statement.test) == "TYPE_CHECKING"
@@ -240,7 +243,8 @@ def _items(node: ast.AST, field: str, statement: ast.stmt, scope: Scope) -> Iter
 
 
 def _at(site: Site) -> Iterator[Site]:
-    if _asks_where(site.node):
+    is_type = isinstance(site.node, ast.Subscript) and last_name(site.node.value) in _GENERIC
+    if is_type or _asks_where(site.node):
         return
     yield site
     if not is_constant(site.node):
