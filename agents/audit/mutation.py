@@ -76,7 +76,7 @@ def measured(
         trial.say(f"change {tried}: {'noticed' if found else 'no test noticed it'}")
     changes = []
     left_out = 0
-    for each, change in _ranked(trial, survivors):
+    for each, change in _ranked(trial, survivors, called):
         compared: Change | None = change
         if trial.before is not None and trial.old is not None:
             compared = _at_base(trial, trial.old, trial.before, each, change)
@@ -156,8 +156,11 @@ def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: fro
     return frozenset(each for each in found if not never_changes(each.partition("::")[0]))
 
 
-def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Change]]:
-    """Return the changes with the tests that run their lines, those on lines that most tests run first."""
+def _ranked(
+    trial: Trial, survivors: Sequence[_Made], called: Mapping[str, frozenset[str]]
+) -> list[tuple[_Made, Change]]:
+    """Return the changes with the tests that run their lines, those on lines that most tests run first: of the
+    default of a parameter, the tests that call the function."""
     lines: dict[str, set[int]] = {}
     for each in survivors:
         if each.mutant.names:
@@ -175,8 +178,13 @@ def _ranked(trial: Trial, survivors: Sequence[_Made]) -> list[tuple[_Made, Chang
 
     def with_tests(each: _Made) -> Change:
         """Tests of the function that there was no time for may run the line."""
-        run = running.get(f"{each.path}::{each.mutant.line}", []) if each.mutant.names else []
-        run = run + [name for name in each.tests if not each.mutant.names or name not in ended]
+        line = each.mutant.line
+        if each.mutant.names:
+            run = running.get(f"{each.path}::{line}", []) + [name for name in each.tests if name not in ended]
+        elif line in (starts := function_starts(parsed(trial.tree.files[each.path]))):
+            run = [name for name in each.tests if f"{each.path}::{starts[line]}" in called[name]]
+        else:
+            run = [*each.tests]
         return replace(each.change, tests=tuple(map(clean, run)))
 
     found = [(each, with_tests(each)) for each in survivors]

@@ -40,6 +40,31 @@ def test_no_change_is_made_when_the_time_is_over(suite: Suite) -> None:
     assert len(list(trial.mutants("shop.py"))) > 1
 
 
+DEFAULTS = """
+def scaled(number, by=2):
+    return by * number
+
+
+def shifted(number, by=2):
+    return number + by
+"""
+
+
+@pytest.mark.thorough
+def test_a_default_is_listed_with_the_tests_that_call_its_function(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(DEFAULTS)
+    tests = [f"def test_{each}(): assert {each}(3, 2) in (5, 6)\n" for each in ("scaled", "shifted")]
+    (tmp_path / "test_shop.py").write_text("from shop import *\n" + "".join(tests))
+    tree = read_tree(tmp_path, [], {})
+    with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
+        first = suite.run(SuiteJob(60, record=True))
+        trial = Trial(Suites([suite]), tree, first, Collected(), False, time.monotonic() + 60, lambda text: None)
+        called = {name: frozenset(test.called) for name, test in first.tests.items()}
+        survivors = measured(trial, None, called).survivors
+    found = {(each.line, *each.tests) for each in survivors if "by=2" in each.before}
+    assert found == {(2, "test_shop.py::test_scaled"), (6, "test_shop.py::test_shifted")}
+
+
 SHARED = """
 import functools
 import time
