@@ -60,6 +60,10 @@ class TestPlace:
     body: str
     whole: str
 
+    def has_within(self, body: str) -> bool:
+        """Return True for the body of a function, as dumps, that is within this one."""
+        return not self.body.endswith(f"\n{body}") and all(each in self.body for each in body.split("\n"))
+
 
 def read_base(tree: Tree, reference: str) -> Base:
     """Compare `tree` with the commit that `reference` names. Raises UsageError.

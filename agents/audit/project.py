@@ -144,7 +144,8 @@ class Project:
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
             reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
-            raise UsageError(f"No test of {root.name} could be run ({reason or 'pytest found none'}).")
+            why = reason or "pytest found none; name them by --tests"
+            raise UsageError(f"No test of {root.name} could be run ({why}).")
         for module, path in collected.elsewhere:
             raise UsageError(
                 f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
@@ -273,11 +274,13 @@ class Project:
         return texts_of_functions(self._tree)
 
     def _text(self, name: str) -> str | None:
-        """Return the text of a test with those of the functions of tests that it called, as dumps of their trees;
-        None where it is no function of a file."""
+        """Return the text of a test and of the functions of tests that it called, as dumps of their trees; None
+        where it is no function of a file, or one within it asserts something of what it was called with."""
         place = self._places.get(name.partition("[")[0])
         helpers = [self._texts[each] for each in self._called.get(name, ()) if each in self._texts]
-        return None if place is None else "\n".join([place.body, *helpers])
+        if place is None or any(asserts(text) and place.has_within(text) for text in helpers):
+            return None
+        return "\n".join([place.body, *helpers])
 
     def _ending(self) -> dict[str, Any]:
         return {"notes": tuple(self._notes), "seconds": time.monotonic() - self._began}

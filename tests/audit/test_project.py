@@ -251,7 +251,7 @@ def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Pat
     (project / "tests" / "test_shop.py").unlink()
     done = greenloop(project, "audit")
     assert done.returncode == 2
-    assert "could be run" in done.stderr
+    assert "name them by --tests" in " ".join(done.stderr.split())
     (project / "tests" / "test_shop.py").write_text("def test_a(:\n")
     code, document = verified(project)
     assert code == 1
@@ -287,7 +287,7 @@ def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -
 
 ERRORS = """
 import pytest
-from shop import Cart, kept, old, pick, shout, with_tax
+from shop import Cart, kept, old, pick, shout, visit, with_tax
 
 def test_error_of_the_code():
     with pytest.raises(TypeError):
@@ -319,6 +319,18 @@ def test_mode(tmp_path):
     path = tmp_path / "a"
     kept(path, "x")
     assert path.stat().st_mode & 0o777 == 0o640
+
+def test_given():
+    class Visitor:
+        def take(self, number):
+            assert number in (1, 2)
+    visit((1, 2), Visitor())
+
+def test_given_nothing():
+    class Visitor:
+        def take(self, number):
+            assert number in (1, 2)
+    visit((), Visitor())
 """
 PICK = """
 import warnings
@@ -338,6 +350,12 @@ def old(number):
 
 def shout(text):
     print(text.upper())
+
+
+def visit(numbers, visitor):
+    for number in numbers:
+        visitor.take(number)
+    return True
 
 
 def with_tax(amounts):
@@ -366,8 +384,8 @@ def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count
     (project / "tests" / "test_shop.py").write_text(ERRORS)
     _, document = verified(project)
     found = statuses(document)
-    assert found == dict.fromkeys(found, "counts")
-    assert len(found) == 7
+    assert found == {**dict.fromkeys(found, "counts"), "test_given_nothing": "cannot fail"}
+    assert len(found) == 9
 
 
 @pytest.mark.thorough
@@ -384,6 +402,14 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     done = greenloop(project, "audit")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.thorough
+def test_a_conftest_that_this_pytest_does_not_take_is_told_of(project: Path) -> None:
+    (project / "conftest.py").write_text("def pytest_collect_file(no_such_argument): pass\n")
+    done = greenloop(project, "audit")
+    assert done.returncode == 2
+    assert "(Argument(s) {'no_such_argument'} are declared" in " ".join(done.stderr.split())
 
 
 @pytest.mark.thorough

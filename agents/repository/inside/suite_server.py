@@ -17,6 +17,7 @@ import socket
 import sys
 import tarfile
 import time
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -80,6 +81,9 @@ def main() -> None:
             code = session.main(importlib.import_module("pytest"))
         except SystemExit as error:
             code = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
+        except Exception:  # a conftest.py whose hooks this pytest does not take
+            traceback.print_exc()
+            code = 1
         if job["exits"]:
             atexit._run_exitfuncs()
         os.lseek(output, 0, os.SEEK_SET)
