@@ -128,7 +128,8 @@ def _constants(node: ast.AST, site: Site) -> Iterator[ast.AST]:
     elif isinstance(value, float):
         yield ast.Constant(value + 1.0)
     elif isinstance(value, str) and not (_encoding(value) and _encoding(value) == _encoding(value[:-1])):
-        yield ast.Constant(value[:-1] if value else "x")
+        told = value.rstrip() if "\n" in value.strip() else value  # a pattern with re.VERBOSE may end in blanks
+        yield ast.Constant(told[:-1] + value[len(told) :] if value else "x")
 
 
 def _encoding(name: str) -> str:

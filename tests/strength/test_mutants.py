@@ -109,6 +109,7 @@ def test_ways_out_of_a_loop_are_swapped(word: str, other: str) -> None:
         ("raise ValueError(a - b)", "raise ValueError(a + b)"),
         ("return cast('int', a)", "return cast('in', a)"),
         ("return open(a, encoding='utf-8')", "return open(a, encoding='utf-')"),
+        ("return 'a\\n b\\n '", "return 'a\\n b\\n'"),
         ("return 9 if a > 9 else a", "return 9 if a >= 9 else a"),
         ("a = cast(int, a)\n    return a", ""),
     ],
