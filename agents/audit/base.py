@@ -78,7 +78,8 @@ def read_base(tree: Tree, reference: str) -> Base:
         committed = repository.files(commit)
         hidden = [*out_of_sight(repository, committed, commit)]
         before = {path: blob for path, blob in committed.items() if is_wanted(path)}
-        ignored = repository.ignored([path for path in tree.files if path not in before])
+        made = [path for path in tree.files if path not in before and path not in repository.index]
+        ignored = repository.ignored(made)
         files: dict[str, bytes] = {}
         lost: list[str] = []
         for path, blob in before.items():

@@ -280,6 +280,25 @@ def test_a_committed_link_is_the_file_that_it_leads_to(tmp_path: Path) -> None:
     assert {*base.tree.files.values()} == {CODE.encode()}
 
 
+def test_a_new_file_that_git_ignores_and_tracks_differs(tmp_path: Path) -> None:
+    """Taken as it is now on both sides, hooks that are committed by force could make any test pass."""
+    folder = tmp_path / "own"
+    (folder / "pkg").mkdir(parents=True)
+    (folder / "pkg/__init__.py").write_text(CODE)
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "one")
+    (folder / ".gitignore").write_text("conftest.py\nmade.py\n")
+    for name in ("conftest.py", "pkg/made.py"):
+        (folder / name).write_text(CODE)
+    git(folder, "add", "--force", "conftest.py", ".gitignore")
+    for reference in ("HEAD", "HEAD~1"):
+        base = read_base(read_tree(folder, [], {}), reference)
+        assert base.differing == (".gitignore", "conftest.py")
+        assert "pkg/made.py" in base.tree.files
+        git(folder, "commit", "--quiet", "--message", "two")
+
+
 def test_git_is_no_program_of_the_folder(strange: Strange, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(strange.program, strange.folder / "git")
     monkeypatch.chdir(strange.folder)
