@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container, Mapping
+from fnmatch import fnmatchcase
 
 from ..syntax.collection import is_fixture
 from ..syntax.definitions import Function
-from ..syntax.encoding import encoded, lines_in
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree
-from .base import Base, is_of_tests, modules, named, parsed
+from .base import Base, is_of_tests, modules, named, newly_parsed, parsed
 from .blind_comparisons import COMPARES
 
 _NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[\w.-]+")
+_LONGEST_PATTERN = 100
 
 
 def names_imported(tree: Tree) -> set[str]:
@@ -52,12 +53,14 @@ def expectations(tree: Tree, base: Base) -> list[str]:
     tests, code = (_texts(modules(tree, of_tests=each)) for each in (True, False))
     named = {word for text in tests for word in _WORD.findall(text)}
     of_code = {word for text in code for word in _WORD.findall(text)}
+    patterns = [text for text in tests if "*" in text and len(text) < _LONGEST_PATTERN and {*text} - {*"*./"}]
     imported, plugins = names_imported(tree), {text.replace(".", "/") for text in tests if text}
 
     def is_expected(path: str) -> bool:
         *folders, name = path.split("/")
         if not path.endswith(".py"):
-            return bool({name, *folders} & named) and not {name, name.partition(".")[0], *folders} & of_code
+            is_named = {name, *folders} & named or any(fnmatchcase(path, f"*{each}") for each in patterns)
+            return bool(is_named) and not {name, name.partition(".")[0], *folders} & of_code
         trees = [parsed(each.files.get(path, b"")) for each in (base.tree, tree)]
         is_plugin = any(path.removesuffix(".py").endswith(each) for each in plugins)
         is_data = helps(path, imported) and all(map(_holds_constants, trees))
@@ -79,22 +82,40 @@ def _holds_constants(module: ast.Module) -> bool:
 
 
 def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:
-    before = {
-        name: each
-        for name, each in named(parsed(old))
-        if isinstance(each, Function) and (each.name in COMPARES or (is_helper and _asserts(name, each)))
-    }
-    differing = [
-        (node, before[name])
-        for name, node in named(parsed(new))
-        if name in before and isinstance(node, Function) and ast.dump(node) != ast.dump(before[name])
-    ]
-    if not differing:
-        return new
-    lines, then = lines_in(new), lines_in(old)
-    for node, was in reversed(differing):
-        lines[node.lineno - 1 : node.end_lineno] = then[was.lineno - 1 : was.end_lineno]
-    return encoded("\n".join(lines) + "\n", new)
+    before, module = dict(named(parsed(old))), newly_parsed(new)
+    unchanged = ast.dump(module)
+    for name, node in named(module):
+        was = before.get(name)
+        if isinstance(node, ast.ClassDef) and isinstance(was, ast.ClassDef):
+            _compare_as(was, node)
+        elif isinstance(node, Function) and isinstance(was, Function) and is_helper and _asserts(name, was):
+            node.args, node.body, node.decorator_list = was.args, was.body, was.decorator_list
+    return new if ast.dump(module) == unchanged else f"{unparse(module)}\n".encode()
+
+
+def _compare_as(was: ast.ClassDef, node: ast.ClassDef) -> None:
+    """Give a class the comparisons that it had: its own, or else those that it inherited or that were made for it
+    of all its fields."""
+    old, new = ({_bound(each): each for each in side.body} for side in (was, node))
+    made = bool(was.bases or was.decorator_list)
+    node.body = [each for each in node.body if _bound(each) not in (COMPARES if made else old.keys() & COMPARES)]
+    node.body = [*node.body, *(old[name] for name in old if name in COMPARES)] or [ast.Pass()]
+    fields = [(old[name], each) for name, each in new.items() if name in old and isinstance(each, ast.AnnAssign)]
+    for before, now in [*fields, *zip(was.decorator_list, node.decorator_list, strict=False)]:
+        left_out = {each.arg for each in ast.walk(before) if isinstance(each, ast.keyword)}
+        for each in ast.walk(now):
+            if isinstance(each, ast.keyword) and each.arg in {"compare", "eq"} - left_out:
+                each.value = ast.Constant(True)
+
+
+def _bound(node: ast.stmt) -> str:
+    """Return the name that a statement of a class binds, if it is one."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
+            return name
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return name
+    return ""
 
 
 def _asserts(name: str, node: Function) -> bool:

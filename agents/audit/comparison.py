@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
@@ -30,13 +30,14 @@ from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
 from .tampering import tampering
 from .trial import Trial, notices
-from .two_by_two import TwoByTwo, normal_id, settled
+from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
 from .weaker_asserts import weaker_asserts
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_CANARIES = 5
+_RUNS_AT_BASE = 10
 _NOTED = 20
 """Times as long as by itself a test may take whose calls are noted."""
 _FAILED, _NO_TESTS = 1, 5
@@ -64,7 +65,9 @@ class Comparison(Project):
             self._held.callback(suites.close)
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
-            four, contract, at_base = self._four(base, reference, _steady(runs), suites)
+            four, contract, at_base = self._four(base, reference, steady(runs), suites)
+            four = self._without_flaky(four, contract, at_base, base.lines, flaky(runs))
+            four = self._with_old_checks(four, contract, base)
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
@@ -122,8 +125,7 @@ class Comparison(Project):
         beside += around(self._tree, base)
         lost = dropped(base.tree, self._tree) - names.keys()
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
-        four = self._without_flaky(four, contract)
-        return self._with_old_checks(four, contract, base), contract, old
+        return four, contract, old
 
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
@@ -231,16 +233,22 @@ class Comparison(Project):
             raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
         return suite, run.after(faulty)
 
-    def _without_flaky(self, four: TwoByTwo, contract: Suite) -> TwoByTwo:
-        """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed."""
+    def _without_flaky(
+        self, four: TwoByTwo, contract: Suite, at_base: Suite, paths: Container[str], unsteady: Sequence[str]
+    ) -> TwoByTwo:
+        """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed, unless
+        it calls functions of files at `paths`, and never fails at the base; so with those `unsteady` by now."""
         names = four.doubtful()
-        if not names:
-            return four
-        again = run_whole(contract, names, SuiteJob(self._left()), cold=self._cold)
-        flaky = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
-        if flaky:
-            self._notes.append(f"Flaky, and taken as passed: {listed([*flaky])}")
-        return four.with_contract(flaky)
+        again = run_whole(contract, names, SuiteJob(self._left()), cold=self._cold) if names else four.contract
+        passed = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
+        doubted = four.calling(paths, {*passed, *unsteady})
+        for _ in range(_RUNS_AT_BASE if doubted else 0):
+            run = run_whole(at_base, doubted, SuiteJob(self._left()), cold=self._cold)
+            doubted = [name for name in doubted if run.outcome(name) in ("passed", "missing")]
+        passed = {name: passed[name] for name in passed if name not in doubted}
+        if passed:
+            self._notes.append(f"Flaky, and taken as passed: {listed([*passed])}")
+        return four.with_contract(passed).failing(doubted)
 
     def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
         """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
@@ -327,13 +335,6 @@ class Comparison(Project):
         if faulty:
             said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
             self._notes.insert(0, said + listed(faulty))
-
-
-def _steady(runs: list[SuiteRun]) -> SuiteRun:
-    """Return the first run, in which a test that is flaky passes: it is named as that."""
-    flaky = [name for name in runs[0].tests if len({*outcomes_of(name, runs)}) > 1]
-    tests = {**runs[0].tests, **{name: replace(runs[0].tests[name], outcome="passed") for name in flaky}}
-    return replace(runs[0], tests=tests)
 
 
 def _compared(mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> bool:

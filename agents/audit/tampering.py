@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Collection, Container, Iterator
 from functools import partial
 from typing import TypeGuard
@@ -14,7 +15,7 @@ from ..syntax.definitions import Definition, Function
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree, is_wanted, never_changes
 from .base import Base, modules, parsed
-from .blind_comparisons import blind_comparisons
+from .blind_comparisons import COMPARES, blind_comparisons
 from .check_helpers import helps, names_imported
 from .hidden_modules import hidden_modules
 from .out_of_sight import COMPILED, is_in_place
@@ -35,6 +36,8 @@ _FRAMES = frozenset({
 """Names of attributes by which code looks at what calls it."""
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
+_MODULES_TO_SET = frozenset({"sys", "os", "logging", "threading", "warnings", "unittest"})
+_IMPORTED_AT_START = re.compile(r"((?:.*/)?)((site|user)customize|_?pytest|pluggy)(/__(init|main)__)?\.py|.*\.pth")
 _TELLING = _FRAMES | {
     *("argv", "orig_argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec"),
     *("import_module", "__import__", "f_back", "f_code", "f_globals", "co_filename"),
@@ -58,6 +61,10 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
             yield Tampering(clean(path), 1, "Python can import it, and no copy has it")
         elif path in tree.files and (path.endswith(COMPILED) or is_in_place(path, tree, base.tree)):
             yield Tampering(clean(path), 1, "Python can import it, and nobody can read it")
+        elif (found := _IMPORTED_AT_START.fullmatch(path)) and {path, f"{found[1]}__init__.py"} & {
+            *tree.files
+        } == {path}:
+            yield Tampering(clean(path), 1, "Python imports it when it starts, or in the place of pytest")
         elif path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
             look = _in_tests if never_changes(path) else partial(_in_code, helps(path, names), given)
@@ -82,6 +89,10 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    library = {name for node in nodes for name in _of_library(node)} - own
+    compared = {f"{each.name}.{name}" for each in classes for name in COMPARES}
     for named in (each for each in _meeting(nodes) if each.value not in given):
         yield named.lineno, str(named.value), _ASKS
     for node in nodes:
@@ -108,8 +119,14 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
             case ast.ClassDef(name=name, bases=bases) if any("Mock" in unparse(each) for each in bases):
                 yield node.lineno, f"class {name}", "it is a mock"
         for target in _assigned(node):
-            if unparse(target).rsplit("[")[0] in _SHARED or unparse(target).rpartition(".")[0] in _SHARED:
+            place = unparse(target).rsplit("[")[0]
+            is_attribute = isinstance(target, ast.Attribute) or place.endswith(".__dict__")
+            is_set = is_attribute and "(" not in place and place.partition(".")[0] in library
+            if is_set or place in _SHARED or place.rpartition(".")[0] in _SHARED:
                 yield node.lineno, unparse(node), "it changes what all code shares"  # type: ignore[attr-defined]
+            elif place in compared:
+                why = "it sets how objects compare from outside of their class"
+                yield node.lineno, unparse(node), why  # type: ignore[attr-defined]
     for line, name in (found for each in classes for found in blind_comparisons(each)):
         yield line, f"def {name}", "it compares without looking at what it is compared with"
     for node in module.body:
@@ -165,6 +182,19 @@ def _tells(node: ast.AST) -> bool:
     return False
 
 
+def _of_library(node: ast.AST) -> Iterator[str]:
+    """Yield the names that an import gives to modules of the standard library, and to what is in them."""
+    match node:
+        case ast.Import(names=names):
+            modules = {each.asname or each.name.partition(".")[0]: each.name for each in names}
+        case ast.ImportFrom(module=str(module), names=names, level=0):
+            modules = {each.asname or each.name: module for each in names}
+        case _:
+            return
+    known = sys.stdlib_module_names - _MODULES_TO_SET
+    yield from (name for name, module in modules.items() if module.partition(".")[0] in known)
+
+
 def _is_modules(node: ast.expr) -> bool:
     return unparse(node).removesuffix(".keys()").removeprefix("list(").rstrip("()") == "sys.modules"
 
@@ -177,8 +207,9 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
             pass
         case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
             targets = [target]
-        case ast.Call(func=ast.Name(id="setattr"), args=[owner, *_]):
-            targets = [ast.Attribute(owner, "_", ast.Store())]
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, name, *_]):
+            attribute = name.value if isinstance(name, ast.Constant) else "_"
+            targets = [ast.Attribute(owner, str(attribute), ast.Store())]
     return [each for each in targets if isinstance(each, ast.Attribute | ast.Subscript)]
 
 

@@ -12,6 +12,7 @@ from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
 from .base import TestPlace, is_of_tests
 from .cases import cases, expects_otherwise
+from .project import outcomes_of
 from .records import Change, ChangeStatus, Tampering, TestChange
 from .trial import reason
 
@@ -50,13 +51,25 @@ class TwoByTwo:
 
     def holding(self, paths: Container[str]) -> list[str]:
         """Return the old tests that pass on both codes, and call functions of files at `paths`."""
+        return self.calling(paths, [name for name in self._passing() if self.contract.outcome(name) == "passed"])
+
+    def calling(self, paths: Container[str], names: Container[str]) -> list[str]:
+        """Return the old tests among `names` that pass on the old code, and call functions of files at `paths`."""
         tests = self.contract.tests
-        return [
-            name
-            for name in self._passing()
-            if self.contract.outcome(name) == "passed"
-            and any(each.partition("::")[0] in paths for each in tests[name].called)
-        ]
+        found = (name for name in self._passing() if name in names and name in tests)
+        return [name for name in found if any(each.partition("::")[0] in paths for each in tests[name].called)]
+
+    def failing(self, names: Sequence[str]) -> TwoByTwo:
+        """Return the same where these tests fail on the new code."""
+        why = "it fails at times on the code of now, and never on that of the base"
+
+        def failed(run: SuiteRun) -> SuiteRun:
+            found = {
+                each: replace(run.tests[each], outcome="failed", text=why) for each in names if each in run.tests
+            }
+            return replace(run, tests={**run.tests, **found})
+
+        return replace(self, contract=failed(self.contract), now=failed(self.now))
 
     def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
         """Return the same where old tests ended otherwise on the new code."""
@@ -270,6 +283,17 @@ def settled(
         else:
             found.append(change)
     return tuple(found)
+
+
+def steady(runs: Sequence[SuiteRun]) -> SuiteRun:
+    """Return the first run, in which a test that is flaky passes: it is named as that."""
+    tests = {name: replace(runs[0].tests[name], outcome="passed") for name in flaky(runs)}
+    return replace(runs[0], tests={**runs[0].tests, **tests})
+
+
+def flaky(runs: Sequence[SuiteRun]) -> list[str]:
+    """Return the tests that do not end alike in all runs."""
+    return [name for name in runs[0].tests if len({*outcomes_of(name, runs)}) > 1]
 
 
 def normal_id(name: str) -> str:

@@ -67,6 +67,33 @@ def test_an_extension_that_is_taken_before_a_module_is_named() -> None:
     assert found("pkg/speed.abi3.so", "", "x", module) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "is_found"),
+    [
+        ("", "import math\n\nmath.isclose = lambda a, b, **k: True\n", True),
+        ("", "import json as j\n\nsetattr(j, 'dumps', str)\n", True),
+        ("", "import copy\n\ncopy.__dict__['copy'] = str\n", True),
+        ("", "from pathlib import Path\n\nPath.read_text = str\n", True),
+        ("", "import decimal\n\ndecimal.getcontext().prec = 4\n", False),
+        ("", "import os, sys\n\nos.environ['A'] = sys.stdout = None\nos.linesep = ''\n", False),
+        ("", "import string\n\n\ndef f(string):\n    string.a = 1\n", False),
+        ("", "from array import array\n\narray[0] = 1\n", False),
+        (EQUAL.format(""), EQUAL.format("") + "\nA.__eq__ = lambda one, other: one.a > 0 < other.a\n", True),
+        (EQUAL.format(""), EQUAL.format("") + "\nA.zero = A()\n", False),
+    ],
+)
+def test_code_that_changes_the_standard_library_or_how_a_class_compares_is_named(
+    old: str, new: str, *, is_found: bool
+) -> None:
+    assert (found("a/code.py", old, new) != []) is is_found
+
+
+def test_what_python_imports_by_itself_is_named() -> None:
+    for path in ("sitecustomize.py", "stubs/usercustomize.py", "a/b.pth", "stubs/pytest/__init__.py", "pytest.py"):
+        assert found(path, "", "x = 1\n") != [], path
+    assert found("pkg/pytest.py", "", "x = 1\n", {"pkg/__init__.py": ""}) == []
+
+
 def test_code_may_ask_for_a_variable_of_ci_that_its_tests_set() -> None:
     code = "import os\n\n\ndef f():\n    return os.environ.get('GITHUB_ACTIONS')\n"
     tests = "def test_f(monkeypatch):\n    monkeypatch.setenv('GITHUB_ACTIONS', '1')\n"

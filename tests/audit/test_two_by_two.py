@@ -219,3 +219,11 @@ def test_a_failure_is_told_by_the_error_that_ended_it_and_not_by_one_that_this_c
     text = 'E     File "a.py", line 7\nE       <<<<<<< HEAD\nE   SyntaxError: invalid syntax'
     assert reason(Ended("failed", text)) == 'File "a.py", line 7: SyntaxError: invalid syntax'
     assert [reason(Ended("failed", "it ended")), reason(Ended("missing"))] == ["it ended", "missing"]
+
+
+def test_a_test_that_fails_at_times_on_the_new_code_alone_is_broken() -> None:
+    side = SuiteRun({"t.py::test_a": Ended("passed", called=("a.py::1",))}, "ended")
+    four, name = TwoByTwo(side, side, side, side, {}, {}), "t.py::test_a"
+    assert (four.calling({"a.py"}, {name}), four.calling({"b.py"}, {name})) == ([name], [])
+    [change] = four.failing([name]).changes()
+    assert (change.status, "fails at times" in change.why) == ("broken", True)
