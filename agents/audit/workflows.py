@@ -14,26 +14,40 @@ from .base import SETTINGS, Base
 from .records import Tampering
 
 _WORKFLOWS = re.compile(
-    r"\.github/(workflows|actions)/.*\.ya?ml|\.gitlab-ci\.yml|\.gitlab/.*\.ya?ml|\.circleci/.*|azure-pipelines\.yml|"
-    r"\.pre-commit-config\.yaml|(GNU)?[Mm]akefile|tox\.(ini|toml)|pyproject\.toml|noxfile\.py|Jenkinsfile|\.travis\.yml|justfile|.*\.sh"
+    r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/)[\w-]+(/.*)?\.ya?ml|"
+    r"([\w-]*pipelines|appveyor|[Tt]askfile)\.ya?ml|(.*/)?((GNU)?[Mm]akefile|[Jj]ustfile|Jenkinsfile|Dockerfile)|"
+    r"tox\.(ini|toml)|(pyproject|hatch)\.toml|noxfile\.py|package\.json|.*\.(sh|bash|ps1|bat|mk)|(scripts?|bin|ci)/[\w-]+"
 )
 _IGNORED = re.compile(
-    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&]&$|success_codes|--suppress-tests-failed|\bpython[\d.]*\s+-O|"
-    r"^(if|while|until)\s+[^!\s]"
+    r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&>]&(?![&>])|success_codes|\*\*\{|--suppress-tests-failed|"
+    r"\bpython[\d.]*\s+-O|^(if|while|until)\s+[^!\s]|"
+    r"^[^#]*(\$\(|[<>]\(|`)(?!which|command)[^)`#]{0,200}\b(py\.?test|tox|nox|unittest|make test)|"
+    r"\bmake\b[^\"'=|&;]*\s(-[a-zA-Z]*[niqt]|--(dry-run|just-print|recon|ignore-errors|touch|question)\b)"
 )
 """In a command that runs tests."""
-_NEGATED = re.compile(r"(- )?(run:\s+)?((if|while|until)\s+)?!\s")
+_NEGATED = re.compile(r"(- )?(run:\s+)?[\"']?((if|while|until)\s+)?!\s")
 _MOST_THEN = 20
 """Lines after a command with `!` that say what is done where it fails."""
-_FAILS = re.compile(r"\b(exit|return)\s+[1-9$]")
+_FAILS = re.compile(r"\b(exit|return)\s+([1-9]|\$(?!\(\())")
 _PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
-    r"^(- )?(continue-?on-?error:\s*(true|yes|\$)|allow_failure:\s*(true|yes)|"
-    r"if:\s*(false\b|\$\{\{\s*false\b)|shell:(?!.*\s-\w*e).*\{0\}|when:\s*(manual|never)\b|stages:\s*\[\s*manual\s*\]|set\s+\+e\b|trap\b.*\bexit\s+0\b)|"
-    r"^(ignore_outcome|ignore_errors)\s*=\s*true",
+    r"(^|[{,]\s*)(- )?((continue-?on-?error|allow_failure)\s*:(?!\s*(false|no|off)\b)|"
+    r"if:\s*(false\b|\$\{\{\s*false\b)|"
+    r"shell:(?!.*\s-\w*e).*\{0\}|shell:\s*(?!bash|sh\b|pwsh|powershell|cmd\b|zsh|\$)\w|(condition|enabled):\s*false|"
+    r"when:\s*(manual|never|on_fail)\b|stages:\s*\[\s*manual\s*\])|"
+    r"^(- )?(set\s+\+(e\b|o\s+errexit)|trap\b.*\bexit\s+0\b|session\.skip\(|"
+    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\)|alias\s)|"
+    r"^(ignore_outcome|ignore_errors)\s*=\s*(?!false|0)",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
+_LEAVES = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$")
+_FOR_ALL = re.compile(
+    r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^(export\s+)?MAKEFLAGS\b.*[\s=](-?\w*[niqt]\w*$|--ignore|--dry)|^SHELL\s*[:?]?=(?!.*sh\s*$)|"
+    r"^\.SHELLFLAGS(?!.*\s-\w*e)"
+)
+_TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
 _DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
 """A command whose failure make or tox ignores; in YAML an item of a list."""
 _RUNS_TESTS = re.compile(
@@ -45,17 +59,18 @@ _NO_STEP = re.compile(
 )
 _KEY = re.compile(r"([\w-]+)\s*=")
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
-_TASKS = re.compile(r"\[tool\..*(scripts|tasks)\]")
+_TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
 """Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
 _FEWER = re.compile(
-    r"\s(-[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs)\S*|"
+    r"\s(-[qvsxl]*[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
     r"--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|fixtures|"
-    r"fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
-    r"|(?<=unittest) [\w/]+\.\w"
+    r"pyargs|stepwise|stepwise-skip|sw|sw-skip|fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
+    r"|\s-[qvsxl]*[km]\w|(?<=unittest) [\w/]+\.\w"
 )
 """Options of pytest by which fewer tests are run, or none, and single files and names."""
 _ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
 _NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
+_RULES = re.compile(r"(only|except|rules):")
 _SELDOM = re.compile(
     r"^(- )?if:(?!\s*[\"']?(\$\{\{ ?)?(always|success|! ?cancelled|! ?failure)\(\)( ?\}\})?[\"']?$)"
 )
@@ -71,6 +86,7 @@ _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
     r"(?:\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
 )
+_ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _QUOTES = re.compile(r"[\"']")
 _FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(\S.*)")
@@ -81,6 +97,7 @@ _MOST_VALUES = 1000
 """Beside something true: of more than so many none is taken for a new one."""
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
+_YAML = (".yml", ".yaml")
 _JOINED = ("||", "&&", "|", ";")
 _LINE = re.compile(r"(\s*)((- )*)")
 
@@ -114,7 +131,7 @@ def _text(tree: Tree, path: str) -> str:
 def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
     fewer tests."""
-    old, new = _text(base, path), _text(tree, path)
+    old, new = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), _text(each, path)) for each in (base, tree))
     lines = _FROM_JSON.sub("[]", new).splitlines()
     known = Counter(text for _, text in _commands(path, old.splitlines()))
     commands = [*_commands(path, lines)]
@@ -125,6 +142,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
         known[text] -= 1
     replaced = [text for text, count in known.items() if count > 0 and _runs_tests(text)]
     before = {each for text in replaced for each in _fewer(text)}
+    asked = {path for text in replaced for path in _unasked(text, tree)}
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
     was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
     stopped = _runs_at(was, base) and triggers and not _runs_at(triggers, tree)
@@ -150,19 +168,24 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
         piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         ignored = runs and (_IGNORED.search(text) or swallowed or piped or (_DASHED.search(text) and not is_yaml))
         then = lines[number - 1 : min(block.stop, number + _MOST_THEN)]
-        ignored = ignored or (runs and _NEGATED.match(text) and not any(map(_FAILS.search, then)))
+        ignored = ignored or (_LEAVES.search(text) and any(map(_runs_tests, then)))
+        is_after = text.startswith("after_script:") and (runs or around.of(min(number, len(lines) - 1))[1])
+        ignored = ignored or is_after or (runs and _NEGATED.match(text) and not any(map(_FAILS.search, then)))
         goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
         block_runs = block_runs or lines[block.start - 1].strip() == "run:"  # of `defaults:`
         lenient = _IGNORES.search(_QUOTES.sub("", text)) and block_runs and not is_for_new(text)
         ignored = ignored or (runs and goes_on) or lenient
         in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
-        if in_block and not more and path.startswith(".github/") and _SELDOM.search(text) and not ignored:
+        seldom = _SELDOM if path.startswith(".github/") else _RULES
+        if in_block and not more and seldom.match(text) and not ignored:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
+        if _OTHER_COMMIT.match(text) and kept and any(map(_runs_tests, old.splitlines())):
+            yield Tampering(clean(path), number, f"tests are run on another commit: {clean(text)[:200]}")
         if is_empty and _NO_VALUE.fullmatch(text):
             yield Tampering(clean(path), number, "tests are run for no value of a matrix")
-        if ignored or text.startswith(".IGNORE") or "PYTHONOPTIMIZE" in text:
+        if ignored or _FOR_ALL.search(text):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (runs and replaced and _fewer(text) - before) or ("PYTEST_ADDOPTS" in text and _FEWER.search(text)):
+        elif (runs and replaced and (_fewer(text) - before or _unasked(text, tree) - asked)) or _adds(text):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
 
 
@@ -185,6 +208,21 @@ def _fewer(text: str) -> set[str]:
     found = _ASKED.search(text)
     parts = re.split(r"\s(?=-)", _NO_ARGUMENT.sub(" ", found[0]) if found else "")
     return {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
+
+
+def _unasked(text: str, tree: Tree) -> set[str]:
+    """Return the files with tests that are in none of the folders that a command names, if it names some."""
+    found = _ASKED.search(text)
+    named = (each.strip("./") for each in (_NO_ARGUMENT.sub(" ", found[0]) if found else "").split())
+    tests = set(filter(_TESTS.fullmatch, tree.files))
+    folders = tuple(f"{each}/" for each in named if any(path.startswith(f"{each}/") for path in tests))
+    return {path for path in tests if folders and not path.startswith(folders)}
+
+
+def _adds(text: str) -> bool:
+    """Return True if a variable has pytest run fewer tests, or its value stands in the next line."""
+    _, _, value = text.partition("PYTEST_ADDOPTS")
+    return bool(_FEWER.search(re.sub(r"[\"'=:]", " ", value)) or re.fullmatch(r":\s*([>|][-+]?)?", value))
 
 
 def _runs_tests(text: str) -> bool:
@@ -274,6 +312,12 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
         return sum(_runs_tests(command) for _, command in _commands(path, _text(tree, path).splitlines()))
 
     more = {path: count(tree, path) - count(base.tree, path) for path in filter(is_workflow, base.differing)}
+    if any(more[path] < 0 and path.endswith(_YAML) for path in more):
+        started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(_YAML))
+        for path in more:  # a script or target that nothing names takes the place of no step
+            name = path.rpartition("/")[2]
+            name = name if name.endswith("sh") else name.partition(".")[0].lower().removesuffix("file")
+            more[path] = more[path] if path.endswith(_YAML) or name in started else min(more[path], 0)
     for path in more if sum(more.values()) < 0 else ():
         if more[path] < 0:
             yield Tampering(clean(path), 1, "a step that runs the tests is gone")

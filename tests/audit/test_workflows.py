@@ -12,6 +12,7 @@ from agents.worktree.tree import Tree
 
 CI = ".github/workflows/ci.yml"
 JOB = "jobs:\n  test:\n    runs-on: ubuntu\n    steps:\n      - run: pip install -e .\n      - run: pytest\n"
+CHECKED_OUT = JOB.replace("- run: pip", "- uses: actions/checkout@v4\n      - run: pip")
 STARTED = f"on:\n  push:\n{JOB}"
 COVERED = JOB.replace("- run: pytest\n", "- run: pytest --cov --cov-fail-under=95\n")
 MATRIX = JOB.replace("    steps", '    strategy:\n      matrix:\n        python: ["3.11", "3.12"]\n    steps')
@@ -32,7 +33,7 @@ SCRIPT = "set -e\npython -m pytest tests\n"
 
 
 def found(path: str, old: str, new: str) -> list[str]:
-    code = {"src/a.py": b"", "src/b.py": b"", "tests/test_a.py": b""}
+    code = {"src/a.py": b"", "src/b.py": b"", "tests/test_a.py": b"", "src/unit/test_b.py": b""}
     before, now = (Tree(Path(), {path: text.encode(), **code}) for text in (old, new))
     return [each.why for each in workflows(now, Base(before, {}, (path,)))]
 
@@ -119,6 +120,64 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "tests/test_a.py"')),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "python_files=test_b*"')),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("tests\n", "tests || true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", '- {run: "pytest", continue-on-error: true}\n')),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        continue-on-error : yes\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", '- run: pytest\n        "continue-on-\\x65rror": true\n')),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        continue-on-error:\n          true\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: python\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest & sleep 9\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: export OUT=$(pytest)\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: cat <(pytest)\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", '- run: "! pytest"\n')),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest || exit $((1 - 1))\n")),
+        (
+            CI,
+            JOB,
+            JOB.replace("- run: pytest\n", "- run: |\n          test -z $CI || exit 0; exit\n          pytest\n"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: |\n          pytest() { :; }\n          pytest\n")),
+        (
+            CI,
+            JOB,
+            JOB.replace(
+                "- run: pytest\n", "- run: |\n          set +o errexit\n          pytest\n          true\n"
+            ),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -qk a\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -kparse\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest @some.txt\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest --sw\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest src/unit\n")),
+        (CI, JOB, JOB.replace("    steps", '    env:\n      PYTEST_ADDOPTS: "-k a"\n    steps')),
+        (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: >-\n        -k a\n    steps")),
+        (
+            CI,
+            JOB,
+            JOB.replace("- run: pytest\n", "- run: echo PYTEST_ADDOPTS=-ka >> $GITHUB_ENV\n      - run: pytest\n"),
+        ),
+        (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_PLUGINS: quiet\n    steps")),
+        (
+            CI,
+            CHECKED_OUT,
+            CHECKED_OUT.replace("v4\n", "v4\n        with:\n          ref: ${{ github.base_ref }}\n"),
+        ),
+        (CI, JOB.replace("pytest", "make test"), JOB.replace("pytest", "make test -n")),
+        ("Makefile", MAKE, f"MAKEFLAGS += -i\n{MAKE}"),
+        ("Makefile", MAKE, f"SHELL = /bin/true\n{MAKE}"),
+        ("Makefile", MAKE, f"export PYTEST_ADDOPTS=-ka\n{MAKE}"),
+        ("ci/Makefile", MAKE, MAKE.replace("pytest\n", "pytest || true\n")),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}  allow_failure:\n    exit_codes: [1]\n"),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}  only: [tags]\n"),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}  rules:\n    - if: $NIGHTLY\n"),
+        (".gitlab-ci.yml", GITLAB, GITLAB.replace("  script", "  script: 'true'\n  after_script")),
+        ("azure-pipelines.yml", AZURE, f"{AZURE}    condition: false\n"),
+        ("bitbucket-pipelines.yml", GITLAB, GITLAB.replace("pytest\n", "pytest || true\n")),
+        (".forgejo/workflows/ci.yml", JOB, JOB.replace("pytest\n", "pytest || true\n")),
+        (".woodpecker.yml", GITLAB, GITLAB.replace("pytest\n", "pytest || true\n")),
+        ("Dockerfile", "RUN pytest\n", "RUN pytest || true\n"),
+        ("tox.ini", TOX, f"{TOX}ignore_outcome = 1\n"),
+        ("noxfile.py", NOX, NOX.replace("    session.run", "    session.skip('x')\n    session.run")),
+        ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", **{"success" + "_codes": [0, 1]}')),
     ],
 )
 def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: str, new: str) -> None:
@@ -176,6 +235,30 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\ncd sub || exit 1\n")),
         ("scripts/run.sh", SCRIPT, SCRIPT.replace("set -e\n", "set -e\necho 'pytest begins'\n")),
         (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{NEGATED}            exit 1\n          fi\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -sv --basetemp=$(mktemp -d) > log 2>&1\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: coverage run $(which pytest) && coverage xml\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest tests src\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        continue-on-error: false\n")),
+        (
+            CI,
+            JOB,
+            JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: '--color=yes -sv -n auto'\n    steps"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: pwsh\n      - run: exit 0\n")),
+        (
+            CI,
+            CHECKED_OUT,
+            CHECKED_OUT.replace("v4\n", "v4\n        with:\n          ref: ${{ github.head_ref }}\n"),
+        ),
+        (CI, JOB.replace("pytest", "make test"), JOB.replace("pytest", 'make test ARGS="-n 2" -j2')),
+        (
+            "Makefile",
+            MAKE,
+            f"SHELL := /bin/bash\n.SHELLFLAGS := -eu -o pipefail -c\nMAKEFLAGS += --warn-undefined\n{MAKE}",
+        ),
+        (".gitlab-ci.yml", "", f"{GITLAB}  rules:\n    - if: $CI_COMMIT_TAG\n"),
+        (".gitlab-ci.yml", GITLAB, f"{GITLAB}  artifacts:\n    when: always\n  after_script:\n    - cat log\n"),
+        ("environment.yml", "- python=3.12\n- pytest\n", "- python=3.13\n- pytest\n"),
     ],
 )
 def test_what_concerns_other_steps_or_the_form_of_a_command_is_not(path: str, old: str, new: str) -> None:
@@ -205,3 +288,21 @@ def test_a_matrix_of_many_values_is_read_in_time() -> None:
 
 def test_a_coverage_of_any_length_is_read() -> None:
     assert found(".coveragerc", f"fail_under = {'9' * 5000}\n", "fail_under = 90\n") != []
+
+
+@pytest.mark.parametrize(
+    ("files", "is_gone"),
+    [
+        ({".github/workflows/old/ci.yml": JOB}, True),
+        ({CI: JOB.replace("pytest", "true"), "scripts/run.sh": SCRIPT}, True),
+        ({CI: JOB.replace("pytest", "scripts/run.sh"), "scripts/run.sh": SCRIPT}, False),
+        ({CI: JOB.replace("pytest", "make check-all"), "Makefile": MAKE}, False),
+        ({".github/workflows/other.yml": JOB}, False),
+    ],
+)
+def test_a_step_may_move_to_where_it_is_started(files: dict[str, str], *, is_gone: bool) -> None:
+    old, new = (Tree(Path(), {path: text.encode() for path, text in each.items()}) for each in ({CI: JOB}, files))
+    gone = [
+        each.path for each in workflows(new, Base(old, {}, tuple(sorted({CI, *files})))) if "is gone" in each.why
+    ]
+    assert gone == [CI] * is_gone
