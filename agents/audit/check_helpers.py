@@ -6,17 +6,18 @@ import ast
 import re
 from collections.abc import Container, Mapping
 from fnmatch import fnmatchcase
+from typing import Any
 
 from ..syntax.collection import is_fixture
 from ..syntax.definitions import Function
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree
-from .base import Base, is_of_tests, modules, named, newly_parsed, parsed
+from .base import Base, HasBody, is_of_tests, modules, named, newly_parsed, parsed
 from .blind_comparisons import COMPARES
 
 _NAME = re.compile(r"\w+")
 _WORD = re.compile(r"[\w.-]+")
-_LONGEST_PATTERN = 100
+_DATA = frozenset({"str", "bytes", "int", "float", "tuple"})
 
 
 def names_imported(tree: Tree) -> set[str]:
@@ -37,9 +38,13 @@ def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
     as they were at the base, if these differ."""
     found = {}
     imported = names_imported(tree)
+    gone: dict[str, HasBody] = {}
+    for path, module in modules(base.tree, of_tests=False).items():
+        there = dict(named(parsed(tree.files.get(path, b""))))
+        gone |= {name: node for name, node in named(module) if name not in there}
     for path in base.lines:
         old, new = base.tree.files.get(path, b""), tree.files[path]
-        if (data := _put_back(old, new, is_helper=helps(path, imported))) != new:
+        if (data := _put_back(old, new, gone, is_helper=helps(path, imported))) != new:
             found[path] = data
     return found
 
@@ -53,7 +58,7 @@ def expectations(tree: Tree, base: Base) -> list[str]:
     tests, code = (_texts(modules(tree, of_tests=each)) for each in (True, False))
     named = {word for text in tests for word in _WORD.findall(text)}
     of_code = {word for text in code for word in _WORD.findall(text)}
-    patterns = [text for text in tests if "*" in text and len(text) < _LONGEST_PATTERN and {*text} - {*"*./"}]
+    patterns = [text for text in tests if "*" in text and len(text) < 100 and {*text} - {*"*./"}]
     imported, plugins = names_imported(tree), {text.replace(".", "/") for text in tests if text}
 
     def is_expected(path: str) -> bool:
@@ -81,13 +86,15 @@ def _holds_constants(module: ast.Module) -> bool:
     )
 
 
-def _put_back(old: bytes, new: bytes, *, is_helper: bool) -> bytes:
+def _put_back(old: bytes, new: bytes, gone: Mapping[str, HasBody], *, is_helper: bool) -> bytes:
     before, module = dict(named(parsed(old))), newly_parsed(new)
     unchanged = ast.dump(module)
     for name, node in named(module):
         was = before.get(name)
-        if isinstance(node, ast.ClassDef) and isinstance(was, ast.ClassDef):
-            _compare_as(was, node)
+        if isinstance(node, ast.ClassDef):
+            of_data = not _DATA.isdisjoint(map(unparse, node.bases))
+            was = was or gone.get(name) or (ast.ClassDef("", node.bases, [], [], []) if of_data else None)
+            _compare_as(was, node) if isinstance(was, ast.ClassDef) else None
         elif isinstance(node, Function) and isinstance(was, Function) and is_helper and _asserts(name, was):
             node.args, node.body, node.decorator_list = was.args, was.body, was.decorator_list
     return new if ast.dump(module) == unchanged else f"{unparse(module)}\n".encode()
@@ -97,9 +104,11 @@ def _compare_as(was: ast.ClassDef, node: ast.ClassDef) -> None:
     """Give a class the comparisons that it had: its own, or else those that it inherited or that were made for it
     of all its fields."""
     old, new = ({_bound(each): each for each in side.body} for side in (was, node))
-    made = bool(was.bases or was.decorator_list)
-    node.body = [each for each in node.body if _bound(each) not in (COMPARES if made else old.keys() & COMPARES)]
-    node.body = [*node.body, *(old[name] for name in old if name in COMPARES)] or [ast.Pass()]
+    taken = COMPARES if was.bases or was.decorator_list else old.keys() & COMPARES
+    one, other = ([ast.dump(each) for name, each in side.items() if name in taken] for side in (old, new))
+    if one != other:
+        kept = [each for each in node.body if _bound(each) not in taken]
+        node.body = [*kept, *(old[name] for name in old if name in taken)] or [ast.Pass()]
     fields = [(old[name], each) for name, each in new.items() if name in old and isinstance(each, ast.AnnAssign)]
     for before, now in [*fields, *zip(was.decorator_list, node.decorator_list, strict=False)]:
         left_out = {each.arg for each in ast.walk(before) if isinstance(each, ast.keyword)}
@@ -108,14 +117,10 @@ def _compare_as(was: ast.ClassDef, node: ast.ClassDef) -> None:
                 each.value = ast.Constant(True)
 
 
-def _bound(node: ast.stmt) -> str:
+def _bound(node: ast.stmt) -> Any:
     """Return the name that a statement of a class binds, if it is one."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.Assign(targets=[ast.Name(id=name)]):
-            return name
-        case ast.AnnAssign(target=ast.Name(id=name)):
-            return name
-    return ""
+    target = getattr(node, "target", None) or [*getattr(node, "targets", ()), None][0]
+    return getattr(node, "name", getattr(target, "id", ""))
 
 
 def _asserts(name: str, node: Function) -> bool:

@@ -36,7 +36,7 @@ _FRAMES = frozenset({
 """Names of attributes by which code looks at what calls it."""
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
-_MODULES_TO_SET = frozenset({"sys", "os", "logging", "threading", "warnings", "unittest"})
+_NOT_TO_SET = sys.stdlib_module_names - {"sys", "os", "logging", "threading", "warnings", "unittest"}
 _IMPORTED_AT_START = re.compile(r"((?:.*/)?)((site|user)customize|_?pytest|pluggy)(/__(init|main)__)?\.py|.*\.pth")
 _TELLING = _FRAMES | {
     *("argv", "orig_argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec"),
@@ -125,8 +125,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
             if is_set or place in _SHARED or place.rpartition(".")[0] in _SHARED:
                 yield node.lineno, unparse(node), "it changes what all code shares"  # type: ignore[attr-defined]
             elif place in compared:
-                why = "it sets how objects compare from outside of their class"
-                yield node.lineno, unparse(node), why  # type: ignore[attr-defined]
+                yield node.lineno, unparse(node), "it sets how a class compares"  # type: ignore[attr-defined]
     for line, name in (found for each in classes for found in blind_comparisons(each)):
         yield line, f"def {name}", "it compares without looking at what it is compared with"
     for node in module.body:
@@ -191,8 +190,7 @@ def _of_library(node: ast.AST) -> Iterator[str]:
             modules = {each.asname or each.name: module for each in names}
         case _:
             return
-    known = sys.stdlib_module_names - _MODULES_TO_SET
-    yield from (name for name, module in modules.items() if module.partition(".")[0] in known)
+    yield from (name for name, module in modules.items() if module.partition(".")[0] in _NOT_TO_SET)
 
 
 def _is_modules(node: ast.expr) -> bool:

@@ -62,14 +62,9 @@ class TwoByTwo:
     def failing(self, names: Sequence[str]) -> TwoByTwo:
         """Return the same where these tests fail on the new code."""
         why = "it fails at times on the code of now, and never on that of the base"
-
-        def failed(run: SuiteRun) -> SuiteRun:
-            found = {
-                each: replace(run.tests[each], outcome="failed", text=why) for each in names if each in run.tests
-            }
-            return replace(run, tests={**run.tests, **found})
-
-        return replace(self, contract=failed(self.contract), now=failed(self.now))
+        failed = {each: replace(self.contract.tests[each], outcome="failed", text=why) for each in names}
+        now = {**self.now.tests, **{each: failed[each] for each in names if each in self.now.tests}}
+        return replace(self.with_contract(failed), now=replace(self.now, tests=now))
 
     def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
         """Return the same where old tests ended otherwise on the new code."""

@@ -63,6 +63,8 @@ PAIR = "class Same:\n    pass\n\n\nclass A{}:\n    def f(self):\n        return 
             PAIR.format("(Same)").replace("    pass", EQ.rstrip()) + EQ,
         ),
         (PAIR.format(""), PAIR.format("") + EQ, ""),
+        ("", "class Text(str):\n    x = 1\n\n" + EQ, "class Text(str):\n    x = 1\n"),
+        ("", "class Text(Other):\n    x = 1\n\n" + EQ, ""),
     ],
 )
 def test_a_class_gets_the_comparisons_that_it_had(old: str, new: str, put_back: str) -> None:
@@ -70,3 +72,10 @@ def test_a_class_gets_the_comparisons_that_it_had(old: str, new: str, put_back: 
     made = old_checks(Tree(Path(), {"a.py": new.encode()}), base).get("a.py", b"").decode()
     assert put_back in made or made.encode() == plain(put_back)
     assert bool(made) is bool(put_back)
+
+
+def test_a_class_that_moves_keeps_how_it_compares() -> None:
+    old = "class A:\n" + EQ
+    base = Base(Tree(Path(), {"a.py": old.encode()}), {"b.py": frozenset({1})}, ("a.py", "b.py"))
+    now = Tree(Path(), {"a.py": b"from b import A\n", "b.py": old.replace("==", "is not").encode()})
+    assert old_checks(now, base) == {"b.py": plain(old)}
