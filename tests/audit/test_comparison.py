@@ -691,6 +691,15 @@ def test_a_comparison_that_is_weakened_in_the_code_is_named(project: Path, sandb
 
 
 @pytest.mark.thorough
+def test_code_that_is_wrong_at_times_is_no_flaky_test(project: Path, sandbox: Sandbox) -> None:
+    """By the first hash seed it is right, by the second wrong."""
+    write(project, {"versions.py": [(BUMP, 'return Version(self.major, self.minor + STEP + hash("b") % 2, 0)')]})
+    [found] = [each for each in compared(project, sandbox).changes if each.status != "kept"]
+    assert (found.id, found.status) == ("tests/test_versions.py::test_bump", "broken")
+    assert "it fails at times on the code of now, and never on that of the base" in found.why
+
+
+@pytest.mark.thorough
 def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: Path, sandbox: Sandbox) -> None:
     code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"
     tests = "import pytest\n\nfrom even import Even\n\n\ndef test_even():\n    assert Even(2) == 2\n\n\ndef test_odd():\n    with pytest.raises(ValueError):\n        Even(3)\n"
