@@ -23,8 +23,8 @@ def blind_tests(
     text_of: Callable[[str], str | None],
     *,
     asserting: bool = False,
-) -> tuple[dict[str, str], int]:
-    """Return why each of the tests in `called` that can't fail can't, and how many there was no time for.
+) -> tuple[dict[str, str], set[str]]:
+    """Return why each of the tests in `called` that can't fail can't, and those that there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it or another line of its file fails
     on a change of the code that it calls: it may look at what the code leaves behind, not at what it returns. A
@@ -33,10 +33,10 @@ def blind_tests(
     each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail count.
     """
     if trial.left <= 0:
-        return {}, len(called)
+        return {}, {*called}
     recorded = trial.crossings(called, min(trial.limit(tuple(called), trial.first), trial.left / 2))
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
-    untried = sum(name not in recorded.tests for name in called)
+    untried = {name for name in called if name not in recorded.tests}
     blind: dict[str, str] = {}
 
     def tried(suite: Suite, name: str) -> str | None:
@@ -66,7 +66,7 @@ def blind_tests(
 
     for name, why in zip(asked, trial.suites.map(tried, asked), strict=True):
         if why is None:
-            untried += 1
+            untried.add(name)
         elif why:
             blind[name] = why
         trial.say(f"changed answers: {name}")

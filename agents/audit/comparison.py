@@ -96,13 +96,13 @@ class Comparison(Project):
             able = {name: functions for name, functions in passing.items() if name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
-        findings = tuple(self._finding(name, runs, called, blind) for name in tried)
+        findings = tuple(self._finding(name, runs, called, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
         ruled = settled(changes, mutation.survivors, blunted, lambda name: _compared(mutation, four, name, lost))
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
-        self._note(mutation, untried, runs[0].rewritten)
+        self._note(mutation, len(untried), runs[0].rewritten)
         return ProjectReport(
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
@@ -135,7 +135,7 @@ class Comparison(Project):
         ended = four.contract.tests
         asserted = {name for name, test in ended.items() if test.outcome == "failed" and test.asserted}
         called = {name: passing[name] for name in asserted if passing.get(name)}
-        found, _ = blind_tests(trial.sooner(_SHARE), called, self._text, asserting=True) if called else ({}, 0)
+        found, _ = blind_tests(trial.sooner(_SHARE), called, self._text, asserting=True) if called else ({}, set())
         old = [name for name in blind if name in ended and ended[name].outcome == "passed"]
         called = {name: frozenset(functions_of(ended[name].called)) for name in old}
         if called and trial.old is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import replace
@@ -108,9 +108,9 @@ class Project:
             passing = [name for name in first.tests if {*outcomes_of(name, runs)} == {"passed"}]
             asked = {name: called[name] for name in passing if called[name]}
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
-            findings = tuple(self._finding(name, runs, called, blind) for name in first.tests)
+            findings = tuple(self._finding(name, runs, called, blind, untried) for name in first.tests)
             mutation = measured(trial, None, asked)
-        self._note(mutation, untried, first.rewritten)
+        self._note(mutation, len(untried), first.rewritten)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
     # --- the tests as they are -----------------------------------------------------------------------------
@@ -244,6 +244,7 @@ class Project:
         runs: Sequence[SuiteRun],
         called: Mapping[str, frozenset[str]],
         blind: Mapping[str, str],
+        untried: Container[str],
     ) -> TestFinding:
         place = self._places.get(name.partition("[")[0])
         line, text = 1 if place is None else place.line, self._text(name)
@@ -263,11 +264,10 @@ class Project:
         silent = text is not None and not asserts(text)
         if name in blind:
             return found("asserts nothing" if silent else "cannot fail", blind[name])
-        if not called[name] and silent:
-            return found("asserts nothing", "it calls no function of the project, and asserts nothing")
         if not called[name]:
-            return found("calls no code", "it calls no function of the project")
-        return found("counts", "")
+            status, also = ("asserts nothing", ", and asserts nothing") if silent else ("calls no code", "")
+            return found(status, f"it calls no function of the project{also}")
+        return found("not tried", _NOT_RUN.text) if name in untried else found("counts", "")
 
     @cached_property
     def _texts(self) -> dict[str, str]:

@@ -6,10 +6,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 TestStatus = Literal[
-    "counts", "failed", "flaky", "cannot fail", "asserts nothing", "calls no code", "skipped", "not run"
+    "counts",
+    "failed",
+    "flaky",
+    "cannot fail",
+    "asserts nothing",
+    "calls no code",
+    "not tried",
+    "skipped",
+    "not run",
 ]
 NOT_RUN: Literal["not run"] = "not run"
-"""The status of tests that did not end in time, which a note tells of."""
+"""The status of tests that did not end in time, which a note tells of; `not tried` are those that passed, and were
+given no other answers."""
 BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing", NOT_RUN})
 ChangeStatus = Literal["kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise"]
 REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})
