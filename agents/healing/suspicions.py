@@ -44,6 +44,10 @@ _REACHES: Mapping[str, frozenset[str]] = {
 }
 
 _OPENS = frozenset(["open", "read_text", "read_bytes", "write_text", "write_bytes"])
+_CONTAINERS = frozenset(
+    ["list", "dict", "set", "defaultdict", "Counter", "deque", "OrderedDict", "copy", "deepcopy"]
+)
+_FILL = frozenset(["heappush", "heapify", "insort"])
 
 
 def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:
@@ -198,8 +202,7 @@ def _effects(tree: ast.Module) -> int:
 
 
 def _made_in(function: ast.AST) -> set[str]:
-    """The names that a function binds to new lists, dictionaries and sets, by default or in its body, and to
-    nothing else."""
+    """The names that a function binds to new containers, by default or in its body, and to nothing else."""
     new: Counter[str] = Counter()
     bound: Counter[str] = Counter()
     for node in ast.walk(function):
@@ -223,8 +226,8 @@ def _made_in(function: ast.AST) -> set[str]:
 
 def _is_new(node: ast.expr | None) -> bool:
     match node:
-        case ast.Call(func=ast.Name(id=name)):
-            return name in ("list", "dict", "set")
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+            return name in _CONTAINERS
         case ast.BinOp(left=ast.List(), op=ast.Mult()):
             return True
     return isinstance(node, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
@@ -233,11 +236,18 @@ def _is_new(node: ast.expr | None) -> bool:
 def _changed_name(node: ast.AST) -> str:
     """The variable that a statement changes in place; empty where it does more, or something else."""
     match node:
+        case ast.Expr(
+            value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.Name(id=filled), *_])
+        ) if name in _FILL:
+            return filled
         case (
             ast.Expr(value=ast.Call(func=ast.Attribute(value=place)))
             | ast.Assign(targets=[ast.Subscript(value=place)])
             | ast.AugAssign(target=ast.Subscript(value=place))
         ):
+            match place:
+                case ast.Call(func=ast.Attribute(value=place, attr="setdefault")):
+                    pass
             while isinstance(place, ast.Subscript):  # a row of it
                 place = place.value
             return place.id if isinstance(place, ast.Name) else ""
@@ -246,7 +256,7 @@ def _changed_name(node: ast.AST) -> str:
 
 def _effects_of(node: ast.AST) -> int:
     match node:
-        case ast.Expr(value=ast.Call() | ast.Await() | ast.Yield() | ast.YieldFrom()):
+        case ast.Expr(value=ast.Call() | ast.Await()):
             return 1
         case ast.Assign() | ast.AugAssign() | ast.AnnAssign():
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -86,6 +86,10 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
         ("[]", False),
         ("list()", False),
         ("[]; known = found", False),
+        ("defaultdict(int)", False),
+        ("collections.deque()", False),
+        ("known.copy()", False),
+        ("words.pop()", True),
         ("[]; found += known", False),
         ("known", True),
         ("[]; global found", True),
@@ -93,7 +97,13 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
     ],
 )
 def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, suspected: bool) -> None:
-    for line in ("found.append(word)", "found[word] = 1", "found[word] += 1"):
+    for line in (
+        "found.append(word)",
+        "found[word] = 1",
+        "found[word] += 1",
+        "found.setdefault(1, []).append(word)",
+        "heapq.heappush(found, word)",
+    ):
         old = FILLS.replace("{start}", start).replace("found.append(word)", line)
         assert ("removes" in named(NO_LOOP, old)) == suspected
 
@@ -104,6 +114,11 @@ def test_a_loop_that_fills_a_new_container_may_become_an_expression(start: str, 
 def test_a_default_that_a_function_fills_may_be_left_as_it_is(given: str, suspected: bool) -> None:
     old = f"def f({given}):\n    a.update(1)\n    return a\n"
     assert ("removes" in named(old.replace("    a.update(1)\n", ""), old)) == suspected
+
+
+def test_items_may_be_given_in_other_statements() -> None:
+    old = "def f(a):\n    for x in a:\n        yield x\n"
+    assert named("def f(a):\n    yield from a\n", old) == named("def f(a):\n    return [*a]\n", old) == set()
 
 
 def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
