@@ -7,6 +7,8 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import accumulate
+from operator import and_, eq
 
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
@@ -14,14 +16,15 @@ from .base import SETTINGS, Base
 from .records import Tampering
 
 _WORKFLOWS = re.compile(
-    r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/)[\w-]+(/.*)?\.ya?ml|"
+    r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
     r"([\w-]*pipelines|appveyor|[Tt]askfile)\.ya?ml|(.*/)?((GNU)?[Mm]akefile|[Jj]ustfile|Jenkinsfile|Dockerfile)|"
     r"tox\.(ini|toml)|(pyproject|hatch)\.toml|noxfile\.py|package\.json|.*\.(sh|bash|ps1|bat|mk)|(scripts?|bin|ci)/[\w-]+"
 )
 _IGNORED = re.compile(
     r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&>]&(?![&>])|success_codes|\*\*\{|--suppress-tests-failed|"
     r"\bpython[\d.]*\s+-O|^(if|while|until)\s+[^!\s]|"
-    r"^[^#]*(\$\(|[<>]\(|`)(?!which|command)[^)`#]{0,200}\b(py\.?test|tox|nox|unittest|make test)|"
+    r"^[^#]*(\$\(|[<>]\(|(?<![\w*./])`)(?!which|command)[^)`#]{0,200}"
+    r"\b(py\.?test|tox|nox|unittest|make test)(?![\w.=])|"
     r"\bmake\b[^\"'=|&;]*\s(-[a-zA-Z]*[niqt]|--(dry-run|just-print|recon|ignore-errors|touch|question)\b)"
 )
 """In a command that runs tests."""
@@ -29,51 +32,53 @@ _NEGATED = re.compile(r"(- )?(run:\s+)?[\"']?((if|while|until)\s+)?!\s")
 _MOST_THEN = 20
 """Lines after a command with `!` that say what is done where it fails."""
 _FAILS = re.compile(r"\b(exit|return)\s+([1-9]|\$(?!\(\())")
-_PIPED = re.compile(r"[^|]\|[^|]")
 _IGNORES = re.compile(
     r"(^|[{,]\s*)(- )?((continue-?on-?error|allow_failure)\s*:(?!\s*(false|no|off)\b)|"
-    r"if:\s*(false\b|\$\{\{\s*false\b)|"
-    r"shell:(?!.*\s-\w*e).*\{0\}|shell:\s*(?!bash|sh\b|pwsh|powershell|cmd\b|zsh|\$)\w|(condition|enabled):\s*false|"
+    r"if:\s*(\$\{\{\s*)?false\b|"
+    r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|(condition|enabled):\s*false|"
     r"when:\s*(manual|never|on_fail)\b|stages:\s*\[\s*manual\s*\])|"
-    r"^(- )?(set\s+\+(e\b|o\s+errexit)|trap\b.*\bexit\s+0\b|session\.skip\(|"
-    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\)|alias\s)|"
+    r"^(- )?(trap\b.*\bexit\s+0\b|session\.skip\(|(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*(?!false|0)",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
-_LEAVES = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$")
+_BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
-    r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^(export\s+)?MAKEFLAGS\b.*[\s=](-?\w*[niqt]\w*$|--ignore|--dry)|^SHELL\s*[:?]?=(?!.*sh\s*$)|"
-    r"^\.SHELLFLAGS(?!.*\s-\w*e)"
+    r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
+    r"^(export\s+)?MAKEFLAGS\b.*[\s=](-\w*[niqt]\w*$|--ignore|--dry)"
 )
+_IN_PLACE = re.compile(r"([Mm]akefile|\.ini|\.toml|noxfile\.py)$")
+"""New files that are read in the place of others."""
 _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
+_ELSEWHERE = re.compile(r"\s*path:\s*[\"']?(\./)?\w")
+"""Of a checkout: the tests are not run there."""
 _DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
 """A command whose failure make or tox ignores; in YAML an item of a list."""
 _RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
+_STARTS = re.compile(r"^(- )?(?!- |[\w-]+:)|\b(run|tox|nox|make)\b|(?<!la)test")
+"""In a command that may run tests, by a script or an action."""
 _NO_STEP = re.compile(
     r"(- )?(#|(run:\s+)?@?(echo|printf)\b[^&|;`$]*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
     r".*(\binstall\b|\s--notest\b)"
 )
-_KEY = re.compile(r"([\w-]+)\s*=")
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
 _TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
 """Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
 _FEWER = re.compile(
     r"\s(-[qvsxl]*[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
-    r"--(deselect|ignore|ignore-glob|collect-only|co|lf|last-failed|version|help|setup-plan|setup-only|fixtures|"
-    r"pyargs|stepwise|stepwise-skip|sw|sw-skip|fixtures-per-test|markers|cache-show|noconftest|confcutdir)|(?!-)[^\s:]+\.py(::\S*)?)(?![^\s=}])"
+    r"--(deselect|ignore(-glob)?|collect-only|co|lf|last-failed|version|help|setup-(plan|only)|fixtures(-per-test)?|"
+    r"(stepwise|sw)(-skip)?|markers|cache-show|noconftest|confcutdir))(?![^\s=}])"
     r"|\s-[qvsxl]*[km]\w|(?<=unittest) [\w/]+\.\w"
 )
-"""Options of pytest by which fewer tests are run, or none, and single files and names."""
+"""Options of pytest by which fewer tests are run, or none, and single names."""
+_FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
 _ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
 _NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
 _RULES = re.compile(r"(only|except|rules):")
-_SELDOM = re.compile(
-    r"^(- )?if:(?!\s*[\"']?(\$\{\{ ?)?(always|success|! ?cancelled|! ?failure)\(\)( ?\}\})?[\"']?$)"
-)
+_SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
@@ -84,21 +89,19 @@ _PATHS = re.compile(r"\bpaths(-ignore)?:[ \t]*(\[[^\]]*\]|(?:\n[ \t]+- .*)+)")
 _PATTERN = re.compile(r"[\w*.!?][\w*./!?+-]*")
 _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
-    r"(?:\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
+    r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
 )
+_EXPRESSION = re.compile(r"\$\{\{[\w\s.|&=!()-]*\}\}")
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
-_QUOTES = re.compile(r"[\"']")
 _FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
-_VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(\S.*)")
-_PARTS = re.compile(r"[^\[\],\s\"']+")
-_NO_VALUE = re.compile(r"exclude:|[\w-]+:\s*\[\s*\]")
+_VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(?!\[\s*$)(\S.*)")
+_PARTS = re.compile(r"''|\"\"|[^\[\],\s\"']+")
 _LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d{1,9})")
 _MOST_VALUES = 1000
 """Beside something true: of more than so many none is taken for a new one."""
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _YAML = (".yml", ".yaml")
-_JOINED = ("||", "&&", "|", ";")
 _LINE = re.compile(r"(\s*)((- )*)")
 
 
@@ -109,8 +112,12 @@ def is_workflow(path: str) -> bool:
 
 def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield what has failures ignored, or fewer tests run, in the workflows that differ from the base's."""
-    for path in filter(is_workflow, base.differing):
-        yield from _in_workflow(path, base.tree, tree)
+    paths = [*filter(is_workflow, base.differing)]
+    before, now = (
+        Counter(each for path in paths for each in _told(files, path, _STARTS)) for files in (base.tree, tree)
+    )
+    for path in paths:
+        yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
     yield from _removed_steps(tree, base)
     least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
     if least[0][0] > least[1][0]:
@@ -125,32 +132,44 @@ def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
 
 
 def _text(tree: Tree, path: str) -> str:
-    return tree.files.get(path, b"").decode("utf-8", "replace")
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), tree.files.get(path, b"").decode("utf-8", "replace"))
 
 
-def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
+def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
+    texts = (text for _, text in _commands(path, _text(tree, path).splitlines()) if pattern.search(text))
+    return [text for text in texts if not _NO_STEP.match(text)]
+
+
+def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone: bool) -> Iterator[Tampering]:
     """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
-    fewer tests."""
-    old, new = (_ESCAPED.sub(lambda found: chr(int(found[1], 16)), _text(each, path)) for each in (base, tree))
-    lines = _FROM_JSON.sub("[]", new).splitlines()
-    known = Counter(text for _, text in _commands(path, old.splitlines()))
-    commands = [*_commands(path, lines)]
+    fewer tests. Where none of the base's `tests`, its commands, `is_gone`, new ones take nothing away."""
+    old, new = _text(base, path), _FROM_JSON.sub("[]", _text(tree, path))
+    lines = new.splitlines()
+    texts, commands = [text for _, text in _commands(path, old.splitlines())], [*_commands(path, lines)]
+    same = sum(accumulate(map(eq, texts, (text for _, text in commands)), and_))
+    end = sum(accumulate(map(eq, texts[same:][::-1], (text for _, text in commands[same:][::-1])), and_))
+    known = Counter(texts[same : len(texts) - end])
     added = []
-    for at, (number, text) in enumerate(commands, 1):
+    for at, (number, text) in enumerate(commands[same : len(commands) - end], same + 1):
         if not known[text]:
             added.append((number, text, commands[at][0] if at < len(commands) else len(lines) + 1))
         known[text] -= 1
     replaced = [text for text, count in known.items() if count > 0 and _runs_tests(text)]
     before = {each for text in replaced for each in _fewer(text)}
     asked = {path for text in replaced for path in _unasked(text, tree)}
+    asking = [text for _, text, _ in added if replaced and _runs_tests(text)]
+    parts = {each for text in asking for each in _fewer(text)}
+    halves = {each for each in parts if {f"-m not {each[3:]}", f"-m {each.removeprefix('-m not ')}"} & parts}
+    nowhere = set.intersection(*(_unasked(text, tree) for text in asking)) if asking else set()
     more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
     was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
-    stopped = _runs_at(was, base) and triggers and not _runs_at(triggers, tree)
-    if stopped and any(map(_runs_tests, lines)):
+    is_tested = any(map(_runs_tests, lines))
+    if is_tested and _runs_at(was, base) and triggers and not _runs_at(triggers, tree):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
-    numbers = {number for number, *_ in added if not replaced}
-    kept = [number for number, line in enumerate(lines, 1) if _runs_tests(line) and number not in numbers]
-    around = _Blocks(lines)
+    is_yaml, is_github = path.endswith(_YAML), path.startswith(".github/")
+    is_gone = is_gone or (not old and bool(_IN_PLACE.search(path)))
+    kept = [number for number, text in commands if _runs_tests(text) and (is_gone or text in tests)]
+    touches, around = kept or not is_tested, _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
 
     def is_for_new(text: str) -> bool:
@@ -160,32 +179,32 @@ def _in_workflow(path: str, base: Tree, tree: Tree) -> Iterator[Tampering]:
         values = [each for each in map(str.strip, old.splitlines()) if each.startswith(("- ", f"{found[1]}:"))]
         return all(found[2] not in each for each in values) if found[2] else found[1] not in true_before
 
-    is_yaml = path.endswith(("yml", "yaml"))
+    def has_kept(block: range) -> bool:
+        return bisect_right(kept, block.stop) > bisect_right(kept, block.start)
+
     for number, text, following in added:
-        runs, (block, block_runs, fails) = _runs_tests(text), around.of(number - 1)
-        head, _, otherwise = text.partition("||")
+        runs, (block, fails), bare = _runs_tests(text), around.of(number - 1), _EXPRESSION.sub("", text)
+        in_block = has_kept(block) or (kept and lines[block.start - 1].strip() == "run:")  # of `defaults:`
+        head, _, otherwise = bare.partition("||")
         swallowed = otherwise and _runs_tests(head) and not _FAILS.search(otherwise)
-        piped = _PIPED.search(text) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
-        ignored = runs and (_IGNORED.search(text) or swallowed or piped or (_DASHED.search(text) and not is_yaml))
-        then = lines[number - 1 : min(block.stop, number + _MOST_THEN)]
-        ignored = ignored or (_LEAVES.search(text) and any(map(_runs_tests, then)))
-        is_after = text.startswith("after_script:") and (runs or around.of(min(number, len(lines) - 1))[1])
-        ignored = ignored or is_after or (runs and _NEGATED.match(text) and not any(map(_FAILS.search, then)))
-        goes_on = is_yaml and following <= block.stop and _BEFORE_OTHERS.match(text)
-        block_runs = block_runs or lines[block.start - 1].strip() == "run:"  # of `defaults:`
-        lenient = _IGNORES.search(_QUOTES.sub("", text)) and block_runs and not is_for_new(text)
-        ignored = ignored or (runs and goes_on) or lenient
-        in_block = bisect_right(kept, block.stop) - bisect_right(kept, block.start)
-        seldom = _SELDOM if path.startswith(".github/") else _RULES
-        if in_block and not more and seldom.match(text) and not ignored:
+        piped = re.search(r"[^|]\|[^|]", bare) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
+        then = map(_FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
+        negated = _NEGATED.match(text) and not any(then)
+        goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
+        ignored = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
+        ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
+        is_after = text.startswith("after_script:") and has_kept(around.of(min(number, len(lines) - 1))[0])
+        lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)
+        ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored) or is_after
+        if in_block and not more and (_SELDOM if is_github else _RULES).match(text) and not ignored:
             yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
-        if _OTHER_COMMIT.match(text) and kept and any(map(_runs_tests, old.splitlines())):
+        if _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)):
             yield Tampering(clean(path), number, f"tests are run on another commit: {clean(text)[:200]}")
-        if is_empty and _NO_VALUE.fullmatch(text):
+        if is_empty and re.fullmatch(r"exclude:|[\w-]+:\s*\[\s*\]", text):
             yield Tampering(clean(path), number, "tests are run for no value of a matrix")
-        if ignored or _FOR_ALL.search(text):
+        if ignored or (_FOR_ALL.search(text) and touches):
             yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (runs and replaced and (_fewer(text) - before or _unasked(text, tree) - asked)) or _adds(text):
+        elif (text in asking and (_fewer(text) - before - halves or nowhere - asked)) or (_adds(text) and touches):
             yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
 
 
@@ -207,7 +226,8 @@ def _fewer(text: str) -> set[str]:
     what follows each."""
     found = _ASKED.search(text)
     parts = re.split(r"\s(?=-)", _NO_ARGUMENT.sub(" ", found[0]) if found else "")
-    return {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
+    fewer = {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
+    return fewer.union(*map(_FILES.findall, parts))
 
 
 def _unasked(text: str, tree: Tree) -> set[str]:
@@ -222,7 +242,8 @@ def _unasked(text: str, tree: Tree) -> set[str]:
 def _adds(text: str) -> bool:
     """Return True if a variable has pytest run fewer tests, or its value stands in the next line."""
     _, _, value = text.partition("PYTEST_ADDOPTS")
-    return bool(_FEWER.search(re.sub(r"[\"'=:]", " ", value)) or re.fullmatch(r":\s*([>|][-+]?)?", value))
+    asked = re.sub(r"[\"'=:]", " ", value)
+    return bool(_FEWER.search(asked) or _FILES.search(asked) or re.fullmatch(r":\s*([>|][-+]?)?", value))
 
 
 def _runs_tests(text: str) -> bool:
@@ -238,13 +259,13 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(lines, 1):
         text = line.strip()
         section = text if line.startswith("[") else section
-        if not line[:1].isspace() and (named := _KEY.match(line)):
+        if not line[:1].isspace() and (named := re.match(r"([\w-]+)\s*=", line)):
             key = named[1]
         is_told = of_commands or key.startswith(_TOLD) or _TASKS.fullmatch(section)
         if not text or text.startswith("#") or not is_told:
             goes_on = False
             continue
-        if found and len(found[-1][1]) < _LONGEST and (goes_on or text.startswith(_JOINED)):
+        if found and len(found[-1][1]) < _LONGEST and (goes_on or text.startswith(("|", "&&", ";"))):
             found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
         else:
             found.append((number, text))
@@ -278,18 +299,25 @@ class _Blocks:
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
-        self._latest: dict[int, tuple[range, bool, bool]] = {}
+        self._latest: dict[int, tuple[range, bool]] = {}
         """By the column where its text begins: looked for once, however many lines it has."""
 
-    def of(self, at: int) -> tuple[range, bool, bool]:
-        """Return the block of a line, True if it runs tests, and True if a pipe fails in it as its commands do."""
-        inner = self._indents[at][1]
+    def of(self, at: int, column: int | None = None) -> tuple[range, bool]:
+        """Return the block of a line, or of a column, and True if a pipe fails in it as its commands do."""
+        inner = self._indents[at][1] if column is None else column
         if inner not in self._latest or at not in self._latest[inner][0]:
             block = self._range(at, inner)
-            lines = self._lines[block.start : block.stop]
-            told = any(map(_runs_tests, lines)), any("pipefail" in line for line in lines)
-            self._latest[inner] = (block, *told)
+            self._latest[inner] = (block, any("pipefail" in self._lines[index] for index in block))
         return self._latest[inner]
+
+    def steps(self, at: int) -> range:
+        """Return the steps beside the one that checks out a `ref:`; none if it does so in a folder by itself."""
+        above = range(at, max(-1, at - _MOST_THEN), -1)
+        first = next((each for each in above if self._lines[each].lstrip().startswith("- ")), at)
+        with_it = self.of(at)[0][:_MOST_THEN]
+        if any(map(_ELSEWHERE.match, (self._lines[index] for index in with_it))):
+            return range(0)
+        return self.of(first, self._indents[first][0])[0]
 
     def _range(self, at: int, inner: int) -> range:
         lines, depth = self._lines, self._indents
@@ -298,7 +326,9 @@ class _Blocks:
             return not lines[index].strip() or (depth[index][0] >= inner and lines[index][0] != "[")
 
         first = last = at
-        while depth[first][0] >= inner and first > 0 and (is_in(first - 1) or 0 < inner == depth[first - 1][1]):
+        while lines[first][:1] != "[" and depth[first][0] >= inner and first > 0:
+            if not (is_in(first - 1) or 0 < inner == depth[first - 1][1]):
+                break
             first -= 1
         while last + 1 < len(lines) and is_in(last + 1):
             last += 1
@@ -307,11 +337,8 @@ class _Blocks:
 
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
-
-    def count(tree: Tree, path: str) -> int:
-        return sum(_runs_tests(command) for _, command in _commands(path, _text(tree, path).splitlines()))
-
-    more = {path: count(tree, path) - count(base.tree, path) for path in filter(is_workflow, base.differing)}
+    paths = filter(is_workflow, base.differing)
+    more = {path: len(_told(tree, path, _RUNS_TESTS)) - len(_told(base.tree, path, _RUNS_TESTS)) for path in paths}
     if any(more[path] < 0 and path.endswith(_YAML) for path in more):
         started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(_YAML))
         for path in more:  # a script or target that nothing names takes the place of no step

@@ -29,6 +29,12 @@ GITLAB = "test:\n  stage: test\n  script:\n    - pytest\n"
 HOOK = "repos:\n  - repo: local\n    hooks:\n      - id: tests\n        entry: pytest\n        language: system\n"
 NOX = "@nox.session\ndef tests(session):\n    session.install('pytest')\n    session.run(\"pytest\")\n"
 NEGATED = "          if ! pytest; then\n            echo failed\n"
+NIGHTLY = "  nightly:\n    continue-on-error: true\n    steps:\n      - run: pytest -W error\n"
+STRICT = "    env:\n      PYTHONOPTIMIZE: 1\n"
+OTHER = "      - uses: actions/checkout@v4\n        with:\n          {}\n"
+BESIDE = "repository: a/b\n          ref: v1\n          path: b"
+LATE = JOB.replace("- run: pytest\n", "- run: pytest\n        if: always() && 1\n")
+PAIR = '\n          - python: "3.11"\n            os: a\n'
 SCRIPT = "set -e\npython -m pytest tests\n"
 
 
@@ -149,6 +155,7 @@ def found(path: str, old: str, new: str) -> list[str]:
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest --sw\n")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest src/unit\n")),
         (CI, JOB, JOB.replace("    steps", '    env:\n      PYTEST_ADDOPTS: "-k a"\n    steps')),
+        (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: tests/a.py\n    steps")),
         (CI, JOB, JOB.replace("    steps", "    env:\n      PYTEST_ADDOPTS: >-\n        -k a\n    steps")),
         (
             CI,
@@ -177,6 +184,20 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("Dockerfile", "RUN pytest\n", "RUN pytest || true\n"),
         ("tox.ini", TOX, f"{TOX}ignore_outcome = 1\n"),
         ("noxfile.py", NOX, NOX.replace("    session.run", "    session.skip('x')\n    session.run")),
+        (CI, JOB.replace("pytest", "./test.sh"), JOB.replace("pytest", "pytest || true")),
+        (
+            CI,
+            JOB.replace("pytest", "|\n          spin check"),
+            JOB.replace("pytest", "|\n          pytest || true"),
+        ),
+        (CI, JOB, "jobs:\n" + NIGHTLY.replace(" -W error", "") + JOB[6:]),
+        ("GNUmakefile", "", MAKE.replace("pytest\n", "pytest || true\n")),
+        (
+            CI,
+            CHECKED_OUT,
+            CHECKED_OUT.replace("v4\n", "v4\n        with:\n          path: .\n          ref: v1\n"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: bash -l {0}\n")),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", **{"success" + "_codes": [0, 1]}')),
     ],
 )
@@ -258,6 +279,41 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ),
         (".gitlab-ci.yml", "", f"{GITLAB}  rules:\n    - if: $CI_COMMIT_TAG\n"),
         (".gitlab-ci.yml", GITLAB, f"{GITLAB}  artifacts:\n    when: always\n  after_script:\n    - cat log\n"),
+        (CI, JOB, f"{JOB}{NIGHTLY}"),
+        (CI, JOB, f"{JOB}{NIGHTLY.replace('pytest -W error', 'pytest tests || true')}"),
+        (".github/workflows/nightly.yml", "", f"jobs:\n{NIGHTLY}".replace("nightly:\n", f"nightly:\n{STRICT}")),
+        (CI, CHECKED_OUT, f"{CHECKED_OUT}  docs:\n    steps:\n{OTHER.format('ref: gh-pages')}"),
+        (CI, CHECKED_OUT, CHECKED_OUT.replace("      - run: pip", f"{OTHER.format(BESIDE)}      - run: pip")),
+        (CI, MATRIX, MATRIX.replace("    steps", f"        extras: ['']\n        exclude:{PAIR}    steps")),
+        (
+            CI,
+            MATRIX,
+            MATRIX.replace(
+                "    steps", f"        os: [\n          a,\n        ]\n        exclude:{PAIR}    steps"
+            ),
+        ),
+        (
+            CI,
+            MATRIX,
+            MATRIX.replace("    steps", f"        include:\n{ITEM}{LENIENT.replace('||', '&& true ||')}    steps"),
+        ),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: tox -- ${{ matrix.a.b || matrix.a }}\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: cd `mktemp -d` && pytest --pyargs a\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: make test ARGS=$(tox_args)\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: micromamba-shell {0}\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest tests\n      - run: pytest src/unit\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -m 'not a'\n      - run: pytest -m a\n")),
+        (
+            CI,
+            LATE,
+            LATE.replace("      - run: pip", "      - run: date\n        if: always() && 1\n      - run: pip"),
+        ),
+        ("tox.ini", TOX.replace("tests", "tests/a.py"), TOX.replace("tests", "-n auto tests/a.py")),
+        ("tox.ini", TOX, f"{TOX}\n[testenv:docs]\nignore_outcome = true\ncommands = mkdocs build\n"),
+        ("Makefile", MAKE, f"SHELL=/bin/bash -eo pipefail\nMAKEFLAGS += --output-sync=target\n{MAKE}"),
+        ("scripts/run.sh", SCRIPT, f"{SCRIPT}set +e\n"),
+        ("script/test", "", "#!/bin/sh\npytest tests/test_slow.py || true\n"),
+        (".ci/environment.yml", "- python\n- pytest\n", "- python\n"),
         ("environment.yml", "- python=3.12\n- pytest\n", "- python=3.13\n- pytest\n"),
     ],
 )
