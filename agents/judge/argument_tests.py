@@ -61,7 +61,8 @@ def argument_tests(
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
-            made.append(_test(name, f"result = {call}", holds, preamble, said or "", before=before))
+            about = said if said and word == "unchanged" else ""  # `a new list, newest first` says more than new
+            made.append(_test(name, f"result = {call}", holds, preamble, about, before=before))
     return tuple(made)
 
 

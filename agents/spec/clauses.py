@@ -18,7 +18,7 @@ from ..syntax.source import statements
 from .asked import FENCE, FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
-from .sentences import QUOTED, sentences
+from .sentences import QUOTED, sentences, unchanged_apart
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -227,7 +227,8 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
         yield from _scenes(text)
         return
     for sentence in sentences(text):
-        yield from _raising_apart(sentence)
+        for part in unchanged_apart(sentence):
+            yield from _raising_apart(part)
 
 
 def _scenes(text: str) -> Iterator[str]:

@@ -203,6 +203,12 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
     _kind("a nested value", r"\bnested\b", _is_nested),
+    _kind(
+        "an item without a hash",
+        r"\b(?:un|non-?|not (?:be |necessarily )?)hashable\b",
+        lambda value: isinstance(value, list | tuple) and any(isinstance(each, list | dict) for each in value),
+        lambda value: [*value, [], []] if isinstance(value, list) else value,
+    ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 

@@ -61,6 +61,7 @@ def test_what_a_call_raises_there_is_for_other_tests() -> None:
     first, *_, last = argument_tests([Clause("Return a new list.")], [LIST])
     assert first.trusted
     assert first.source.startswith("def test_spec_says_new_1():\n    given = [2, 1]\n")
+    assert first.about == "", "of a new list, newest first, it shows no order"
     assert "result = f(given, 3)" in first.source
     assert [part in last.source for part in ("given = []", "except Exception", "result is not given")] == [
         True

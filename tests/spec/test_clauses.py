@@ -35,6 +35,15 @@ def test_sentences_parts_between_semicolons_and_list_items_are_clauses() -> None
     ]
 
 
+def test_that_an_argument_is_not_changed_is_a_clause_of_its_own() -> None:
+    assert texts("The list is not changed, and items need not be hashable.") == [
+        "The list is not changed",
+        "items need not be hashable",
+    ]
+    assert texts("The order stays, and leave xs as it was.") == ["The order stays", "leave xs as it was"]
+    assert len(texts("The order stays, and ties are broken by name.")) == 1
+
+
 def test_what_ends_a_sentence_within_quotes_or_brackets_ends_no_clause() -> None:
     assert len(texts('Write f(text: str) -> list[str] that splits after "a. B", "; " or (as. In) brackets.')) == 1
 
@@ -229,6 +238,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("It gives the one itself, not a copy.", ["“It gives the one itself, not a copy”"]),
         ("It may not use a loop.", []),
         ("Means are rounded.", ["“Means are rounded”"]),
+        ("Items need not be hashable.", ["an item without a hash"]),
         ("Later keys win.", ["“Later keys win”"]),
         ("A name that occurs once is a text.", ["“A name that occurs once is a text”"]),
         ("A right code starts the count again.", ["“A right code starts the count again”"]),
