@@ -13,6 +13,7 @@ from ..errors import GreenloopError, StorageFailed, UsageError
 from ..files import read_regular
 from ..records import Failure, Spec, UserModule, fingerprint
 from ..settings import Settings
+from ..spec.place import check_text
 from ..storage.atomic import write_atomically
 from ..storage.run_directory import RunDirectory
 from ..syntax.imports import USER_MODULE, split_imports
@@ -44,14 +45,16 @@ def check_package(directory: Path) -> None:
         raise UsageError(f"{directory} gives a package no name; choose another --package.")
     try:
         present = directory.exists() and any(directory.iterdir())
+        for name, digests in (_manifest(directory) if present else {}).items():
+            path = directory / name
+            if path.exists() and _fingerprint(path, directory) not in digests:
+                raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
     except OSError as error:
         raise UsageError(f"{directory} can't be read ({error.strerror}); choose another --package.") from error
-    if not present:
-        return
-    for name, digests in _manifest(directory).items():
-        path = directory / name
-        if path.exists() and fingerprint(read_regular(path, directory).decode("utf-8", "replace")) not in digests:
-            raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
+
+
+def _fingerprint(path: Path, directory: Path) -> str:
+    return fingerprint(read_regular(path, directory).decode("utf-8", "replace"))
 
 
 def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
@@ -184,7 +187,8 @@ def _manifest(directory: Path) -> dict[str, list[str]]:
         files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
         if any(Path(name).is_absolute() or ".." in Path(name).parts for name in files):
             raise ValueError("it leads out of the folder")
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        check_text("".join(files), str(directory / MANIFEST))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UsageError(
             f"{directory} has files that are not greenloop's; choose an empty folder for --package."
         ) from error

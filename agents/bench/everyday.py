@@ -66,7 +66,7 @@ def _read(path: Path) -> EverydayTask:
         return EverydayTask(
             path.stem, spec, reference, tests, tuple(_broken(found.get("broken"), spec, reference))
         )
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: {error}.") from error
 
 

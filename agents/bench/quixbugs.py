@@ -94,7 +94,7 @@ def _program(checkout: Path, name: str) -> Program:
             preamble, items = f"{needs_pytest}from {_MODULE} import {name}", _items_of_data(name, _text(data))
         else:
             preamble, items = _items_of_file(checkout, name)
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise UsageError(f"{checkout}: the items of {name} can't be read ({error}).") from error
     return Program(name, buggy, reference, preamble, items)
 

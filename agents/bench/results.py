@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import UsageError
+from ..files import contained, read_regular
 from ..records import Grade, Usage
 from ..storage.atomic import write_atomically
 from ..storage.json_form import dumped, loaded
@@ -72,15 +73,16 @@ class Journal:
     def __init__(self, directory: Path, plan: Mapping[str, object], *, again: bool = False) -> None:
         """Open or begin the measurement that `plan` describes; with `again` only the replies are kept.
 
-        Raises UsageError where the directory holds another measurement, or can't be written.
+        Raises UsageError where the directory holds another measurement, or can't be written, or a link leads out.
         """
         self.directory = directory
+        self._root = contained(directory)
         self.replies = directory / "replies"
         self._cells = directory / "cells"
         text = json.dumps(plan, indent=1, sort_keys=True) + "\n"
         try:
             path = directory / _PLAN_FILE
-            other = path.is_file() and path.read_text(encoding="utf-8") != text
+            other = self._kept(path) not in (None, text.encode())
             if again:
                 shutil.rmtree(self._cells, ignore_errors=True)
             elif other:
@@ -90,32 +92,39 @@ class Journal:
                 )
             if other:
                 (directory / _PROOF_FILE).unlink(missing_ok=True)
-            write_atomically(path, text)
+            write_atomically(path, text, self._root)
         except OSError as error:
             raise UsageError(f"{directory} can't be written ({error.strerror}); choose another --out.") from error
 
     @property
     def proof(self) -> str | None:
         """The sentence that shows that the hidden tests can be relied on; None until it was shown here."""
-        path = self.directory / _PROOF_FILE
-        return path.read_text(encoding="utf-8").strip() if path.is_file() else None
+        kept = self._kept(self.directory / _PROOF_FILE)
+        return None if kept is None else kept.decode("utf-8", "replace").strip()
 
     @proof.setter
     def proof(self, sentence: str) -> None:
-        write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n")
+        write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n", self._root)
 
     def find(self, task_id: str, strategy: str, seed: int) -> TaskResult | None:
         """Return the result kept for this cell; None where there is none, or its file is damaged."""
         try:
-            found: TaskResult = loaded(TaskResult, self._path(task_id, strategy, seed).read_bytes())
-        except (FileNotFoundError, ValueError):
+            found: TaskResult = loaded(TaskResult, self._kept(self._path(task_id, strategy, seed)) or b"")
+        except ValueError:
             return None
         return found if found.task_id == task_id else None
 
     def add(self, result: TaskResult) -> None:
-        """Keep `result`. Raises OSError."""
+        """Keep `result`. Raises UsageError for a link out of the directory, and OSError."""
         path = self._path(result.task_id, result.strategy, result.seed)
-        write_atomically(path, dumped(result, indent=1) + "\n")
+        write_atomically(path, dumped(result, indent=1) + "\n", self._root)
+
+    def _kept(self, path: Path) -> bytes | None:
+        """Return the bytes of a file of the directory; None where there is none, or it is none of its own."""
+        try:
+            return read_regular(path, self._root)
+        except (OSError, UsageError):
+            return None
 
     def _path(self, task_id: str, strategy: str, seed: int) -> Path:
         name = re.sub(r"[^A-Za-z0-9-]+", "-", task_id)

@@ -15,6 +15,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import Interrupted, SandboxBroken
+from ..files import read_regular
 from ..settings import STRATEGIES, Count, Effort, Positive, SandboxName, Settings, Strategy
 from ..terminal.console import Console
 
@@ -144,7 +145,7 @@ def _measure(dataset: Dataset, options: Options) -> int:
     tasks = read_tasks(options.data, dataset)
     strategies = options.strategy or STRATEGIES
     plan = {
-        "data_sha256": hashlib.sha256(options.data.read_bytes()).hexdigest(),
+        "data_sha256": hashlib.sha256(read_regular(options.data)).hexdigest(),
         "strip_examples": options.strip_examples,
         "effort": options.effort,
         "temperature": options.temperature,
@@ -241,7 +242,7 @@ def seeded_bugs(*, options: RepairOptions) -> int:
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
         return HiddenTests(tasks, sandbox), seeded_tasks(tasks, verifier)
 
-    plan = {"data_sha256": _digest(options.data.read_text(encoding="utf-8"))}
+    plan = {"data_sha256": hashlib.sha256(read_regular(options.data)).hexdigest()}
     return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, _chosen(options), opened)
 
 

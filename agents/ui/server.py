@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..batch.reports.details import compared
 from ..batch.reports.page import part, policy, report_policy, template
 from ..errors import GreenloopError, UsageError
-from ..files import lines_of, open_regular, read_regular
+from ..files import contained, lines_of, open_regular, read_regular
 from ..jobs import Job, Jobs
 from ..records.approvals import ANSWERS, Decision
 from ..storage.json_form import cleaned
@@ -179,7 +179,7 @@ class Page:
         """
         root = self._jobs.settings.work_dir
         try:
-            text = await run_in_threadpool(read_regular, root / REPORT_FILE, root)
+            text = await run_in_threadpool(read_regular, root / REPORT_FILE, contained(root))
         except (OSError, UsageError) as error:
             return JSONResponse({"error": f"There is no report of a batch to be read here ({error})."}, 404)
         return HTMLResponse(text, headers={"Content-Security-Policy": f"sandbox allow-scripts; {report_policy()}"})

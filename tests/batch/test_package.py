@@ -105,6 +105,19 @@ def test_imports_of_modules_that_moved_follow_them(before: str, after: str) -> N
     assert with_imports(before, {"shapes": "mine.shapes"}) == after
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        *(json.dumps({"files": {name: ["x"]}}) for name in ("a\0", "a\ud800", ".", "a" * 3000, "../a")),
+    ],
+)
+def test_a_manifest_that_names_what_no_package_has_is_one_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / MANIFEST).write_text(text)
+    with pytest.raises(UsageError, match=r"choose another --package|choose an empty folder|is not text"):
+        check_package(tmp_path)
+
+
 def test_a_folder_that_a_kill_left_half_written_is_gone_on_with(tmp_path: Path) -> None:
     _write(tmp_path, {"a.py": "X = 1\n", "b.py": "Y = 1\n"})
     _write(tmp_path, {"a.py": "X = 2\n", "b.py": "Y = 2\n", "c.py": ""})

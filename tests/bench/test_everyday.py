@@ -102,6 +102,7 @@ def test_a_broken_reference_that_passes_is_named(verifier: Verifier) -> None:
     ("old", "new", "said"),
     [
         (FILE, "spec = ", "Invalid value"),
+        (FILE, "spec = " + "[" * 100_000, "recursion"),
         ('spec = "Write f(x) that returns x + 1."', "", "it has no text for spec"),
         ("[[broken]]", "[[other]]", "it has no [[broken]]"),
         ('new = "x"', "", "a [[broken]] needs clause, old and new"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -110,6 +111,36 @@ def test_a_proof_is_remembered(tmp_path: Path) -> None:
     assert made.proof is None
     made.proof = "The hidden tests pass every reference."
     assert journal(tmp_path).proof == "The hidden tests pass every reference."
+
+
+def test_what_is_no_file_of_the_measurement_is_not_read(tmp_path: Path) -> None:
+    made = journal(tmp_path)
+    made.add(FULL)
+    (file,) = kept(tmp_path)
+    for secret in ("proof.txt", "measurement.json"):
+        (tmp_path / secret).write_text("a key")
+        (tmp_path / "out" / secret).unlink(missing_ok=True)
+        (tmp_path / "out" / secret).symlink_to(tmp_path / secret)
+    assert journal(tmp_path).proof is None
+    assert (tmp_path / "measurement.json").read_text() == "a key"
+    for plant in (os.mkfifo, Path.mkdir):
+        file.unlink()
+        plant(file)
+        assert journal(tmp_path).find(FULL.task_id, FULL.strategy, FULL.seed) is None
+    (tmp_path / "out" / "measurement.json").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="holds another measurement"):
+        journal(tmp_path)
+
+
+@pytest.mark.parametrize("linked", ["cells", "cells/greenloop"])
+def test_no_result_is_written_through_a_link_out(tmp_path: Path, linked: str) -> None:
+    made = journal(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / linked).parent.mkdir(exist_ok=True)
+    (tmp_path / "out" / linked).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="link out of"):
+        made.add(FULL)
+    assert not any((tmp_path / "elsewhere").iterdir())
 
 
 def test_a_place_that_cannot_be_written_is_a_usage_error(tmp_path: Path) -> None:

@@ -10,8 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from agents.bench.quixbugs import Program, QuixBugsTests, outputs, read_programs, shown, without_docstring
-from agents.bench.quixbugs_inputs import inputs
+from agents.bench.quixbugs import (
+    Program,
+    QuixBugsTests,
+    outputs,
+    read_programs,
+    shown,
+    without_docstring,
+)
+from agents.bench.quixbugs_inputs import GENERATORS, inputs
 from agents.bench.repairs import of_one_item, open_verifier, seeded_tasks
 from agents.bench.tasks import read_tasks
 from agents.errors import UsageError
@@ -170,3 +177,13 @@ def test_a_folder_that_is_no_checkout_is_one_sentence(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "bench", "quixbugs", "--data", str(tmp_path))
     assert ended.returncode == 2
     assert "Traceback" not in ended.stderr
+
+
+def test_items_in_each_other_without_end_are_one_sentence(tmp_path: Path) -> None:
+    for folder in ("python_programs", "correct_python_programs", "json_testcases"):
+        (tmp_path / folder).mkdir()
+        for name in GENERATORS:
+            (tmp_path / folder / f"{name}.py").write_text("")
+            (tmp_path / folder / f"{name}.json").write_text("[" * 100_000)
+    with pytest.raises(UsageError, match=r"the items of .+ can't be read"):
+        read_programs(tmp_path)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agents.batch.reports import write_reports
+from agents.ui.session import report_key
 
 from ..batch.reports.batches import one_of_each, report
 from ..support.chromium import browser, needs_chromium
@@ -253,6 +254,24 @@ def test_a_report_of_ours_is_drawn_under_its_policy(
         seen.page.locator("#rows .id").first.wait_for()
         seen.page.get_by_label("Search").fill("LIST.jsonl")
         assert seen.page.locator("#rows .id").all_text_contents() == ["bad"]
+
+
+def test_a_work_directory_that_is_a_link_out_gets_no_page_and_shows_no_report(
+    tmp_path: Path, provider: Provider
+) -> None:
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    (elsewhere / "report.html").write_text("another's")
+    (folder := tmp_path / "folder").mkdir()
+    (folder / "work_dir").symlink_to(elsewhere)
+    ended = subprocess.run(
+        command("ui", "--model", "openai/gpt-4o"),
+        cwd=folder, env=environment(tmp_path, {"BROWSER": "true"}), capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 2
+    assert "link out of" in ended.stderr
+    assert [each.name for each in elsewhere.iterdir()] == ["report.html"]
+    with served(folder, provider) as server:
+        assert "link out of" in server.ask("GET", f"/report?key={report_key(server.key)}")[1]["error"]
 
 
 def test_a_report_that_is_a_link_or_a_fifo_is_refused(tmp_path: Path, provider: Provider) -> None:
