@@ -118,8 +118,11 @@ def absolute_path() -> list[str]:
 
 def forget_relative_path() -> None:
     """Leave in PATH of this process absolute entries alone, and not the working directory: libraries look for
-    programs (a browser, a compiler) by all of it."""
-    here = os.path.realpath(".")  # raises nothing where that is gone
+    programs (a browser, a compiler) by all of it. Raises UsageError where that directory is gone."""
+    try:
+        here = os.path.realpath(Path.cwd())
+    except OSError as error:
+        raise UsageError("The working directory is gone; change into one that exists.") from error
     os.environ["PATH"] = os.pathsep.join(each for each in absolute_path() if os.path.realpath(each) != here)
 
 

@@ -153,6 +153,17 @@ def test_no_library_finds_a_program_of_the_working_directory(
     assert (shutil.which("chromium"), shutil.which("xdg-open")) == (None, None)
 
 
+def test_a_working_directory_that_is_gone_is_one_sentence(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (gone := folder / "gone").mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    program = [sys.executable, str(ROOT / "main.py"), "show"]
+    ended = subprocess.run(program, capture_output=True, text=True)
+    monkeypatch.chdir(folder)
+    assert ended.returncode == 2
+    assert ended.stderr == "greenloop: The working directory is gone; change into one that exists.\n"
+
+
 def test_a_program_is_looked_for_by_absolute_paths_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place in (folder, folder / "bin", folder.parent):
         place.mkdir(exist_ok=True)

@@ -65,7 +65,10 @@ def conclude(
     return result.exit_code
 
 
-_OF_PATHS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR)
+_OF_PATHS = (
+    *(errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
+    *(errno.EISDIR, errno.ENXIO, errno.EROFS, errno.ENOSPC),
+)
 
 
 def unusable(error: OSError) -> UsageError:

@@ -100,12 +100,13 @@ def main(argv: list[str] | None = None) -> int:
     tokens = sys.argv[1:] if argv is None else argv
     if argv is None:
         repeat_signals()
-        forget_relative_path()
     for token in tokens:
         if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them
             Console().error(f"The argument {token[:200]!a} is not UTF-8; rename it, or write it so.")
             return UsageError.exit_code
     try:
+        if argv is None:
+            forget_relative_path()
         code = app(
             _specs_last(tokens or ["--help"]), exit_on_error=False, print_error=False, result_action="return_value"
         )

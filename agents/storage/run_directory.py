@@ -112,11 +112,14 @@ class RunDirectory:
         self.save(name, dumped(record, indent=2) + "\n")
 
     def load(self, name: str) -> str | None:
-        """A file of the run; None where it has none of the name. Raises UsageError for a link out of the run."""
+        """A file of the run; None where it has none of the name. Raises UsageError for a link out of the run, and
+        what can't be read."""
         try:
             return self._bytes(name).decode("utf-8", "replace")
         except FileNotFoundError:
             return None
+        except OSError as error:
+            raise UsageError(f"{self.path / name} can't be read ({error.strerror}).") from error
 
     def load_record(self, name: str, kind: type[Any]) -> Any:
         """The record of `kind` in a file of the run. Raises UsageError where it is missing or damaged."""

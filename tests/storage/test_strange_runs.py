@@ -54,13 +54,15 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def put(path: Path, secret: Path, kind: str) -> None:
-    """Put a link to the secret, or a pipe, in place of `path`."""
+    """Put a link to the secret, a pipe, a folder or a socket in place of `path`."""
     path.unlink(missing_ok=True)
     if kind == "link":
         path.symlink_to(secret)
         assert path.read_text() == SECRET, "control: a plain read follows it"
+    elif kind == "socket":
+        os.mknod(path, stat.S_IFSOCK | 0o600)
     else:
-        os.mkfifo(path)
+        (Path.mkdir if kind == "folder" else os.mkfifo)(path)
 
 
 READ: dict[str, Callable[[RunDirectory], object]] = {
@@ -75,11 +77,11 @@ READ: dict[str, Callable[[RunDirectory], object]] = {
 
 
 @pytest.mark.parametrize("name", READ)
-@pytest.mark.parametrize("kind", ["link", "pipe"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "socket"])
 @pytest.mark.timeout(20)
 def test_a_file_that_is_none_of_the_run_is_refused(run: RunDirectory, secret: Path, name: str, kind: str) -> None:
     put(run.path / name, secret, kind)
-    with pytest.raises(UsageError, match=r"a link out of|no regular file"):
+    with pytest.raises(UsageError, match=r"a link out of|no regular file|can't be read|no run in"):
         READ[name](run)
 
 
