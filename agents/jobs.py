@@ -14,6 +14,7 @@ from typing import Any
 
 from .errors import GreenloopError, Interrupted, UsageError
 from .events import Answered, Asked, Event, Note, Ruled, RunStarted, ignore_event
+from .files import contained
 from .healing.run import HealOptions, run_heal
 from .records import RunRecord, RunResult, Spec, SpecLimits
 from .records.approvals import Decision, Proposal
@@ -244,7 +245,7 @@ class Jobs:
         """The directory of the run of that very name, which is looked up and never joined to a path; while a new
         attempt at it is under way here, the attempt's.
 
-        Raises UsageError where there is none. A run of this server may have none yet.
+        Raises UsageError where there is none, or it is a link out. A run of this server may have none yet.
         """
         found = [each for each in runs_in(self.settings.work_dir) if each.path.name == run]
         if not found and run not in self._jobs:
@@ -252,6 +253,7 @@ class Jobs:
                 f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal."
             )
         directory = found[0] if found else RunDirectory(self.settings.work_dir / "runs" / run)
+        contained(directory.path, contained(self.settings.work_dir))
         job = self._jobs.get(run)
         under_way = job is not None and not job.future.done() and directory.attempt.exists
         return directory.attempt if under_way else directory

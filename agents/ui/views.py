@@ -109,13 +109,14 @@ def _run_document(run: RunDirectory, job: Job | None) -> Json:
 
 def calls_document(jobs: Jobs, name: str) -> Json:
     """The recorded calls of a run, the last ones in full, oldest first. Raises UsageError."""
-    paths = sorted(jobs.directory(name).replies.glob("*/*.json"), key=lambda path: path.lstat().st_mtime)
-    return {"calls": [call for path in paths[-MOST_CALLS:] if (call := _call(path)) is not None]}
+    run = jobs.directory(name)
+    paths = sorted(run.replies.glob("*/*.json"), key=lambda path: path.lstat().st_mtime)
+    return {"calls": [call for path in paths[-MOST_CALLS:] if (call := _call(path, run.path)) is not None]}
 
 
-def _call(path: Path) -> Json | None:
+def _call(path: Path, root: Path) -> Json | None:
     try:
-        document = json.loads(read_regular(path))
+        document = json.loads(read_regular(path, root))
         request, reply = document["request"], document["reply"]
         return {
             "title": clean(f"{request['role']}: {request['purpose']}"),

@@ -236,6 +236,19 @@ def test_the_page_shows_nothing_of_a_run_that_hides_or_reorders(run: RunDirector
         assert not re.search(r"\\u(001b|202e)", json.dumps(shown).replace(r"\\u", "")), shown
 
 
+def test_the_page_shows_nothing_from_behind_a_link_of_a_run(run: RunDirectory, tmp_path: Path) -> None:
+    elsewhere = RunDirectory(tmp_path / "another")
+    elsewhere.write(record())
+    ReplyStore(elsewhere.replies, "m").save(REQUEST, REPLY)
+    jobs = Jobs(Settings(work_dir=run.path.parents[1]))
+    run.replies.symlink_to(elsewhere.replies)
+    assert list(run.replies.glob("*/*.json")), "the control: a listing follows it"
+    assert calls_document(jobs, run.path.name) == {"calls": []}
+    (run.path.parent / "linked").symlink_to(elsewhere.path)
+    with pytest.raises(UsageError, match="a link out of"):
+        jobs.directory("linked")
+
+
 def test_an_example_that_is_no_python_is_one_sentence(run: RunDirectory, tmp_path: Path) -> None:
     spec = replace(record().spec, examples=(Example("f(x) for", ""),))
     run.append(round_with(Dispute("t", "f(1)", ("1", "2"))))
