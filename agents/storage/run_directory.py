@@ -112,8 +112,7 @@ class RunDirectory:
         self.save(name, dumped(record, indent=2) + "\n")
 
     def load(self, name: str) -> str | None:
-        """A file of the run; None where it has none of the name. Raises UsageError for a link out of the run, and
-        what can't be read."""
+        """A file of the run; None where it has none of the name. Raises UsageError where it can't be read."""
         try:
             return self._bytes(name).decode("utf-8", "replace")
         except FileNotFoundError:
@@ -214,9 +213,8 @@ class RunDirectory:
         own = name.split("/")[0] in _RESULT
         if own and self.is_attempt:
             return self.path / _ATTEMPT / name
-        if own and (adopted := self.path / _ADOPTED / name).exists():
-            return adopted
-        return self.path / name
+        adopted = self.path / _ADOPTED / name
+        return adopted if own and adopted.exists() else self.path / name
 
     def _inside(self, name: str) -> Path:
         return contained(self.path / name, contained(self.path))
