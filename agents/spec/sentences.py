@@ -12,8 +12,6 @@ _END = re.compile(
 )
 _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
 """`push(x) adds`: of the methods in a list each is a part of its own."""
-
-
 _UNCHANGED = re.compile(
     r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
     r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} as (?:it|they)\b",
@@ -24,9 +22,12 @@ _UNCHANGED = re.compile(
 def unchanged_apart(sentence: str) -> list[str]:
     """Return a sentence, in two where it says of arguments that they are not changed, and something else: what
     shows the one says nothing of the other."""
-    before, joined, after = sentence.rpartition(", and ")
-    apart = joined and bool(_UNCHANGED.search(before)) != bool(_UNCHANGED.search(after))
-    return [before, after] if apart else [sentence]
+    masked = QUOTED.sub(lambda match: "x" * len(match[0]), sentence)
+    joined = masked.rfind(", and ")
+    parts = [sentence[: max(joined, 0)], sentence[joined + len(", and ") :]]
+    within = masked.count("(", 0, len(parts[0])) - masked.count(")", 0, len(parts[0]))
+    apart = joined > 0 and not within and len({bool(_UNCHANGED.search(each)) for each in parts}) == 2
+    return parts if apart else [sentence]
 
 
 def sentences(text: str) -> Iterator[str]:
