@@ -14,7 +14,8 @@ _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
 """`push(x) adds`: of the methods in a list each is a part of its own."""
 _UNCHANGED = re.compile(
     r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
-    r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} as (?:it|they)\b",
+    r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} (?:alone\b|as (?:it|they)\b)"
+    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter)",
     re.IGNORECASE,
 )
 

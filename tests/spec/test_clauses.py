@@ -41,6 +41,10 @@ def test_that_an_argument_is_not_changed_is_a_clause_of_its_own() -> None:
         "items need not be hashable",
     ]
     assert texts("The order stays, and leave xs as it was.") == ["The order stays", "leave xs as it was"]
+    assert needs("Write f(a, b). What is in both comes out once, and neither list is changed.") == {
+        "What is in both comes out once": ["“What is in both comes out once”"],
+        "neither list is changed": ["“neither list is changed”"],
+    }
     for whole in ("The order stays, and ties go by name.", "It leaves xs as it is (rows, and the others)."):
         assert len(texts(whole)) == len(texts(f"{whole} 'a, and b' stays unchanged.")) - 1 == 1
 
