@@ -245,9 +245,9 @@ def _changed_name(node: ast.AST) -> str:
             | ast.Assign(targets=[ast.Subscript(value=place)])
             | ast.AugAssign(target=ast.Subscript(value=place))
         ):
-            match place:
-                case ast.Call(func=ast.Attribute(value=place, attr="setdefault")):
-                    pass
+            owner = place.func if isinstance(place, ast.Call) else None
+            if isinstance(owner, ast.Attribute) and owner.attr == "setdefault":
+                place = owner.value
             while isinstance(place, ast.Subscript):  # a row of it
                 place = place.value
             return place.id if isinstance(place, ast.Name) else ""

@@ -257,9 +257,8 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         before, after = sentence[: raising.start()], sentence[raising.start() :]
     elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""
-    joined = (
-        not raising and ", " in before and after.startswith("and ")
-    )  # `if it is full, the oldest goes, and ...`
+    # `if it is full, the oldest goes, and an odd one is a ValueError`
+    joined = not raising and ", " in before and after.startswith("and ")
     if before and (joined or not _CONDITION_FIRST.match(sentence)):
         yield before.rstrip(" ,;.")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))

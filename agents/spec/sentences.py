@@ -23,7 +23,7 @@ _UNCHANGED = re.compile(
 def unchanged_apart(sentence: str) -> list[str]:
     """Return a sentence, in two where it says of arguments that they are not changed, and something else: what
     shows the one says nothing of the other."""
-    masked = QUOTED.sub(lambda match: "x" * len(match[0]), sentence)
+    masked = _masked(sentence)
     joined = masked.rfind(", and ")
     parts = [sentence[: max(joined, 0)], sentence[joined + len(", and ") :]]
     within = masked.count("(", 0, len(parts[0])) - masked.count(")", 0, len(parts[0]))
@@ -31,9 +31,14 @@ def unchanged_apart(sentence: str) -> list[str]:
     return parts if apart else [sentence]
 
 
+def _masked(text: str) -> str:
+    """Return a text of the same length in which quotations hold no mark."""
+    return QUOTED.sub(lambda match: "x" * len(match[0]), text)
+
+
 def sentences(text: str) -> Iterator[str]:
     """Yield the parts of `text`; what ends one within quotes or brackets ends none."""
-    masked = QUOTED.sub(lambda match: "x" * len(match[0]), text)
+    masked = _masked(text)
     place = seen = depth = 0
     for end in _END.finditer(masked):
         part, seen = masked[seen : end.start()], end.start()
