@@ -11,6 +11,7 @@ from itertools import islice
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
+from ..syntax.checks import checks_in
 from ..syntax.collection import last_name
 from ..syntax.literals import literal_value
 from ..syntax.source import statements
@@ -31,6 +32,8 @@ class Used:
     answered: tuple[str, ...]
     """The texts but for those in calls that are to raise."""
     about: str = ""
+    repeated: bool = False
+    """All that it checks is said by an example that stands before its clause."""
 
     def meets(self, need: Need) -> bool:
         """Return True if the test uses what is needed."""
@@ -45,8 +48,8 @@ class Used:
                 wanted = str(ast.literal_eval(need.value))
                 return any(wanted in text for text in self.answered)
             case "test":
-                gives = not need.giving or ast.literal_eval(need.giving) in self.expected
-                return need.value == self.about and gives
+                shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
+                return need.value == self.about and shown
             case "input":
                 return any(map(BY_NAME[need.value].has, self.values))
             case "value":
@@ -106,9 +109,11 @@ def clause_checks(
     """Return for each clause what the tests that count say of it; `contested` ones make it open.
 
     A clause in which a rule finds nothing to look for is held by every test that counts; of two that name one
-    exception each needs a test of its own.
+    exception each needs a test of its own. A test that was asked for a rule and repeats an example that
+    stands before it does not hold that rule.
     """
-    counts = [used_by(test) for test in counting]
+    earlier = {clause.text: clause.earlier for clause in clauses}
+    counts = [replace(used_by(test), repeated=_repeats(test, earlier.get(test.about, ()))) for test in counting]
     doubts = [used_by(test) for test in contested]
     found = []
     shared = _without_a_raise_of_their_own(clauses, counts)
@@ -124,6 +129,15 @@ def clause_checks(
         line = line_for(missing[0], [*counting, *contested], called) if missing else ""
         found.append(ClauseCheck(clause.text, len(about), missing, is_open, line))
     return tuple(found)
+
+
+def _repeats(test: Test, examples: Sequence[str]) -> bool:
+    """Return True if `examples` state all that `test` checks, and it holds values that its clause does not."""
+    mine = checks_in(test.source, test.preamble)
+    if not mine or not {check for example in examples for check in checks_in(example)}.issuperset(mine):
+        return False
+    parts = [node for check in mine for node in ast.walk(ast.parse(f"{check.call}\n{check.value}"))]
+    return not all(str(node.value) in test.about for node in parts if isinstance(node, ast.Constant))
 
 
 def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Used]) -> list[Clause]:

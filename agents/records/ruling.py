@@ -92,6 +92,8 @@ class Clause:
 
     text: str
     needs: tuple[Need, ...] = ()
+    earlier: tuple[str, ...] = ()
+    """The examples, as code, that stand before it: they show what another sentence says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from keyword import iskeyword
 
-from ..records import Clause, Need, Spec
+from ..records import Clause, Example, Need, Spec
+from ..syntax.checks import checks_in
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
 from .asked import FENCE, FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
-from .sentences import QUOTED, sentences, unchanged_apart
+from .rules import ASSUMED, BOUND, NO_RAISE, rule_need
+from .sentences import QUOTED, apart, sentences
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -47,7 +49,8 @@ _BESIDE_A_RAISE = re.compile(
     r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
 )
 _ANSWERS = re.compile(
-    r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written)\b"
+    r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written"
+    r"|(?:result|answer|output) is)\b"
 )
 _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
@@ -60,12 +63,6 @@ _EXCEPTION = re.compile(
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
 """By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
-_NO_RAISE = re.compile(
-    r"\b(?:never|without|not)\s+(?:(?:be|to|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
-    r"|n't\s+(?:(?:be|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
-    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
-    re.IGNORECASE,
-)
 _NO_ERROR = re.compile(r",?(?: but| and)? no (?:error|exception)(?: either)?\Z", re.IGNORECASE)
 """Beside what happens instead: `the default is returned, no exception`."""
 _DENIED = re.compile(
@@ -76,47 +73,8 @@ _SO_DO = re.compile(r"\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|wh
 _RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
 """`raise it for anything else`: the exception that was named last."""
 _BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
-_RULE = re.compile(
-    r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
-    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
-    r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
-    r"|^(?:with|for|in|from|under|after) (?:an?|the|\d)\b[^,;]{1,40}(?:,| it | the )"
-    r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
-    r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
-    r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
-    r"|fewer|fewest|exactly|unknown|twice|among|both (?:directions|sides|ways)|first in"
-    r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
-    r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
-    r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
-    r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
-    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
-    re.IGNORECASE,
-)
-"""Words of a clause that says more than what the code is for: a test has to be written for it."""
-_RESULT = re.compile(
-    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
-)
-"""Words of a rule that no kind of input alone shows."""
 _PART = re.compile(r"\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b", re.I)
-_GIVING = re.compile(
-    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
-    r"|exits? with (?:exit )?(?:code|status))\s+"
-    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
-)
-_OF_THE_CODE = re.compile(
-    r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
-    r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
-    r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
-    r"(?: inclusive)?\Z",
-    re.IGNORECASE,
-)
-"""Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
-_BOUND = re.compile(
-    r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)"
-)
-"""`n < 1 returns []`."""
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
 """`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
@@ -129,13 +87,14 @@ _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
 _NOT_TESTED = _BUILTIN - _ASKED
-_ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
 
 
 def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order; headings, examples and code are none."""
     found: list[Clause] = []
     raised = named = ""
+    whole = _squeezed(spec.text)
+    placed = [(each.code, place) for each in spec.examples if (place := _place(each, whole)) >= 0]
     for number, text in enumerate(dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))):
         said = without_headers(text)
         if not _is_example(said, spec):
@@ -144,21 +103,30 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
-            untestable = _OF_THE_CODE.search(said) or _NO_RAISE.search(said) or _ASSUMED.match(said)
-            giving = _GIVING.search(said)
-            scene = not raised and all(step in said for step in ("Given ", "When ", "Then "))
-            rule = giving or _BOUND.match(said) or _RULE.search(QUOTED.sub(" ", said))
-            alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
-            if scene or (number and rule and alone and not untestable):
-                needs = (*needs, Need("test", text, giving=giving[1] if giving and not scene else ""))
-            found.append(Clause(text, needs))
+            here = whole.find(_squeezed(text))
+            earlier = tuple(code for code, place in placed if place < here)
+            exemplified = len(earlier) < len(placed)
+            rule = rule_need(text, said, needs, first=not number, exemplified=exemplified)
+            found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split()).replace('"', "'")
+
+
+def _place(example: Example, whole: str) -> int:
+    """Return where `example` stands in `whole`, a squeezed text: its call, or the end of its line; -1 without."""
+    checks = checks_in(example.code)
+    place = whole.rfind(_squeezed(checks[-1].call)) if checks else -1
+    line = _squeezed(example.source_line)
+    return place if place >= 0 or line not in whole else whole.find(line) + len(line)
 
 
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if nothing is said beside calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
-    if any(name != entry for name in _METHOD.findall(said)) or _BOUND.match(said):
+    if any(name != entry for name in _METHOD.findall(said)) or BOUND.match(said):
         return False
     name = re.escape(entry) if entry else r"[a-z_]\w*+(?=\([^)])"
     called = rf"(?<![\w.])(?:{name}|{'|'.join(MAKERS)}|\w++\.[\w.]++)\("
@@ -227,7 +195,7 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
         yield from _scenes(text)
         return
     for sentence in sentences(text):
-        for part in unchanged_apart(sentence):
+        for part in apart(sentence):
             yield from _raising_apart(part)
 
 
@@ -258,7 +226,7 @@ def _raising_apart(sentence: str) -> Iterator[str]:
     elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""
     # `if it is full, the oldest goes, and an odd one is a ValueError`
-    joined = not raising and ", " in before and after.startswith("and ")
+    joined = not raising and after.startswith("and ")
     if before and (joined or not _CONDITION_FIRST.match(sentence)):
         yield before.rstrip(" ,;.")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
@@ -272,11 +240,11 @@ def _raising_apart(sentence: str) -> Iterator[str]:
 
 def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     """Yield the needs of a clause that raises the exception `meant`, if any, where it names none."""
-    if _ASSUMED.match(said):
+    if ASSUMED.match(said):
         return
     quoted = [match[0] for match in QUOTED.finditer(said)]
     exceptions = _EXCEPTION.findall(_BASE.sub(" ", said)) or filter(None, [meant])
-    raised = [] if _NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
+    raised = [] if NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
     words = QUOTED.sub(" ", said.replace("`None`", "None"))
     if raised:
         words = re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1]

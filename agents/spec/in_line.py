@@ -52,6 +52,10 @@ MISTAKE = re.compile(
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
+_OTHER_CASE = re.compile(
+    r"\s*(?:if|when|for|with|without|in|on|where|unless|otherwise)\b[^\ue000-\ue800]*\Z", re.IGNORECASE
+)
+"""A sentence of another case, without an example: its `instead` says what comes in place of the usual."""
 _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
@@ -91,9 +95,10 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         before, _, after = prose.partition(call)
         prose = before + mark + (after.replace(assertion.stated, _STATED, 1) if assertion else after)
     prose = _CONTRAST.sub(_STATED, prose)
-    if MISTAKE.search(prose):
+    said = [*sentences(prose)]
+    if any(MISTAKE.search(each.replace(" instead", "") if _OTHER_CASE.match(each) else each) for each in said):
         return []
-    doubtful = [*map(_doubtful, sentences(prose))]
+    doubtful = [*map(_doubtful, said)]
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)

@@ -19,16 +19,38 @@ _UNCHANGED = re.compile(
     re.IGNORECASE,
 )
 
+VERB = re.compile(
+    r"\b(?:(?:is|are|was|were|has|have|must|may|can|will|do|does|should|count|stay|keep|go|get|come|become|follow|end|belong"
+    r"|appear|contain|begin|raise|return|remain|start|win|give|make|mean|stand|take)"
+    r"|(?:rais|giv|leav|becom|com|us|tak|remov|mak|mov|begin|count|stay|keep|follow|start|end|get|belong|matter|appear"
+    r"|contain|win|mean|rotat|add|set|fail|need|cost|show|stand|return|yield|go)e?s)\b"
+)
+_STATES = re.compile(
+    rf"(?!you\b|{VERB.pattern})(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}",
+    re.IGNORECASE,
+)
+"""Its subject, and a verb."""
+_NEAR = 300
+"""Characters of a part that are looked at."""
+_CASE = re.compile(r"(?:if|when|whenever|for|with|without|where|unless|on|given|you (?:can|may))\b", re.IGNORECASE)
 
-def unchanged_apart(sentence: str) -> list[str]:
-    """Return a sentence, in two where it says of arguments that they are not changed, and something else: what
-    shows the one says nothing of the other."""
+
+def apart(sentence: str) -> Iterator[str]:
+    """Yield the parts of a sentence that `, and` joins, where each says something on its own, or one alone speaks
+    of arguments that are not changed: what shows the one says nothing of the other."""
     masked = _masked(sentence)
-    joined = masked.rfind(", and ")
-    parts = [sentence[: max(joined, 0)], sentence[joined + len(", and ") :]]
-    within = masked.count("(", 0, len(parts[0])) - masked.count(")", 0, len(parts[0]))
-    apart = joined > 0 and not within and len({bool(_UNCHANGED.search(each)) for each in parts}) == 2
-    return parts if apart else [sentence]
+    place = seen = depth = 0
+    for end in re.finditer(", and ", masked):
+        depth += masked.count("(", seen, end.start()) - masked.count(")", seen, end.start())
+        seen = end.start()
+        before = masked[max(place, seen - _NEAR) : seen]
+        after = masked[end.end() : end.end() + _NEAR].split(", and ")[0]
+        unchanged = {bool(_UNCHANGED.search(each)) for each in (before, after)}
+        case = _CASE.match(masked, place) and not _CASE.match(after)
+        if not depth and (len(unchanged) == 2 or (VERB.search(before) and _STATES.match(after) and not case)):
+            yield sentence[place:seen]
+            place = end.end()
+    yield sentence[place:]
 
 
 def _masked(text: str) -> str:

@@ -161,6 +161,23 @@ def test_a_rule_without_a_word_to_look_for_is_held_by_a_test_that_was_asked_for_
     assert checked(TIES, replace(UPPER, about=TIES.text)).standing == "held by 1 test"
 
 
+@pytest.mark.parametrize(
+    ("spec", "standing"),
+    [
+        ("f(text) counts. f('IV') == 4. {}.", "nothing checks this"),
+        ("f(text) counts. {}. f('IV') == 4.", "held by 1 test"),
+        ("f(text) counts. f('IV') == 4. {}, which IV and 4 show.", "held by 1 test"),
+        ("f(text) counts. f('IV') == 4. {}, it is 4.", "held by 1 test"),
+        ("f(text) counts. f('VI') == 6. {}.", "held by 1 test"),
+    ],
+)
+def test_a_test_that_repeats_an_example_holds_no_rule_that_comes_after_it(spec: str, standing: str) -> None:
+    given = read_spec(spec.format("If no hint is there"), origin="argument")
+    (rule,) = [clause for clause in clauses(given) if "hint" in clause.text]
+    again = replace(UPPER, id="test_part_1", about=rule.text)
+    assert checked(rule, replace(UPPER, origin="spec"), again).standing == standing
+
+
 def test_a_rule_that_ends_in_a_value_is_held_by_a_test_that_expects_it() -> None:
     (clause,) = clauses(read_spec("f(x) doubles x.\n\nIf the result would be odd, it is 7.", origin="argument"))[
         1:

@@ -45,8 +45,38 @@ def test_that_an_argument_is_not_changed_is_a_clause_of_its_own() -> None:
         "What is in both comes out once": ["“What is in both comes out once”"],
         "neither list is changed": ["“neither list is changed”"],
     }
-    for whole in ("The order stays, and ties go by name.", "It leaves xs as it is (rows, and the others)."):
+    for whole in ("The order stays, and so on.", "It leaves xs as it is (rows, and the others)."):
         assert len(texts(whole)) == len(texts(f"{whole} 'a, and b' stays unchanged.")) - 1 == 1
+
+
+def test_parts_that_say_something_on_their_own_are_clauses_of_their_own() -> None:
+    assert texts("Equal ones count once, and the result is None if there is no second.") == [
+        "Equal ones count once",
+        "the result is None if there is no second",
+    ]
+    assert len(texts("With n = 0 the result is empty, and if n is larger the whole list is returned.")) == 2
+    for whole in (
+        "If n is 0 the result is empty, and the list is returned.",
+        "It takes the first line, and returns it.",
+        "Spaces, tabs, and newlines are removed.",
+        "It is a pair (first, and the rest is second).",
+        "It sorts by name, and you may assume names are short.",
+    ):
+        assert texts(whole) == [whole[:-1]]
+
+
+def test_a_sentence_is_a_rule_unless_an_example_stands_after_it() -> None:
+    rule = "Letters go round"
+    assert needs(f"Write f(text: str) that turns text. f('a') == 'b'. {rule}.")[rule] == [f"“{rule}”"]
+    assert needs(f"Write f(text: str) that turns text. {rule}. f('a') == 'b'.")[rule] == []
+    for other in (
+        "Keys are strings.",
+        "Sorting is not needed.",
+        "We have many of them.",
+        "See https://a.b/c-is-d.",
+    ):
+        found = needs(f"Write f(text: str) that turns text. f('a') == 'b'. {other}")
+        assert not any(list(found.values())[1:])
 
 
 def test_what_ends_a_sentence_within_quotes_or_brackets_ends_no_clause() -> None:
@@ -147,7 +177,7 @@ def test_docstrings_of_methods_speak_of_them() -> None:
 
 def test_a_class_method_is_one_of_the_class_and_not_of_another() -> None:
     found = needs("Write a class Box. `Box.read(text)` makes one. It uses Path.home() for others.")
-    assert list(found.values()) == [["`read`"], []]
+    assert list(found.values()) == [["`read`"], ["“It uses Path.home() for others”"]]
 
 
 def test_types_in_a_docstring_of_numpys_are_no_clauses() -> None:
@@ -187,7 +217,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Strip leading and trailing whitespace.", ["a space at an end", "white space"]),
         ("Use help_me(x) for it.", ["`help_me`"]),
         ("It takes --quiet.", ["`--quiet`"]),
-        ("Halves go away from zero.", []),
+        ("Halves go away from zero.", ["“Halves go away from zero”"]),
         ("Numbers below zero raise ValueError.", ["`ValueError`", "ValueError for a negative number"]),
         ("Temperatures below absolute zero raise ValueError.", ["`ValueError`"]),
         ("It supports `in` and `del`.", []),
@@ -196,15 +226,15 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("It is an error (ValueError) if it is blank.", ["`ValueError`", "ValueError for a blank text"]),
         ("Blank names count, a blank between them does not.", ["a blank text"]),
         ("Two of them are fine.", ["“Two of them are fine”"]),
-        ("Those that differ by less than 0.01 are equal.", []),
+        ("Those that differ by less than 0.01 are equal.", ["“Those that differ by less than 0.01 are equal”"]),
         ("Texts w/o any digit count.", []),
-        ("A comparison with others is false and raises nothing.", []),
+        ("A comparison with others is false and raises nothing.", ["“A comparison with others is false”"]),
         ("It must be a single character (ValueError).", ["`ValueError`"]),
         ("It must not be empty (ValueError).", ["`ValueError`", "ValueError for an empty input"]),
         ("It never raises, not even for None.", ["None"]),
         ("Texts are assumed to be in order.", []),
         ("Names are stripped.", ["a space at an end"]),
-        ("Names are stripped of their titles.", []),
+        ("Names are stripped of their titles.", ["“Names are stripped of their titles”"]),
         ("Each line counts, and blank lines too.", ["several lines", "a blank line"]),
         ("It must be one item, otherwise ValueError.", ["`ValueError`"]),
         ("ValueError for a float unless it is negative.", ["`ValueError`", "ValueError for a float"]),
@@ -215,13 +245,13 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Ties keep their order.", ["“Ties keep their order”"]),
         ("It must begin with a letter.", ["“It must begin with a letter”"]),
         ("Do not use a loop if you can.", []),
-        ("Lists are there.", []),
+        ("Lists are there.", ["“Lists are there”"]),
         ("No line has spaces.", ["“No line has spaces”"]),
         ("Denied calls don't count.", ["“Denied calls don't count”"]),
         ("Few people don't know it, and you do not have to.", []),
         ("Names that are there already count double.", ["“Names that are there already count double”"]),
         ("Lists without items get 0.", ["“Lists without items get 0”"]),
-        ("Halves go up, so f(2.5) is 3.", []),
+        ("Halves go up, so f(2.5) is 3.", ["“Halves go up, so f(2.5) is 3”"]),
         ("What is not a float is left.", ["“What is not a float is left”"]),
         ("All that is not a digit, a space or a hyphen raises ValueError.", ["`ValueError`"]),
         ("Case doesn't matter, and spaces count.", ["lower case", "upper case", "white space"]),
@@ -232,9 +262,9 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Runs of spaces count once.", ["white space", "spaces in a row"]),
         ("It is rounded to a decimal place.", ["a float", "“It is rounded to a decimal place”"]),
         ("Only the first comma counts.", ["a comma", "“Only the first comma counts”"]),
-        ("Numbers between zero and ten count.", []),
+        ("Numbers between zero and ten count.", ["“Numbers between zero and ten count”"]),
         ("The others are zero-argument functions.", []),
-        ("A line has no number there.", []),
+        ("A line has no number there.", ["“A line has no number there”"]),
         ("The mark may be empty.", ["“The mark may be empty”"]),
         ("The text must not be empty (ValueError).", ["`ValueError`", "ValueError for an empty input"]),
         ("odd => even", ["“odd => even”"]),
@@ -251,7 +281,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("With an even count it is the mean of two.", ["“With an even count it is the mean of two”"]),
         ("In the first row the sum is left.", ["“In the first row the sum is left”"]),
         ("There is no limit on the count.", []),
-        ("In that way it counts.", []),
+        ("In that way it counts.", ["“In that way it counts”"]),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
@@ -311,7 +341,7 @@ def test_each_condition_of_an_exception_and_what_holds_before_it_are_clauses() -
         "n = 0 gives an empty list": ["an empty input"],
         "negative n is an error (ValueError)": ["`ValueError`", "ValueError for a negative number"],
         "as are others": ["`ValueError`"],
-        "It counts the others": [],
+        "It counts the others": ["“It counts the others”"],
         "never raises": [],
     }
 
@@ -351,8 +381,8 @@ def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> N
         ["`RangeError`", "RangeError for a negative number"],
         ["`RangeError`"],
         ["`RangeError`", "RangeError for zero"],
-        [],
-        [],
+        ["“Some are halved”"],
+        ["“So are others”"],
         ["`RangeError`", "RangeError for a float"],
     ]
 

@@ -575,3 +575,9 @@ def test_an_example_gets_the_fixtures_that_it_uses() -> None:
 )
 def test_an_answer_about_an_object_says_how_it_came_to_be(statement: str, code: str) -> None:
     assert from_statement(statement, STACK).code == code
+
+
+def test_instead_in_a_sentence_of_another_case_puts_no_example_in_doubt() -> None:
+    text = "down(n: int) -> list[int] counts down. down(2) == [2, 1]. {} it counts up{}."
+    assert len(read_spec(text.format("For a negative n", " instead"), origin="argument").examples) == 1
+    assert not read_spec(text.format("Now", " instead"), origin="argument").examples

@@ -1,0 +1,84 @@
+"""The clauses that say more than what the code is for: a test has to be written for each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..records import Need
+from .sentences import QUOTED, VERB
+
+NO_RAISE = re.compile(
+    r"\b(?:never|without|not)\s+(?:(?:be|to|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
+    r"|n't\s+(?:(?:be|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
+    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
+    re.IGNORECASE,
+)
+_RULE = re.compile(
+    r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
+    r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
+    r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
+    r"|^(?:with|for|in|from|under|after) (?:an?|the|\d)\b[^,;]{1,40}(?:,| it | the )"
+    r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
+    r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
+    r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
+    r"|fewer|fewest|exactly|unknown|twice|among|both (?:directions|sides|ways)|first in"
+    r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
+    r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
+    r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
+    r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
+    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
+    re.IGNORECASE,
+)
+"""Words of a clause that says more than what the code is for: a test has to be written for it."""
+_STATEMENT = re.compile(
+    r"(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
+    r"|takes?|we|i|our|your?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"
+    r"|.*(?:\bno limit|(?:\bnot|n't) (?:have to|need\w*|know|required)|any value)\b"
+    r"|[^,]*\b(?:is|are|be) (?:like\b|non-|(?:all |given |as |in |an? )*"
+    r"(?:list|dict|tuple|string|text|int|integer|number|float|[\w.]+ object|[\w-]+ function|whole \w+)s?\b"
+    r"[^,]{0,40}\Z))(?:[\s`\"'(]*\b[A-Za-z][\w'-]*){3}",
+    re.IGNORECASE,
+)
+"""A sentence that tells no story, and names neither what is asked for nor a type."""
+_RESULT = re.compile(
+    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
+)
+"""Words of a rule that no kind of input alone shows."""
+_GIVING = re.compile(
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
+    r"|exits? with (?:exit )?(?:code|status))\s+"
+    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
+)
+_OF_THE_CODE = re.compile(
+    r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
+    r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
+    r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
+    r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
+    r"(?: inclusive)?\Z",
+    re.IGNORECASE,
+)
+"""Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
+BOUND = re.compile(r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)")
+"""`n < 1 returns []`."""
+ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+
+
+def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemplified: bool) -> Need | None:
+    """Return the need of a test that is written for the clause `text`, `said` without headers; None where the
+    clause is no rule, or where `needs` are enough.
+
+    The `first` clause says what the code is for. A sentence of any other form is a rule unless it is
+    `exemplified`: an example stands after it.
+    """
+    raised = any(need.kind == "exception" for need in needs)
+    giving = _GIVING.search(said)
+    if not raised and all(step in said for step in ("Given ", "When ", "Then ")):
+        return Need("test", text)
+    if first or _OF_THE_CODE.search(said) or NO_RAISE.search(said) or ASSUMED.match(said):
+        return None
+    words = QUOTED.sub(" ", said)
+    alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
+    rule = alone and (giving or BOUND.match(said) or _RULE.search(words))
+    stated = not needs and not exemplified and _STATEMENT.match(said) and VERB.search(words)
+    return Need("test", text, giving=giving[1] if giving else "") if rule or stated else None
