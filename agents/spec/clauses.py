@@ -20,7 +20,7 @@ from .asked import FENCE, FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, rule_need
-from .sentences import QUOTED, apart, sentences
+from .sentences import QUOTED, STATES, VERB, apart, sentences
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -52,6 +52,7 @@ _ANSWERS = re.compile(
     r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written"
     r"|(?:result|answer|output) is)\b"
 )
+_SAYS_ALONE = re.compile(rf"(?!.*\b(?:that|which|whose?)\b).*?{VERB.pattern}")
 _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
@@ -221,9 +222,10 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         sentence = beside["beside"]
     raising = _RAISE.search(sentence)
     before, _, after = sentence.rpartition(", ")
+    says = _ANSWERS.search(before) or (_SAYS_ALONE.match(before) and STATES.match(after))
     if raising and raising.start() > 12:
         before, after = sentence[: raising.start()], sentence[raising.start() :]
-    elif not _ANSWERS.search(before) or _EXCEPTION.search(before) or not _ERROR.search(after):
+    elif not says or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""
     # `if it is full, the oldest goes, and an odd one is a ValueError`
     joined = not raising and after.startswith("and ")

@@ -205,7 +205,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return True
     if compared_generator(parse(code), signature):
         return False
-    unbound = names_unbound(code, signature.name if signature else None) - MAKERS - {"pytest"}
+    own = {signature.name} if signature else set()
+    unbound = names_unbound(code, *own) - (MAKERS - own) - {"pytest"}
     outside = {name for name in unbound if name not in importable}
     nodes = [node for each in body for node in ast.walk(each)]
     if any(isinstance(node, ast.Constant) and node.value is ... for node in nodes):
@@ -219,8 +220,7 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     wanted = outside if signature is None else {signature.name}
     if outside and outside == wanted and outside <= called:
         return True
-    entry = {signature.name} if signature else set()
-    asked = {name for name in outside if name in entry & called or names(text, name, called=name in called)}
+    asked = {name for name in outside if name in own & called or names(text, name, called=name in called)}
     return bool(asked) and outside - asked <= FIXTURES | _STANDARD
 
 

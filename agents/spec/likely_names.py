@@ -23,7 +23,6 @@ _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
 """A capital, and not capitals alone: `HTML` is seldom a class."""
-_DEFINED = re.compile(r"\bclass (\w+)\(")
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
 _CAMEL = r"(?:(?>(?:[A-Z]++[a-z0-9]++){2,})|[A-Z]{2,}+[a-z]{3,}+\w*+)"
@@ -41,6 +40,7 @@ _CLASS = r"(?<!of )\b[Cc]lass"
 _APART = r"\b(?!`? (?:of|by|into)\b)"
 """After `class A`, which may be a class of pupils: `the students of class A by grade`."""
 _ASK = rf"(?i:{ASKED})\s+"
+_DEFINED = re.compile(rf"(?:\bclass (?=\w+\()|{_ASK}(?:an?\s+|the\s+)?class\s+`?)(\w+)")
 CLASSES = (
     (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write|is))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_APART}")),
     (4, re.compile(rf"\b(?P<n>{_CAPITAL})`?, an? (?:\w+ )?(?:data)?class\b")),

@@ -37,10 +37,12 @@ _STATEMENT = re.compile(
     r"|.*(?:\bno limit|(?:\bnot|n't) (?:have to|need\w*|know|required)|any value)\b"
     r"|[^,]*\b(?:is|are|be) (?:like\b|non-|(?:all |given |as |in |an? )*"
     r"(?:list|dict|tuple|string|text|int|integer|number|float|[\w.]+ object|[\w-]+ function|whole \w+)s?\b"
-    r"[^,]{0,40}\Z))(?:[\s`\"'(]*\b[A-Za-z][\w'-]*){3}",
+    r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}",
     re.IGNORECASE,
 )
 """A sentence that tells no story, and names neither what is asked for nor a type."""
+_SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
+"""A verb, or a word of that form."""
 _RESULT = re.compile(
     r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
 )
@@ -80,5 +82,5 @@ def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemp
     words = QUOTED.sub(" ", said)
     alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
     rule = alone and (giving or BOUND.match(said) or _RULE.search(words))
-    stated = not needs and not exemplified and _STATEMENT.match(said) and VERB.search(words)
+    stated = not needs and not exemplified and _STATEMENT.match(said) and _SAYS.search(words)
     return Need("test", text, giving=giving[1] if giving else "") if rule or stated else None

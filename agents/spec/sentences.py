@@ -25,8 +25,9 @@ VERB = re.compile(
     r"|(?:rais|giv|leav|becom|com|us|tak|remov|mak|mov|begin|count|stay|keep|follow|start|end|get|belong|matter|appear"
     r"|contain|win|mean|rotat|add|set|fail|need|cost|show|stand|return|yield|go)e?s)\b"
 )
-_STATES = re.compile(
-    rf"(?!you\b|{VERB.pattern})(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}",
+STATES = re.compile(
+    rf"(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
+    rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}",
     re.IGNORECASE,
 )
 """Its subject, and a verb."""
@@ -47,7 +48,7 @@ def apart(sentence: str) -> Iterator[str]:
         after = masked[end.end() : end.end() + _NEAR].split(", and ")[0]
         unchanged = {bool(_UNCHANGED.search(each)) for each in (before, after)}
         case = _CASE.match(masked, place) and not _CASE.match(after)
-        if not depth and (len(unchanged) == 2 or (VERB.search(before) and _STATES.match(after) and not case)):
+        if not depth and (len(unchanged) == 2 or (VERB.search(before) and STATES.match(after) and not case)):
             yield sentence[place:seen]
             place = end.end()
     yield sentence[place:]

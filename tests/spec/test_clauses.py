@@ -220,14 +220,14 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Halves go away from zero.", ["“Halves go away from zero”"]),
         ("Numbers below zero raise ValueError.", ["`ValueError`", "ValueError for a negative number"]),
         ("Temperatures below absolute zero raise ValueError.", ["`ValueError`"]),
-        ("It supports `in` and `del`.", []),
+        ("It supports `in` and `del`.", ["“It supports `in` and `del`”"]),
         ("Write non-zero minutes zero-padded.", []),
         ("Numbers never go negative.", ["“Numbers never go negative”"]),
         ("It is an error (ValueError) if it is blank.", ["`ValueError`", "ValueError for a blank text"]),
         ("Blank names count, a blank between them does not.", ["a blank text"]),
         ("Two of them are fine.", ["“Two of them are fine”"]),
         ("Those that differ by less than 0.01 are equal.", ["“Those that differ by less than 0.01 are equal”"]),
-        ("Texts w/o any digit count.", []),
+        ("Texts w/o any digit count.", ["“Texts w/o any digit count”"]),
         ("A comparison with others is false and raises nothing.", ["“A comparison with others is false”"]),
         ("It must be a single character (ValueError).", ["`ValueError`"]),
         ("It must not be empty (ValueError).", ["`ValueError`", "ValueError for an empty input"]),
@@ -273,6 +273,8 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("It gives the one itself, not a copy.", ["“It gives the one itself, not a copy”"]),
         ("It may not use a loop.", []),
         ("Means are rounded.", ["“Means are rounded”"]),
+        ("11, 12 and 13 end in th.", ["“11, 12 and 13 end in th”"]),
+        ("A last item holds all of them.", ["“A last item holds all of them”"]),
         ("Items need not be hashable.", ["an item without a hash"]),
         ("Later keys win.", ["“Later keys win”"]),
         ("A name that occurs once is a text.", ["“A name that occurs once is a text”"]),
@@ -314,6 +316,10 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
     assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
     whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
+    assert texts("The stop is included if it is hit, a step of 0 raises ValueError.")[1:] == [
+        "a step of 0 raises ValueError"
+    ]
+    assert len(texts("Anything that is no digit, a space or a hyphen raises ValueError.")) == 1
     ruled = texts(
         "If it is full, the oldest goes, and an odd one is a ValueError. The rest counts, and it throws out."
     )
@@ -406,7 +412,7 @@ def test_what_holds_beside_a_raise_and_rules_of_methods_need_tests_of_their_own(
         "an item of which nothing is left is not in it",
         "removes nothing",
     ]
-    quoted = needs("Write show(rows: list) that prints them. Without rows it prints `nothing`.")
+    quoted = needs("Write f(rows: list) that counts. Without rows it prints `nothing`. f([1]) == 1")
     assert not [each for each in quoted["Without rows it prints `nothing`"] if "“" in each]
 
 

@@ -581,3 +581,9 @@ def test_instead_in_a_sentence_of_another_case_puts_no_example_in_doubt() -> Non
     text = "down(n: int) -> list[int] counts down. down(2) == [2, 1]. {} it counts up{}."
     assert len(read_spec(text.format("For a negative n", " instead"), origin="argument").examples) == 1
     assert not read_spec(text.format("Now", " instead"), origin="argument").examples
+
+
+@pytest.mark.parametrize("name", ["Counter", "Fraction", "Path"])
+def test_a_class_may_have_a_name_of_the_standard_library(name: str) -> None:
+    text = f"Write a class {name} with up() and value(). c = {name}(1); c.up(); c.value() == 2. {name}(3).value() == 3"
+    assert len(read_spec(text, origin="argument").examples) == 2
