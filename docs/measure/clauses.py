@@ -18,14 +18,13 @@ from typing import Any
 from agents.bench.everyday import EverydayTask, EverydayTests, read_everyday
 from agents.bench.report import share_cell
 from agents.bench.statistics import share_of
-from agents.llm_backends.recorded import ReplyStore
 from agents.loop.state import surviving
 from agents.records import Candidate, Ruling
 from agents.sandbox import open_sandbox
 from agents.settings import Settings
 from agents.verifier.cached_verifier import CachedVerifier
 from docs.measure import ROOT
-from docs.measure.simulate_answers import run
+from docs.measure.simulate_answers import Answers, run
 
 
 def noticed(task: EverydayTask, ruling: Ruling, verifier: CachedVerifier) -> list[str]:
@@ -54,7 +53,7 @@ def main() -> None:
     parser.add_argument("replies", type=Path)
     parser.add_argument("specs", type=Path, nargs="?", default=ROOT / "docs/benchmark/everyday")
     args = parser.parse_args()
-    store, rows = ReplyStore(args.replies), list[dict[str, Any]]()
+    store, rows = Answers(args.replies), list[dict[str, Any]]()
     with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
         tasks = read_everyday(args.specs)
         hidden = EverydayTests(tasks, verifier)

@@ -1,9 +1,9 @@
 """Claims and false claims at 0 to 3 answers, on recorded replies.
 
-`python -m docs.measure.simulate_answers REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. No
-model is asked: a draft that is not recorded counts as one that can't be used. The reference answers the first
-question of each ruling that has one line; with `--wrong SHARE` that share of the answers is another draft's.
-Hidden tests judge what is delivered at each number of answers.
+`python -m docs.measure.simulate_answers REPLIES`, where REPLIES is docs/benchmark/replies.tar.gz unpacked. What is
+not recorded counts as a draft that can't be used; with `--ask` the embedded model writes it, and it is recorded.
+The reference answers the first question of each ruling that has one line; with `--wrong SHARE` that share of the
+answers is another draft's. Hidden tests judge what is delivered at each number of answers.
 
 A row is printed for each task as JSON; `--table` prints the table of a file of rows, by set, half of the tasks and
 number of answers. `--only with|without|mbpp` and `--limit N` take a part.
@@ -29,7 +29,12 @@ from agents.bench.tasks import BenchTask, read_tasks
 from agents.errors import BudgetSpent, GreenloopError, ReplyError
 from agents.events import ignore_event
 from agents.judge.leader_view import SUCCESSES
+from agents.llm_backends import get_model
+from agents.llm_backends.budget import Budget
+from agents.llm_backends.call import Caller
+from agents.llm_backends.providers import EMBEDDED
 from agents.llm_backends.recorded import ReplyStore
+from agents.llm_backends.selection import Choice
 from agents.loop.plan import plan
 from agents.loop.state import LoopState
 from agents.loop.strategies import run_strategy
@@ -60,10 +65,25 @@ SETS = {
 DATA = ROOT.parent / "shared/benchmarks"
 
 
+class Answers:
+    """Recorded replies; with `ask` also the embedded model's, which are recorded there."""
+
+    def __init__(self, directory: Path, *, ask: bool = False) -> None:
+        self._store, self._caller = ReplyStore(directory), None
+        if ask:
+            model = get_model(Choice(EMBEDDED, ""), None, ignore_event)
+            self._caller = Caller(model, Budget(), store=ReplyStore(directory, EMBEDDED))
+
+    def find(self, request: Request) -> Reply | None:
+        """Return the reply to `request`; None where there is none."""
+        found = self._store.find(request)
+        return self._caller.ask(request) if found is None and self._caller else found
+
+
 class Kept:
     """The archive of one loop, in memory; counts the tokens of the replies that it used."""
 
-    def __init__(self, store: ReplyStore) -> None:
+    def __init__(self, store: Answers) -> None:
         self._store = store
         self.code = ""
         self.rounds: list[RoundRecord] = []
@@ -95,7 +115,7 @@ class Kept:
         return answer
 
 
-def run(spec: Spec, store: ReplyStore, verifier: CachedVerifier, settings: Settings) -> Kept:
+def run(spec: Spec, store: Answers, verifier: CachedVerifier, settings: Settings) -> Kept:
     """Run the loop on recorded replies."""
     kept = Kept(store)
     roles = make_roles(kept.ask, settings, ROLES, verifier, 1, None)
@@ -130,7 +150,7 @@ def answered(task: BenchTask, spec: Spec, ruling: Ruling, verifier: CachedVerifi
 def rows(name: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield a row for each task of a set: by number of answers its grade, if it is right, and the tokens."""
     dataset, file, strip = SETS[name]
-    store = ReplyStore(args.replies / name / "replies")
+    store = Answers(args.replies / name / "replies", ask=args.ask)
     tasks = read_tasks(DATA / file, dataset)[: args.limit]  # type: ignore[arg-type]
     settings = Settings()
     with closing(open_sandbox()) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
@@ -195,6 +215,7 @@ def main() -> None:
     parser.add_argument("--only", choices=tuple(SETS))
     parser.add_argument("--limit", type=int)
     parser.add_argument("--wrong", type=float, default=0.0)
+    parser.add_argument("--ask", action="store_true")
     parser.add_argument("--ask-verified", action="store_true")
     args = parser.parse_args()
     if args.table:
