@@ -136,7 +136,8 @@ def _repeats(test: Test, examples: Sequence[str]) -> bool:
     mine = checks_in(test.source, test.preamble)
     if not mine or not {check for example in examples for check in checks_in(example)}.issuperset(mine):
         return False
-    parts = [node for check in mine for node in ast.walk(ast.parse(f"{check.call}\n{check.value}"))]
+    stated = [each for check in mine for each in statements(f"{check.call}\n{check.value}")]
+    parts = [node for each in stated for node in ast.walk(each)]
     return not all(str(node.value) in test.about for node in parts if isinstance(node, ast.Constant))
 
 
