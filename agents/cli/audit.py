@@ -90,19 +90,20 @@ def audit(
                 report = project.report() if base is None else project.report_since(base, strict=strict)
             except Interrupted:
                 raise Interrupted("Interrupted; run it again.") from None
-        for path, form in ((junit, as_junit), (summary, as_summary)):
-            if path is not None:
-                try:
-                    write_atomically(path, form(report))
-                except OSError as error:
-                    way = "name another file"
-                    raise StorageFailed(f"{path} can't be written ({error.strerror}); {way}.") from error
         if json:
             console.document(document(report), stream)
         elif agent and not report.passed:
             console.say("\n".join(for_agent(report)))
         else:
             console.lines([*sentences(report), "", f"{totals(report)}: {'passed' if report.passed else 'failed'}"])
-        return 0 if report.passed else _AGENT_GOES_ON if agent else 1
+        code = 0 if report.passed else _AGENT_GOES_ON if agent else 1
+        for path, form in ((junit, as_junit), (summary, as_summary)):
+            if path is not None:
+                try:
+                    write_atomically(path, form(report))
+                except OSError as error:
+                    console.error(f"{path} can't be written ({error.strerror}); name another file.")
+                    code = code or StorageFailed.exit_code
+        return code
 
     return with_verdict(json, work)

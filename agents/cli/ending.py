@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NoReturn, Protocol, TextIO, TypeVar
 
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
 from ..terminal.console import Console
 
 
@@ -69,10 +69,13 @@ _OF_PATHS = (
     *(errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
     *(errno.EISDIR, errno.ENXIO, errno.EROFS, errno.ENOSPC),
 )
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def unusable(error: OSError) -> UsageError:
-    """Return the error of a path that can't be used as one of its user; raises any other again."""
+def unusable(error: OSError) -> GreenloopError:
+    """Return the error of a path that can't be used, or of a full disk, as a user's; raises any other again."""
+    if error.filename is None and error.errno in _FULL:
+        return StorageFailed(f"The output can't be written ({error.strerror}); make room, or send it elsewhere.")
     if error.filename is None or error.errno not in _OF_PATHS:
         raise error
     return UsageError(f"{error.filename} can't be used ({error.strerror}); check its name and permissions.")

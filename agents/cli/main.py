@@ -122,8 +122,11 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         _leave(0)
     except OSError as error:
-        Console().error(str(unusable(error)))
-        code = UsageError.exit_code
+        told = unusable(error)
+        Console().error(str(told))
+        code = told.exit_code
+        if error.filename is None:  # a full disk: Python would try again at its end
+            _leave(code)
     if code == Interrupted.exit_code or threading.active_count() > 1:
         _leave(code or 0)
     return code or 0
@@ -185,6 +188,6 @@ def elsewhere(error: CycloptsError) -> str:
 def _leave(code: int) -> NoReturn:
     """End now: a model that is still reading a prompt can't be waited for, and everything is written."""
     for stream in (sys.stdout, sys.stderr):
-        with suppress(BrokenPipeError, ValueError):
+        with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)

@@ -62,28 +62,30 @@ def verify_pairs(
             verifier = held.enter_context(options.verifier(jobs))
             # A verdict in `out` counts for a pair under the same terms.
             terms = [asdict(options.limits), str(options.python), options.named, [*map(asdict, options.modules)]]
-            known = known_verdicts(out) if out is not None else {}
             lines = held.enter_context(nullcontext(sys.stdin.buffer) if str(file) == "-" else opened(file))
+            known = known_verdicts(out) if out is not None else {}
             pairs = Pairs(lines, json.dumps(terms), known, console.error)
             if out is not None:
-                append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
+                append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND)
                 to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
             count = held.enter_context(console.counting(None, "pairs"))
             for verdict in verifier.map(pairs):
                 name, digest = pairs.taken.popleft()
                 line = {"id": name, "digest": digest, **verdict_document(verdict, options.limits)}
-                to.write(json.dumps(line) + "\n")
-                to.flush()
+                try:
+                    to.write(json.dumps(line) + "\n")
+                    to.flush()
+                except OSError as error:  # here, since `opened` takes it for one of reading
+                    way = "mend that and run it again"
+                    raise StorageFailed(f"The verdicts can't be written ({error.strerror}); {way}.") from error
                 kinds.add(verdict.kind)
                 count(f"{one_line(str(name))}: {verdict.kind}")
     except KeyboardInterrupt as stop:
         way = "run it again to go on" if out is not None else "with --out FILE it could be gone on with"
         raise Interrupted(f"Interrupted; {way}.") from stop
-    except OSError as error:
-        raise StorageFailed(
-            f"The verdicts can't be written ({error.strerror}); mend that and run it again."
-        ) from error
-    kinds |= pairs.kinds
+    if pairs.earlier:
+        kinds.update(pairs.earlier)
+        console.say(f"{len(pairs.earlier)} verdicts were in {out} before: {', '.join(sorted({*pairs.earlier}))}")
     if not kinds and not pairs.refused:
         where = "standard input" if str(file) == "-" else file
         raise UsageError(f"There is no pair in {where}; write lines such as {FORM}.")
@@ -103,7 +105,7 @@ class Pairs:
     refuse: Callable[[str], None]
     taken: deque[Key] = field(init=False, default_factory=deque)
     """Of pairs that are being verified: who has the verdict of the first takes it out."""
-    kinds: set[str] = field(init=False, default_factory=set)
+    earlier: list[str] = field(init=False, default_factory=list)
     """The verdicts in `known` on pairs of this file."""
     refused: int = field(init=False, default=0)
 
@@ -122,7 +124,7 @@ class Pairs:
                 continue
             ids.add(key[0])
             if key in self.known:
-                self.kinds.add(self.known[key])
+                self.earlier.append(self.known[key])
             else:
                 self.taken.append(key)
                 yield code, tests
@@ -133,11 +135,9 @@ def known_verdicts(out: Path) -> dict[Key, str]:
 
     Raises UsageError where the file holds anything else.
     """
-    if not out.exists():
-        return {}
     known: dict[Key, str] = {}
     try:
-        with os.fdopen(open_regular(out, flags=os.O_RDWR), "rb+") as file:
+        with os.fdopen(open_regular(out, flags=os.O_RDWR | os.O_CREAT, mode=0o666), "rb+") as file:
             for line in lines_of(file):
                 if not line.endswith(b"\n"):
                     if not (line.startswith(_BEGIN) or _BEGIN.startswith(line)):
@@ -149,7 +149,7 @@ def known_verdicts(out: Path) -> dict[Key, str]:
     except (ValueError, KeyError, TypeError, RecursionError) as fault:
         raise UsageError(f"{out} holds other things than verdicts; give --out another file.") from fault
     except OSError as error:
-        raise UsageError(f"{out} can't be read ({error.strerror}); give --out another file.") from error
+        raise UsageError(f"{out} can't be used ({error.strerror}); give --out another file.") from error
     return known
 
 

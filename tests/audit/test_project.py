@@ -161,6 +161,12 @@ def test_tests_that_tell_right_from_wrong_pass_and_what_they_let_pass_is_listed(
     assert (project / "summary.md").read_text().startswith("## Tests of project: passed")
 
 
+def test_a_report_that_can_not_be_written_is_shown_all_the_same(project: Path) -> None:
+    code, document = verified(project, "--base", "main", "--summary", "src", "--junit", "junit.xml")
+    assert (code, document["passed"]) == (1, True)
+    assert (project / "junit.xml").exists()
+
+
 @pytest.mark.thorough
 def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     asked = [sys.executable, "-c", "print(hash('a'))"]

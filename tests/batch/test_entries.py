@@ -60,13 +60,21 @@ def texts(found: Sequence[Entry]) -> list[str]:
 def test_the_documented_files_are_read_as_documented() -> None:
     text = (ROOT / "docs" / "batch-specs.md").read_text(encoding="utf-8")
     files = re.findall(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert [name for name, _ in files] == ["slugs/slugify.md", "sorting.yaml", "primes.jsonl", "text.csv"]
+    assert [name for name, _ in files] == [
+        "mends.yaml",
+        "slugs/slugify.md",
+        "sorting.yaml",
+        "primes.jsonl",
+        "text.csv",
+    ]
+    write(scripts__report_py="", shop__prices_py="def price(): ...\n", tests__test_prices_py="")
     for name, content in files:
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(content, encoding="utf-8")
     found = {name: entries(name) for name, _ in files}
     names = {name: [re.sub("-[0-9a-f]{12}$", "", entry.id) for entry in found[name]] for name in found}
     assert names == {
+        "mends.yaml": ["heal-report", "heal-prices"],
         "slugs/slugify.md": ["slugify"],
         "sorting.yaml": ["quicksort", "merge", "slugify"],
         "primes.jsonl": ["is-prime", "factors"],
@@ -90,6 +98,13 @@ def test_a_folder_gives_its_markdown_files_by_path() -> None:
     Path("s/.hidden/a.md").write_text(F + "4")
     Path("s/.b.md").write_text(F + "5")
     assert [entry.where for entry in entries("s")] == ["s/a/z.md", "s/b.md"]
+
+
+@pytest.mark.parametrize("named", [".", "**/*.md"])
+def test_the_summary_of_a_batch_among_its_specs_is_no_spec(named: str) -> None:
+    write(s__b_md=G, s__summary_md=F, build__summary_md=F)
+    Path("build/journal.sqlite3").touch()
+    assert [entry.where for entry in entries(named)] == ["s/b.md", "s/summary.md"]
 
 
 def test_a_glob_gives_the_files_it_matches_and_a_path_that_exists_is_no_glob() -> None:

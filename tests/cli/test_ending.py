@@ -1,12 +1,15 @@
-"""What a signal does to a command, wherever its main thread waits."""
+"""What a signal does to a command, wherever its main thread waits; a full disk below its output."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from ..support.commands import command, environment
 
 CHILD = """
 import signal, threading, time
@@ -37,3 +40,18 @@ def test_a_signal_that_does_not_cut_a_wait_short_is_noticed_soon_after(
     child = CHILD.format(called=called, waits=waits)
     done = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, timeout=60)
     assert (done.stdout.strip(), done.stderr) == (noticed, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("arguments", [["--help"], ["show"], ["verify", "code.py", "tests.py", "--json"]])
+def test_a_full_disk_below_the_output_is_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "code.py").write_text("def f(x):\n    return 2 * x\n")
+    (tmp_path / "tests.py").write_text("from code import f\n\ndef test_f():\n    assert f(2) == 4\n")
+    own, here = command(*arguments), environment(tmp_path)
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            own, cwd=tmp_path, env=here, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith("greenloop: The output can't be written (No space left")
+    assert "Traceback" not in ended.stderr

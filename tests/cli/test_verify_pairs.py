@@ -55,6 +55,7 @@ def test_what_the_file_has_already_is_not_verified_again_unless_it_changed(tmp_p
     out.write_text(whole + '{"id": "c", "dig')  # as a kill leaves it
     ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b", WRONG))
     assert (ended.returncode, out.read_text()) == (1, whole), "what failed before still counts"
+    assert "2 verdicts were in verdicts.jsonl before: failed, passed" in ended.stderr
     ended = greenloop(tmp_path, *arguments, stdin=line("a") + line("b") + line("c"))
     assert ended.returncode == 0, ended.stderr
     assert verdicts(out.read_text()) == [("a", "passed"), ("b", "failed"), ("b", "passed"), ("c", "passed")]
@@ -89,6 +90,8 @@ def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, sa
         (["verify-pairs", "-"], "There is no pair in standard input"),
         (["verify-pairs", "-", "tests.py"], "tests.py"),
         (["verify-pairs", "-", "--out", "mine.txt"], "holds other things than verdicts"),
+        (["verify-pairs", "mine.txt", "--out", "no/such.jsonl"], "no/such.jsonl can't be used (No such file"),
+        (["verify-pairs", "mine.txt", "--out", "."], ". can't be used (Is a directory); give --out"),
         (["verify-pairs"], "FILE"),
         (["verify"], "CODE"),
         (["verify", "code.py"], "TESTS"),

@@ -13,6 +13,7 @@ from typing import BinaryIO, TextIO
 from ...errors import UsageError
 from ...files import contained
 from ...spec.place import Place, opened
+from ..journal import JOURNAL_FILE
 from .item import Item, Items, fault_at, fault_of, file_place
 from .lists import begins_list, csv_table, json_lines, yaml_list
 
@@ -63,6 +64,7 @@ def _matching(pattern: str) -> Iterator[Path | Item]:
             folder / path
             for path in found
             if (folder / path).is_file() and (hidden or not any(part.startswith(".") for part in path.parts))
+            if not _is_report(folder / path)
         )
     except (OSError, ValueError, RecursionError) as error:
         yield fault_of(pattern, f"can't be matched ({error}); write another pattern.")
@@ -73,19 +75,25 @@ def _matching(pattern: str) -> Iterator[Path | Item]:
 
 
 def _in_folder(folder: Path) -> Iterator[Path | Item]:
-    """Yield the `*.md` of a folder and its subfolders, by path, but hidden ones and README.md."""
+    """Yield the `*.md` of a folder and its subfolders, by path, but hidden ones, README.md and reports."""
     unreadable: list[OSError] = []
     files: list[Path] = []
     for where, inner, names in os.walk(folder, onerror=unreadable.append):
         inner[:] = [name for name in inner if not name.startswith(".")]
         shown = (name for name in names if name.lower().endswith(".md") and not name.startswith("."))
-        files.extend(Path(where, name) for name in shown if name.lower() != "readme.md")
+        found = (Path(where, name) for name in shown if name.lower() != "readme.md")
+        files.extend(path for path in found if not _is_report(path))
     for error in unreadable:
         yield fault_of(error.filename, f"can't be read ({error.strerror}); check its permissions.")
     yield from (_reached(path, folder) for path in sorted(files))
     if not files and not unreadable:
         reason = "holds no spec; put files *.md into it (README.md and hidden ones are left out)."
         yield fault_of(folder, reason, absent=True)
+
+
+def _is_report(path: Path) -> bool:
+    """Return True for the summary that a batch has written into its `--out`: the same command would read it."""
+    return path.name == "summary.md" and path.with_name(JOURNAL_FILE).exists()
 
 
 def _reached(path: Path, folder: Path) -> Path | Item:
