@@ -26,6 +26,15 @@ def environment_fault(
     return next(filter(None, (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)), None)
 
 
+def arguments_fault(error: RaisedError, tree: Tree) -> str | None:
+    """The sentence with the way out for the `error` of a script without arguments that takes one; else None."""
+    few = error.kind == "IndexError" or error.message.startswith("not enough values to unpack")
+    if not few or not error.frames:
+        return None
+    lines = tree.files.get(error.frames[0].path, b"").splitlines()[error.frames[0].line - 1 :][:1]
+    return "The script needs arguments, and got none; give them behind --." if b"argv" in b"".join(lines) else None
+
+
 def _fault(error: RaisedError, tree: Tree, interpreter: Interpreter, *, has_stdin: bool) -> str | None:
     if "ModuleNotFoundError" in error.bases and error.name:
         return _missing_module(error.name.split(".")[0], tree, interpreter)

@@ -15,7 +15,7 @@ from ..judge.probes import near_calls
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom, SymptomKind
 from ..syntax.source import parse_expression
 from .case import Invocation, ScriptRun, TreeCase
-from .environment import environment_fault
+from .environment import arguments_fault, environment_fault
 from .expectations import Expectations, failing_calls
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
@@ -152,6 +152,8 @@ class ScriptCase(TreeCase):
             return ""
         has_stdin = self.invocation.stdin is not None
         fault = environment_fault(run.errors, self.tree, self.sandbox.interpreter, has_stdin=has_stdin)
+        if fault is None and not self.invocation.arguments and not self.expectations.given:
+            fault = arguments_fault(run.errors[0], self.tree)
         if fault is not None or not exits:
             return fault or ""
         said = run.stderr.strip().split("\n")[-1][:200]

@@ -262,10 +262,10 @@ def _runs(work_dir: Path) -> Path:
 
 
 def new_id(spec_id: str, now: datetime) -> str:
-    """An id that sorts by time and names its spec: `20260131-120000-quicksort-1a2b3c4d5e6f`."""
-    return (
-        f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{spec_id[:60]}-{fingerprint(f'{now.isoformat()}{os.getpid()}')[:4]}"
-    )
+    """An id that sorts by time and names its spec, or the script of a heal, without blanks and escape codes:
+    `20260131-120000-quicksort-1a2b3c4d5e6f-7a8b`."""
+    named, own = re.sub(r"[^\w.-]+", "-", spec_id[:60]), fingerprint(f"{now.isoformat()}{os.getpid()}")[:4]
+    return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{named}-{own}"
 
 
 def runs_in(work_dir: Path) -> list[RunDirectory]:

@@ -118,6 +118,8 @@ ENVIRONMENT = {
         "check its arguments"
     ),
     "import sys\nsys.exit('usage: s.py FILE')\n": "check its arguments",
+    "import sys\n\n\ndef main():\n    print(open(sys.argv[1]))\n\n\nmain()\n": "needs arguments",
+    "import sys\nsource, target = sys.argv[1:]\n": "needs arguments, and got none; give them behind --.",
     "open('.env').read()\n": "--data",
 }
 

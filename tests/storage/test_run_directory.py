@@ -116,6 +116,7 @@ def test_ids_sort_by_time_and_name_their_spec() -> None:
     late = runs.new_id("f", datetime(2026, 1, 2, tzinfo=UTC))
     assert early < late
     assert "-f-" in early
+    assert "-heal-my-script-31m-" in runs.new_id("heal-my script\x1b\n[31m", datetime(2026, 1, 1, tzinfo=UTC))
 
 
 def test_a_run_that_cannot_be_made_is_one_sentence(tmp_path: Path) -> None:
