@@ -169,7 +169,9 @@ def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
     from ..spec.place import read_text
 
     text = read_text(answers, LONGEST_ANSWERS)
-    return (*given, *(line for line, _ in statements(text.replace("\r\n", "\n"), str(answers))))
+    if not (found := statements(text.replace("\r\n", "\n"), str(answers))):
+        raise UsageError(f"{answers} holds no answer; write a line such as `total([1, 2]) == 3`.")
+    return (*given, *(line for line, _ in found))
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:

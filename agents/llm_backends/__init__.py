@@ -70,5 +70,6 @@ def recorded_replies(choice: Choice) -> ReplyStore:
 
     directory = Path((choice.model_id or "").removeprefix(RECORDED_PREFIX))
     if not directory.is_dir():
-        raise ModelError("not_recorded", f"There is no directory of recorded replies at {directory}.")
+        remedy = "check the path, or make one with a real --model and --record"
+        raise ModelError("not_recorded", f"There is no directory of recorded replies at {directory}; {remedy}.")
     return ReplyStore(directory)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 
+from ..errors import UsageError
 from ..events import EventHandler
 from ..llm_backends.selection import Choice, check_known, choose, probe_ollama
 from ..records import Role
@@ -54,6 +55,9 @@ def open_resources(
 
     Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
     """
+    for name, folder in (("record", settings.record), ("cache", settings.cache)):
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise UsageError(f"--{name} {folder} is no folder; name one, which may be new.")
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)

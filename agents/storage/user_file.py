@@ -89,7 +89,7 @@ def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
-            what = "a symbolic link; name the file that it leads to" if path.is_symlink() else "no file"
+            what = "a symbolic link; name the file that it leads to" if path.is_symlink() else "no file; name one"
             raise UsageError(f"{path} is {what}.")
         if found.st_nlink > 1:
             raise UsageError(f"{path} has several names (hard links), which it would lose; copy it.")

@@ -246,9 +246,14 @@ def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path, ran:
         (["f(x: int) -> int", "--answers", "missing.txt"], "missing.txt"),
         (["show", "nothing"], "no run"),
         (["x", "--weights", "missing.gguf", "--model", "embedded"], "missing.gguf"),
+        (["f(x: int) -> int", *RECORDED, "--cache", "empty.py"], "--cache empty.py is no folder; name one"),
+        (["heal", "empty.py", *RECORDED, "--record", "empty.py"], "--record empty.py is no folder; name one"),
+        (["heal", "empty.py", *RECORDED, "--answers", "empty.py"], "empty.py holds no answer; write"),
+        (["heal", "empty.py", *RECORDED, "--ask"], "leave out --approve and --ask, or run it"),
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "empty.py").touch()
     ended = greenloop(tmp_path, *arguments)
     assert ended.returncode == 2, ended.stdout + ended.stderr
     assert said in ended.stderr
@@ -270,6 +275,7 @@ def test_bad_input_is_a_json_document_too(tmp_path: Path) -> None:
 def test_a_request_that_was_not_recorded_says_so_with_exit_code_3(tmp_path: Path) -> None:
     ended, document = replayed(tmp_path, "Implement something_else(x: int) -> int.")
     assert (ended.returncode, document["error"]["kind"]) == (3, "not_recorded")
+    assert "record" in document["error"]["message"]
     assert (tmp_path / document["run_dir"] / "run.json").is_file()
 
 

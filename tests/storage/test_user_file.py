@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_written_later_is_refused_at_once(tmp_path: Path) 
     path = tmp_path / "mine.py"
     with pytest.raises(UsageError, match="can't be read"):
         read_user_file(path)
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="is no file; name one"):
         read_user_file(tmp_path)
     path.write_text("X = 1\n")
     (tmp_path / "link.py").symlink_to(path)
