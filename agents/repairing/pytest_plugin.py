@@ -63,6 +63,7 @@ class _Heals:
         """Heal, and show what came of it in a section; a fault of it is a line there."""
         if not self._failing:
             return
+        from ..errors import Interrupted
         from ..settings import read_dotenv
         from ..syntax.clean_text import visible
 
@@ -72,8 +73,11 @@ class _Heals:
         for nodeid in list(self._failing)[: self._config.option.heal_most]:
             terminalreporter.write_line(visible(nodeid), bold=True)
             try:
-                for line in _lines(self._healed(nodeid)):
+                healed = self._healed(nodeid)
+                for line in _lines(healed):
                     terminalreporter.write_line(visible(line))
+                if healed.error is not None and healed.error.kind == Interrupted.kind:
+                    return
             except Exception as error:  # whatever fails here, pytest's own result stands
                 terminalreporter.write_line(f"not healed: {type(error).__name__}: {visible(str(error))}")
         left = len(self._failing) - self._config.option.heal_most
@@ -127,6 +131,7 @@ def _lines(result: HealResult) -> Iterator[str]:
     yield f"{result.outcome}{f', {result.grade}' if result.grade else ''}: {result.why}"
     if result.question is not None:
         yield f"Open: {result.question}"
+        yield f"To answer, and to write the patch: heal --resume {result.run_dir} --ask --expect-call ..."
     yield from result.diff.split("\n")[:-1]
     for each in result.written:
         yield f"Written: {each.file} (the file before: {each.backup})"

@@ -16,8 +16,8 @@ from .cancellation import Cancellation
 
 APPROVALS_FILE = "approvals.json"
 NOBODY_APPROVES = (
-    "Nobody is here to approve anything (no terminal, --json, or a batch); leave out --approve and --ask, or run it "
-    "on a terminal."
+    "Nobody is here to approve anything (no terminal, --json, or a batch); leave out --approve and --ask, or "
+    "run it on a terminal."
 )
 _POLL_SECONDS = 0.1
 _POINTS: dict[ApprovePoints, tuple[Point, ...]] = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -29,7 +31,10 @@ def project(heals: Heals) -> Heals:
     return heals
 
 
-def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.CompletedProcess[str]:
+def ran(
+    project: Heals, *arguments: str, plugin: bool = True, interrupted: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run pytest in the project; `interrupted` sends SIGINT once a model is asked."""
     extra = {
         "PYTHONPATH": str(ROOT),
         "OPENAI_API_KEY": "k",
@@ -38,9 +43,18 @@ def ran(project: Heals, *arguments: str, plugin: bool = True) -> subprocess.Comp
     }
     with_plugin = ["-p", "no:greenloop", "-p", "agents.repairing.pytest_plugin"] if plugin else []
     command = [sys.executable, "-m", "pytest", *with_plugin, *arguments]
-    ended = subprocess.run(
-        command, cwd=project.folder, env=environment(project.folder, extra), capture_output=True, text=True
-    )
+    with subprocess.Popen(
+        command,
+        cwd=project.folder,
+        env=environment(project.folder, extra),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        if interrupted and project.provider.waits_for_requests(1, 60):
+            process.send_signal(signal.SIGINT)
+        out, error = process.communicate()
+    ended = subprocess.CompletedProcess(command, process.returncode, out, error)
     assert "INTERNALERROR" not in ended.stdout + ended.stderr, ended.stdout
     return ended
 
@@ -101,6 +115,25 @@ def test_a_model_that_cannot_be_reached_is_one_line(project: Heals) -> None:
     ended = ran(project, "--heal")
     assert ended.returncode == 1
     assert "Traceback" not in ended.stdout.partition("= heal =")[2]
+
+
+def test_a_question_says_where_it_is_answered(project: Heals) -> None:
+    project.script(TESTS.replace("['$1', '$2']", "['$1']"), "tests/test_prices.py")
+    shown = ran(project, "--heal").stdout.splitlines()
+    at = next(number for number, line in enumerate(shown) if line.startswith("Open: "))
+    assert shown[at + 1].startswith(
+        f"To answer, and to write the patch: heal --resume {project.folder}/work_dir/runs/"
+    )
+
+
+def test_ctrl_c_ends_all_heals(project: Heals) -> None:
+    project.script(TESTS + "\n\ndef test_wrong():\n    assert other(1) == 2\n", "tests/test_prices.py")
+    project.answers(lambda handler: time.sleep(5))
+    ended = ran(project, "--heal", interrupted=True)
+    assert (ended.returncode, len(project.requests)) == (1, 1)
+    assert "Interrupted; go on with heal --resume" in ended.stdout
+    assert "= heal =" in ended.stdout
+    assert "test_prices.py::test_wrong\n" not in ended.stdout.partition("= heal =")[2].partition("short test")[0]
 
 
 def test_a_marker_names_the_function(project: Heals) -> None:
