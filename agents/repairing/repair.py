@@ -234,7 +234,7 @@ class _Calls:
         self.made.last_repair = result
         if result.succeeded or error is None:
             return result.succeeded, result.final_value
-        for note in (f"greenloop did not heal this call: {result.why}.", *result.notes):
+        for note in (f"greenloop did not heal this call: {result.why.rstrip('.')}.", *result.notes):
             error.add_note(note)
         if callable(self._options.on_failure):
             return True, self._options.on_failure(error)

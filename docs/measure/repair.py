@@ -8,8 +8,8 @@ import timeit
 from collections.abc import Callable
 from typing import Any
 
-from greenloop import repair
-from greenloop.repairing.options import SWITCH
+from agents import repair
+from agents.repairing.options import SWITCH
 
 CALLS = 20_000
 ROUNDS = 9
