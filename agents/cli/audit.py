@@ -74,6 +74,9 @@ def audit(
         raise UsageError(
             f"{'--strict' if strict else '--agent'} says how to compare; name with what by --base REF."
         )
+    for path in filter(None, (junit, summary)):
+        if path.is_symlink() or (path.exists() and not path.is_file()):  # it would be replaced, /dev/stdout too
+            raise UsageError(f"{path} is no regular file; name one that is, or is not there yet.")
 
     def work(stream: TextIO) -> int:
         warn_without_sandbox(where.sandbox)
@@ -97,12 +100,12 @@ def audit(
         else:
             console.lines([*sentences(report), "", f"{totals(report)}: {'passed' if report.passed else 'failed'}"])
         code = 0 if report.passed else _AGENT_GOES_ON if agent else 1
-        for path, form in ((junit, as_junit), (summary, as_summary)):
-            if path is not None:
+        for to, form in ((junit, as_junit), (summary, as_summary)):
+            if to is not None:
                 try:
-                    write_atomically(path, form(report))
+                    write_atomically(to, form(report))
                 except OSError as error:
-                    console.error(f"{path} can't be written ({error.strerror}); name another file.")
+                    console.error(f"{to} can't be written ({error.strerror}); name another file.")
                     code = code or StorageFailed.exit_code
         return code
 

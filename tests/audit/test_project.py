@@ -162,7 +162,7 @@ def test_tests_that_tell_right_from_wrong_pass_and_what_they_let_pass_is_listed(
 
 
 def test_a_report_that_can_not_be_written_is_shown_all_the_same(project: Path) -> None:
-    code, document = verified(project, "--base", "main", "--summary", "src", "--junit", "junit.xml")
+    code, document = verified(project, "--base", "main", "--summary", "junit.xml/s.md", "--junit", "junit.xml")
     assert (code, document["passed"]) == (1, True)
     assert (project / "junit.xml").exists()
 
@@ -239,12 +239,15 @@ def test_a_conftest_that_turns_failures_into_passes_makes_every_test_one_that_ca
         (("--tests", "none.py"), "There is no none.py in ."),
         ((".", "--base", "no-such"), "There is no commit 'no-such' here"),
         (("--base", "--output=x"), "There is no commit '--output=x' here"),
+        (("--summary", "src"), "src is no regular file; name one that is, or is not there yet."),
+        (("--junit", "link.xml"), "link.xml is no regular file"),
         (("--seconds", "0"), "0"),
         (("a.py", "b.py"), "b.py"),
         (("--with", "a.py"), "audit has no --with; a run of a spec, verify and verify-pairs have it."),
     ],
 )
 def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], said: str) -> None:
+    (project / "link.xml").symlink_to("x")
     done = greenloop(project, "audit", *arguments)
     assert done.returncode == 2
     assert said in done.stderr
