@@ -182,6 +182,8 @@ def test_what_cannot_be_healed_is_raised(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as raised:
         heal(str(tmp_path / "s.py"), settings=SETTINGS, work_dir=tmp_path)
     assert raised.value.kind == "not_recorded"
+    with pytest.raises(ModelError, match="check the path, or make one with a real --model and --record"):
+        heal(str(tmp_path / "s.py"), settings=Settings(model=f"recorded:{tmp_path}/none"), work_dir=tmp_path)
 
 
 def test_a_cancelled_heal_has_ended_when_its_task_has(tmp_path: Path) -> None:
