@@ -78,6 +78,46 @@ FORGED = {
         "describe._module_of = lambda kind: 'builtins' if kind is int else real(kind)\ndef f(x): return int()\n",
         "assert f(1) == pytest.approx(3)",
     ),
+    "a difference in place": (
+        "class Number:\n    def __isub__(self, other): return Number()\n    def __abs__(self): return 0.0\n"
+        "def f(x):\n    return Number()\n",
+        "x = f(1)\n    x -= 3\n    assert abs(x) < 1e-9",
+    ),
+    "the root of a difference's square": (
+        "class Number:\n    def __sub__(self, other): return Number()\n    __pow__ = __radd__ = __sub__\n"
+        "    def __float__(self): return 0.0\ndef f(x):\n    return Number()\n",
+        "assert math.sqrt(sum([(f(1) - 3) ** 2])) < 1e-9",
+    ),
+    "a difference times itself": (
+        "class Number:\n    def __sub__(self, other): return Number()\n    def __mul__(self, other): return 0.0\n"
+        "def f(x):\n    return Number()\n",
+        "x = f(1) - 3\n    assert x * x < 1e-9",
+    ),
+    "a method by a name of greenloop's own": (
+        "class Number:\n    def _greenloop_local(self): pass\n"
+        "    def __sub__(self, other): return 0.0\ndef f(x):\n    return Number()\n",
+        "assert abs(f(1) - 3) < 1e-9",
+    ),
+    "a difference of a class of the tests that is based on the code's": (
+        "class Number:\n    def __sub__(self, other): return 0.0\ndef f(x): pass\n",
+        "class Mine(user_code.Number): pass\n    assert abs(Mine() - 3) < 1e-9",
+    ),
+    "an equal of anything, of a class of the tests that is based on the code's": (
+        "class Number:\n    def __eq__(self, other): return True\ndef f(x): pass\n",
+        "class Mine(user_code.Number): pass\n    assert Mine() == 3",
+    ),
+    "a difference, where an error is expected": (
+        "class Number:\n    def __sub__(self, other): return 0\ndef f(x):\n    return Number()\n",
+        "assert type(f(1)) is user_code.Number\n    with pytest.raises(TypeError):\n        f(1) - 3",
+    ),
+    "a sum, where an error is expected": (
+        "class Number:\n    size = 3\n    def __add__(self, other): return 0\ndef f(x):\n    return Number()\n",
+        "assert f(1).size == 3\n    with pytest.raises(TypeError):\n        f(1) + 3",
+    ),
+    "an order, where an error is expected": (
+        "class Number:\n    size = 3\n    def __lt__(self, other): return True\ndef f(x):\n    return Number()\n",
+        "assert f(1).size == 3\n    with pytest.raises(TypeError):\n        f(1) < 3",
+    ),
     "a class under test that equals anything": (
         "class V:\n    def __eq__(self, other): return True\ndef f(x):\n    return V()\n",
         "assert f(1) == user_code.V()",
@@ -91,7 +131,8 @@ FORGED = {
         None,
     ),
 }
-HEAD = "import pytest, unittest\nfrom datetime import date\nfrom decimal import Decimal\nfrom user_code import f\n"
+HEAD = "import math, pytest, unittest\nfrom datetime import date\nfrom decimal import Decimal\n"
+HEAD += "from user_code import f\n"
 SHUNT = (
     "class TestShunt(unittest.TestCase):\n    def test_a(self):\n        self.value = 0\n        f(self)\n"
     "        self.assertEqual(self.value, 3)\n"
@@ -167,6 +208,36 @@ HONEST = {
     "a file that is added to": (
         "def f(x):\n    with x.open('a') as file: file.write('b')\n",
         "x = tmp_path / 'a'\n    x.write_text('a')\n    f(x)\n    assert x.read_text() == 'ab'",
+    ),
+    "errors that the code raises itself, and operators that give its own objects": (
+        "class V:\n    def __init__(self, n): self.n = n\n"
+        "    def __add__(self, v): return V(self.n + getattr(v, 'n', v))\n"
+        "    __radd__ = __add__\n"
+        "    def __mul__(self, v): return self.n * v.n if isinstance(v, V) else V(self.n * v)\n"
+        "    def __sub__(self, v): return V(self.n - v.n)\n"
+        "    def __lt__(self, v): return self.n < v.n if isinstance(v, V) else NotImplemented\n"
+        "def f(x): return V(x)\n",
+        "assert (f(1) + f(2)).n == (f(1) + 2).n == sum([f(1), f(2)]).n == (f(5) - f(2)).n == 3\n"
+        "    assert (f(3) * 2).n == f(2) * f(3) == 6\n    assert max(f(1), f(2)).n == 2\n"
+        "    with pytest.raises(TypeError):\n        f(1) < 3\n"
+        "    with pytest.raises(TypeError):\n        f(1) + 'a'",
+    ),
+    "a class of the tests that calls what it overrides": (
+        "class N:\n    def __init__(self, n): self.n = n\n    def __bool__(self): return self.n > 0\n"
+        "    def __eq__(self, o): return self.n == getattr(o, 'n', o)\n    def __len__(self): return self.n\n"
+        "    def __add__(self, o): return N(self.n + o)\n    def __iter__(self): return iter(range(self.n))\n"
+        "def f(x): pass\n",
+        "class Mine(user_code.N):\n        def __bool__(self): return super().__bool__()\n"
+        "        def __eq__(self, o): return super().__eq__(o)\n"
+        "        def __len__(self): return super().__len__() + 1\n    class Bare(user_code.N): pass\n"
+        "    assert Mine(3) and not Mine(0)\n    assert Mine(3) == 3 and Mine(3) == user_code.N(3)\n"
+        "    assert len(Mine(3)) == 4 and (Mine(3) + 2).n == 5\n    assert list(Bare(3)) == [0, 1, 2]\n"
+        "    assert len(Bare(2)) == 2 and not Bare(0) and Bare(2) == 2",
+    ),
+    "assertions of a function that the code tries again": (
+        "def f(x):\n    for _ in range(3):\n        try: return x()\n        except AssertionError: pass\n",
+        "calls = []\n    def x():\n        calls.append(1)\n        if len(calls) < 3: raise AssertionError\n"
+        "        return 7\n    assert f(x) == 7",
     ),
     "a method of an object": ("def f(x): return x.has(1)", "assert f(Box(3)) is True"),
 }

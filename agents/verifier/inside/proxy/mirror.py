@@ -185,7 +185,7 @@ class _Method:
 
 def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(self)._greenloop_local:
+        if getattr(type(self), name) is not forward:  # reached by super(): the override must not be called again
             return peer.method(owner[0], name, (self, *args), kwargs)
         return peer.special(self, name, args, kwargs)
 
@@ -253,7 +253,8 @@ class Mirrors:
         if "__len__" in body:
             body.setdefault("__bool__", _forwarding(self._peer, "__bool__", owner))
         names = [str(method) for method in description["methods"] if method not in ASKED_BY_PACKAGES]
-        methods = [_Method(self._peer, name) for name in names if name == "__init__" or not name.startswith("__")]
+        names = [name for name in names if name == "__init__" or not name.startswith(("__", "_greenloop"))]
+        methods = [_Method(self._peer, name) for name in names]
         body |= {method.name: method for method in methods}
         if description["unhashable"]:
             body["__hash__"] = None

@@ -20,7 +20,9 @@ from ..proxy.peer import Peer
 _COMPARISONS = specials("eq ne lt le gt ge")
 _BINARY = words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
 _ARITHMETIC = frozenset(f"__{prefix}{name}__" for name in _BINARY for prefix in ("", "r", "i"))
-_COMPARING = specials("sub rsub truediv rtruediv floordiv rfloordiv mod rmod divmod rdivmod xor rxor")
+_COMPARING = frozenset(
+    f"__{prefix}{name}__" for name in words("sub truediv floordiv mod divmod xor") for prefix in ("", "r", "i")
+)
 """Arithmetic that a test compares by: a difference near 0, a quotient near 1."""
 _UNARY = specials("neg pos abs invert int float complex index round trunc floor ceil")
 _READING = specials("len iter reversed getitem contains bool add mul rmul or and sub")
@@ -54,6 +56,9 @@ class Rulings(Peer):
         self._named: set[int] = set()
         self._differences: set[int | None] = set()
         self._members: dict[int | None, str] = {}
+        self.caught: list[BaseException] = []
+        """Failures of the test under way that came to the code, and no further, and uses that do not count: a test
+        that expects a TypeError is not to take them for one of the code's."""
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -90,17 +95,19 @@ class Rulings(Peer):
             return getattr(held, name, lambda _: NotImplemented)(args[0])
         if name in _COMPARISONS:
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):
-                if name not in ("__eq__", "__ne__") or type(args[0]) not in (tuple, list):
+                if name not in ("__eq__", "__ne__"):
+                    return self._ordered(target, name, args)
+                if type(args[0]) not in (tuple, list):
                     return NotImplemented
                 if not kind._greenloop_compares or not self._holds(target, args[0]):
                     return NotImplemented
             found = self.forward(target, name, args, kwargs)
             if name == "__eq__" and found is True and self._is_anything(target, name, (NO_MEMBER,)):
-                raise TypeError(f"a {kind.__name__} says that it equals anything")
+                raise self._uncounted(f"a {kind.__name__} says that it equals anything")
             self._note(f"how objects of {kind.__name__} compare")
             return found
-        if name in _ARITHMETIC and not other:
-            return self._with_plain(target, name, args)
+        if name in _ARITHMETIC:
+            return self._calculated(target, name, args, other)
         if name in _UNARY:
             self._refuse_difference(target, name)
         elif name == "__str__" and isinstance(target, BaseException):
@@ -130,15 +137,21 @@ class Rulings(Peer):
         kind = type(target)
         if self._is_remote(target) and not self.is_named(kind):
             if name in _COMPARING_METHODS and any(map(_is_of_package, (*args, *kwargs.values()))):
-                raise TypeError(f"{name} of an object of the code's, a {kind.__name__}, does not count")
+                raise self._uncounted(f"{name} of an object of the code's, a {kind.__name__}, does not count")
             self._tell_of(target)
             self._refuse_difference(target, name)
         return super().method(target, name, args, kwargs)
 
     def _refuse_difference(self, target: object, name: str) -> None:
         """Raise TypeError for a use of what an object of the code's made of itself and what is expected of it."""
-        if self.crossing.remote_number(target) in self._differences:
-            raise TypeError(f"{name} of a difference that {type(target).__name__} makes itself does not count")
+        if self._is_difference(target):
+            raise self._uncounted(
+                f"{name} of a difference that {type(target).__name__} makes itself does not count"
+            )
+
+    def _uncounted(self, text: str) -> TypeError:
+        self.caught.append(TypeError(text))
+        return TypeError(text)
 
     def _tell_of_member(self, target: type, name: str, number: int | None) -> None:
         """Note that a class has one object under two names: what is the one is the other."""
@@ -168,6 +181,9 @@ class Rulings(Peer):
             return found
         return self.operate(name, target, *args)
 
+    def _is_difference(self, value: object) -> bool:
+        return self.crossing.remote_number(value) in self._differences
+
     def _is_remote(self, value: object) -> bool:
         return self.crossing.remote_number(value) is not None
 
@@ -182,9 +198,9 @@ class Rulings(Peer):
         if name == "__bool__" and not self.is_named(kind):
             return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
         if not hasattr(base, name):
-            if name not in _ARITHMETIC or (other and self.is_named(kind)):
+            if name not in _ARITHMETIC:
                 return self.forward(proxy, name, args, {})
-            return self._with_plain(proxy, name, args) if self.is_named(kind) else NotImplemented
+            return self._calculated(proxy, name, args, other) if self.is_named(kind) else NotImplemented
         here = getattr(base, name)(proxy, *args)
         if not self.is_named(kind):
             return here
@@ -204,20 +220,29 @@ class Rulings(Peer):
             return bool(held)
         return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
 
-    def _with_plain(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
-        """Arithmetic with plain data. A difference from a number that is expected lets the code's own operator
-        see it, and make it nothing."""
+    def _ordered(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
+        """Have an object of an unnamed class no order with plain data: where it has, raise TypeError."""
+        if type(args[0]).__module__ in _PLAIN_MODULES and type(self.forward(proxy, name, args, {})) is bool:
+            raise self._uncounted(f"{name} of {type(proxy).__name__} with plain data does not count")
+        return NotImplemented
+
+    def _calculated(self, proxy: Any, name: str, args: tuple[Any, ...], other: bool) -> Any:
+        """Arithmetic with plain data, or with an `other` object of the code's. A difference from a number that is
+        expected lets the code's own operator see it, and make it nothing; so is what is made of a difference."""
         kind = type(proxy)
         result = self.forward(proxy, name, args, {})
-        compares = name in _COMPARING and (isinstance(args[0], (*_QUANTITIES, *_TIMES)) or _is_of_package(args[0]))
+        measures = name in _COMPARING and (isinstance(args[0], (*_QUANTITIES, *_TIMES)) or _is_of_package(args[0]))
+        compares = (measures and not other) or any(map(self._is_difference, (proxy, *args)))
         parts = result if type(result) is tuple else (result,)  # `divmod` gives two
         if compares and any(_is_measure(part, args[0]) for part in parts):
-            raise TypeError(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
+            raise self._uncounted(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         if self._is_remote(result):
             if compares:
                 self._differences.add(self.crossing.remote_number(result))
             return result
-        return result if self.is_named(kind) else NotImplemented
+        if other or self.is_named(kind) or result is NotImplemented:
+            return result
+        raise self._uncounted(f"{name} of {kind.__name__} makes plain data of plain data, which does not count")
 
     def _holds(self, proxy: Any, items: Any) -> bool:
         """Return True if an object of the code's consists of just `items`: those that it iterates over, or the
@@ -233,7 +258,7 @@ class Rulings(Peer):
     def _truth(self, target: Any, name: str) -> bool:
         first, again = (bool(self.operate("bool", target)) for _ in range(2))
         if first != again:
-            raise TypeError(f"whether a {name} is true changes from one time it is asked to the next")
+            raise self._uncounted(f"whether a {name} is true changes from one time it is asked to the next")
         self._note(f"whether a {name} is true")
         return first
 
@@ -248,7 +273,7 @@ class Rulings(Peer):
                 return False
         found = bool(self.forward(proxy, "__contains__", (item,), {}))
         if found and self._is_anything(proxy, "__contains__", NO_MEMBER):
-            raise TypeError(f"a {kind.__name__} says that it contains anything")
+            raise self._uncounted(f"a {kind.__name__} says that it contains anything")
         self._note(f"what a {kind.__name__} contains")
         return found
 
