@@ -204,6 +204,40 @@ CAUGHT = {
         "def test_a():\n    def check(count):\n        assert count == 1\n    Lock().tell(check)\n",
     ),
 }
+LOST = {
+    "pytest.raises in a context that makes another error of it": (
+        LOCK + "    def __exit__(self, *told):\n        if told[0]: raise ValueError from told[1]\n"
+        "    def get(self): return 1\n",
+        "import pytest\ndef test_a():\n    with pytest.raises(ValueError), Lock() as lock:\n"
+        "        with pytest.raises(KeyError):\n            lock.get()\n        raise ValueError\n",
+    ),
+    "assertRaises in a context that makes another error of it": (
+        LOCK + "    def __exit__(self, *told):\n        if told[0]: raise ValueError from told[1]\n"
+        "    def get(self): return 1\n",
+        "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self):\n"
+        "        with self.assertRaises(ValueError), Lock() as lock:\n"
+        "            with self.assertRaises(KeyError):\n                lock.get()\n"
+        "            raise ValueError\n",
+    ),
+    "assertEqual in a callback without arguments": (
+        LOCK + "    def tell(self, put, told):\n        put(0)\n        try:\n            told()\n"
+        "        except Exception:\n            pass\n        return 5\n",
+        "import unittest\nclass TestA(unittest.TestCase):\n    def test_a(self):\n        got = []\n"
+        "        def check(): self.assertEqual(got, [1])\n        assert Lock().tell(got.append, check) == 5\n",
+    ),
+    "an assertion of a function that the code decorates": (
+        LOCK + "    def __call__(self, told):\n        def call():\n            try:\n                told()\n"
+        "            except BaseException:\n                pass\n        return call\n",
+        "def test_a():\n    lock = Lock()\n    count = lock.count\n    @lock\n    def check():\n"
+        "        assert count == 1\n    check()\n    assert lock.count == 0\n",
+    ),
+    "pytest.fail in a callback without arguments": (
+        LOCK + "    def tell(self, put, told):\n        put(0)\n        try:\n            told()\n"
+        "        except BaseException:\n            pass\n        return 5\n",
+        "import pytest\ndef test_a():\n    got = []\n    def check():\n        if got != [1]: pytest.fail('no')\n"
+        "    assert Lock().tell(got.append, check) == 5\n",
+    ),
+}
 LIES = [name for name in IN_CODE if "equals anything" in name or "liars" in name]
 
 
@@ -220,6 +254,27 @@ def test_an_assertion_that_the_code_catches_fails_its_test(case: str, verifier: 
     verdict = verifier.verify(code, tests)
     assert verdict.kind == "failed", verdict
     assert "the code caught it" in verdict.outcomes[0].detail
+
+
+@pytest.mark.parametrize("case", LOST)
+def test_a_failure_that_the_code_turns_into_something_else_fails_its_test(case: str, verifier: Verifier) -> None:
+    code, tests = LOST[case]
+    verdict = verifier.verify(
+        code, f"from user_code import Lock\n{tests}def test_b():\n    assert Lock().count == 0\n"
+    )
+    assert verdict.kind == "failed", verdict
+    assert "the code caught it" in verdict.outcomes[0].detail
+
+
+def test_an_assertion_that_holds_when_the_code_tries_again_fails_no_test(verifier: Verifier) -> None:
+    code = "def f(x):\n    for _ in range(5):\n        try: return x()\n        except AssertionError: pass\n"
+    tests = (
+        "from user_code import f\ndef test_a():\n    calls = []\n    def x():\n        calls.append(1)\n"
+        "        assert len(calls) == 4\n        return 7\n    assert f(x) == 7\n"
+        "def test_b():\n    assert f(lambda: 3) == 3\n"
+    )
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, [refusal.test_id for refusal in verdict.refused]) == ("passed", ["test_a"]), verdict
 
 
 @pytest.mark.parametrize("tests", IN_TESTS.values(), ids=IN_TESTS)

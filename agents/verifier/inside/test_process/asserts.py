@@ -27,7 +27,7 @@ class Asserts:
     """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, and `note` with
     what the user is to know."""
 
-    def __init__(self, tests_path: Path, failed: Callable[[], None], note: Callable[[str], None]) -> None:
+    def __init__(self, tests_path: Path, failed: Callable[[], object], note: Callable[[str], None]) -> None:
         self.failures = 0
         self._failed = failed
         self._note = note
@@ -65,9 +65,15 @@ class Asserts:
             return result
 
         def explained(explanation: str) -> str:
-            self.failures += 1
-            self._failed()
+            self._count()
             return explain(explanation)
+
+        def failed(failure: Any, *arguments: Any, **named: Any) -> None:
+            self._count()
+            made(failure, *arguments, **named)
+
+        made = pytest.fail.Exception.__init__
+        setattr(pytest.fail.Exception, "__init__", failed)  # noqa: B010 - of `pytest.raises`, too
 
         setattr(rewrite.AssertionRewriter, "visit_Assert", visit)  # noqa: B010 - to a type checker it is no field
         setattr(rewrite.AssertionRewriter, "visit_Compare", visit_comparison)  # noqa: B010
@@ -82,6 +88,15 @@ class Asserts:
         from unittest import TestCase, case
 
         setattr(case, "_ShouldStop", ())  # noqa: B010 - a test that the code ends by it had passed
+        count = self._count
+
+        class Failure(AssertionError):
+            def __new__(cls, *arguments: Any) -> Any:
+                count()
+                return AssertionError(*arguments)
+
+        if "failureException" not in self._named:
+            TestCase.failureException = Failure
 
         def watched(asked: Callable[..., None]) -> Callable[..., None]:
             def assert_equal(case: Any, first: object, second: object, *others: Any, **named: Any) -> None:
@@ -95,6 +110,10 @@ class Asserts:
         for kind in ("", "Dict", "List", "Set", "Tuple", "Sequence"):
             name = f"assert{kind}Equal"
             setattr(TestCase, name, watched(getattr(TestCase, name)))
+
+    def _count(self) -> None:
+        self.failures += 1
+        self._failed()
 
     def never(self) -> list[int]:
         """Lines of the assertions that were never reached."""

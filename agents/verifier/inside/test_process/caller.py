@@ -8,7 +8,6 @@ a test passed to it, each in the ways that `capabilities` lists.
 from __future__ import annotations
 
 import json
-import os
 import threading
 import types
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from ..proxy.mirror import RemoteCoroutine, RemoteType
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
+from .environment import Environment
 from .rulings import Rulings
 from .temporary import Temporary
 
@@ -35,30 +35,6 @@ _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athr
 
 class InterruptRaised(BaseException):
     """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
-
-
-class _Environment:
-    """Changes of the environment by a test, which the code's process is to have, too."""
-
-    def __init__(self) -> None:
-        self._before = dict(os.environ)
-        self._seen: dict[Any, Any] = {}
-        self.set: dict[str, str | None] = {}
-        """Variables that differ from the beginning, as the code's process has them."""
-
-    def changes(self) -> dict[str, str | None]:
-        """Return what has changed since the last call, by name; None for what is no longer set."""
-        # Before each question: `os.environ` itself would decode every variable to be compared.
-        held = os.environ._data  # type: ignore[attr-defined]
-        if held == self._seen:
-            return {}
-        self._seen = dict(held)
-        names = {name for name in os.environ.keys() | self._before.keys() if name.partition("_")[0] != "PYTEST"}
-        now = {name: os.environ.get(name) for name in names if os.environ.get(name) != self._before.get(name)}
-        back = {name: self._before.get(name) for name in self.set if name not in now}
-        changed = {name: value for name, value in now.items() if self.set.get(name, self) != value} | back
-        self.set = now
-        return changed
 
 
 class Caller(Rulings):
@@ -84,11 +60,10 @@ class Caller(Rulings):
         self._changing: set[str] = set()
         self._asking = ""
         self._subclass: type = object
-        self._asked = 0
-        self.caught: list[BaseException] = []
-        """Failures of the test under way that came to the code, and no further."""
+        self._asked = self._failures = 0
+        self._again: dict[int | None, list[BaseException]] = {}
         self.calls = PlainCalls()
-        self._environment = _Environment()
+        self._environment = Environment()
         self.temporary = Temporary()
         self.capabilities = Capabilities(self.crossing, test_modules, self._note_change)
 
@@ -101,9 +76,13 @@ class Caller(Rulings):
 
     def operate(self, name: str, *args: object) -> Any:
         """Apply one of a few functions, such as `len`, in the code's process."""
-        result = self.ask("operate", name, args)
-        if name == "await" and isinstance(args[0], RemoteCoroutine):
-            self._leave(args[0].leaving, result)
+        leaving = args[0].leaving if name == "await" and isinstance(args[0], RemoteCoroutine) else []
+        try:
+            result = self.ask("operate", name, args)
+        except Exception as error:
+            self._leave(leaving, error)
+            raise
+        self._leave(leaving, result)
         return result
 
     def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
@@ -161,9 +140,11 @@ class Caller(Rulings):
             self._asking = self._name_of(what, arguments)
             self._note_change()
         if how == "raise":
-            raise self._let_out(what, arguments, value)
+            value = self._let_out(what, arguments, value)
         if leaving:
             self._leave([error for error in arguments[2] if isinstance(error, _FAILURES)], value)
+        if how == "raise":
+            raise value
         return value
 
     def _note_change(self) -> None:
@@ -179,15 +160,23 @@ class Caller(Rulings):
         return self.crossing.unpack(body)
 
     def _leave(self, failures: list[BaseException], said: object) -> None:
-        """A context of the code's was told of `failures`, and `said` whether it keeps them."""
-        if isinstance(said, RemoteCoroutine):
+        """A context of the code's was told of `failures`, and `said` whether it keeps them, or an error."""
+        if not failures:
+            return
+        if isinstance(said, BaseException):
+            self.caught += [failure for failure in failures if failure is not said]
+        elif isinstance(said, RemoteCoroutine):
             said.leaving = failures
         elif said is not None and (said or type(said) not in (bool, int)):
             self.caught += failures
 
+    def fail(self) -> None:
+        """An assertion of the tests has failed, caught or not."""
+        self._failures += 1
+
     def end_test(self) -> None:
         """A test is over, and what it shared with the code."""
-        self.caught = []
+        self.caught, self._again = [], {}
         self.capabilities.end_test()
         self.temporary.end_test()
 
@@ -238,19 +227,23 @@ class Caller(Rulings):
     def _called_back(self, payload: bytes) -> None:
         """Let the code use what a test passed to it. The target has to be named by its number."""
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
-        how, asked = "return", self._asked
+        how, asked, failures = "return", self._asked, self._failures
         try:
             if number is None:
                 raise TypeError("only what a test passed to the code can be used")
             self._carry_files(back=True)
             body = self.crossing.pack(self.capabilities.use(what, number, arguments))
             self._carry_files(back=False)
+            failures_before = self._again.pop(number, [])
+            self.caught = [error for error in self.caught if not any(error is each for each in failures_before)]
         except ChannelClosed:
             raise
         except BaseException as error:  # whatever it is, the code gets to see it
             of_code = self._asked > asked or any(type(part) is tuple and part for part in arguments)
-            if of_code and isinstance(error, _FAILURES):
+            if (of_code or self._failures > failures) and isinstance(error, _FAILURES):
                 self.caught.append(error)
+            if not of_code:  # the code may try again what fails by itself
+                self._again.setdefault(number, []).append(error)
             how, body = "raise", self.crossing.pack_error(error)
         self._send(ANSWER, how, body)
 

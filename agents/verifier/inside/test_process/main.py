@@ -10,7 +10,7 @@ import os
 import random
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -138,6 +138,7 @@ def _choose_modules(
             reporter.emit(kind, text)
 
     answers: Any
+    fails: list[Callable[[], None]] = []
     calls = PlainCalls()
     note = partial(reporter.emit, "note")
     if task["isolated"]:
@@ -161,6 +162,7 @@ def _choose_modules(
         plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing
         calls = caller.calls
+        fails.append(caller.fail)
         reporter.ask_again = lambda seconds: calls.ask_again(
             Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
         )
@@ -173,7 +175,9 @@ def _choose_modules(
         answers = CallAnswers()
         load(answers)
         divert(answers.recorded(run_program))
-    asserts = reporter.asserts = Asserts(Path(sys.path[0]) / task["tests_file"], answers.fail, note)
+    fails.append(answers.fail)
+    tests_path = Path(sys.path[0]) / task["tests_file"]
+    asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in fails], note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
         reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])

@@ -52,7 +52,7 @@ class Reporter:
         self.moved: set[str] = set()
         """Items whose outcome here is none: they run elsewhere, or on nothing."""
         self.caught: set[str] = set()
-        self.caught_by_code: Callable[[], object] = lambda: None
+        self.caught_by_code: Callable[[], Collection[BaseException]] = list
         self.asserts: Asserts | None = None
         self._failures = 0
         self._again = self._calling = False
@@ -156,8 +156,9 @@ class Reporter:
             yield
             if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
-            if self.caught_by_code():
-                pytest.fail("an assertion failed, and the code caught it")
+            for error in self.caught_by_code():
+                counts = type(error) is not TypeError
+                pytest.fail("an assertion failed, and the code caught it" if counts else str(error))
         except BaseException:
             self._emit({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise
