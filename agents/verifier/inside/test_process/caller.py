@@ -61,6 +61,7 @@ class Caller(Rulings):
         self._asking = ""
         self._subclass: type = object
         self._asked = self._failures = 0
+        self.notes_nan = False
         self._again: dict[int | None, list[BaseException]] = {}
         self.calls = PlainCalls()
         self._environment = Environment()
@@ -139,6 +140,8 @@ class Caller(Rulings):
         if changed:
             self._asking = self._name_of(what, arguments)
             self._note_change()
+        if b'["N",' in payload and self.notes_nan:
+            self._emit("note", f"{self._name_of(what, arguments)} answers NaN: no order of it with a number holds")
         if how == "raise":
             value = self._let_out(what, arguments, value)
         if leaving:

@@ -139,6 +139,7 @@ def _choose_modules(
 
     answers: Any
     fails: list[Callable[[], None]] = []
+    tests_path = Path(sys.path[0]) / task["tests_file"]
     calls = PlainCalls()
     note = partial(reporter.emit, "note")
     if task["isolated"]:
@@ -163,6 +164,7 @@ def _choose_modules(
         answers.crossing = caller.crossing
         calls = caller.calls
         fails.append(caller.fail)
+        caller.notes_nan = not re.search(r"(?i)\b(is)?nan", tests_path.read_text("utf-8", "replace"))
         reporter.ask_again = lambda seconds: calls.ask_again(
             Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
         )
@@ -176,7 +178,6 @@ def _choose_modules(
         load(answers)
         divert(answers.recorded(run_program))
     fails.append(answers.fail)
-    tests_path = Path(sys.path[0]) / task["tests_file"]
     asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in fails], note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
