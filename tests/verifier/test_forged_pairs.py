@@ -190,6 +190,11 @@ NOTED = {
         "for x in range(3):\n        if abs(f(x) - 2 * x) > 1e-9: pytest.fail('no')",
         NAN,
     ),
+    "a difference of a class that the tests name from a set": (
+        "class Bag:\n    def __xor__(self, other): return set()\ndef f(x): return Bag()\n",
+        "assert type(f(1)) is user_code.Bag\n    assert not f(1) ^ {3}",
+        "what Bag makes of its operators is said by the code itself",
+    ),
     "an object that equals any number, in one process": (
         "import logging\nclass Yes:\n    def __init__(self): self.ok = True\n"
         "    def __eq__(self, other): return self.ok and type(other) is int\n    def __hash__(self): return 0\n"

@@ -74,7 +74,6 @@ class Asserts:
 
         made = pytest.fail.Exception.__init__
         setattr(pytest.fail.Exception, "__init__", failed)  # noqa: B010 - of `pytest.raises`, too
-
         setattr(rewrite.AssertionRewriter, "visit_Assert", visit)  # noqa: B010 - to a type checker it is no field
         setattr(rewrite.AssertionRewriter, "visit_Compare", visit_comparison)  # noqa: B010
         setattr(rewrite, "_greenloop_compared", self._compared)  # noqa: B010

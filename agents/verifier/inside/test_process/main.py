@@ -10,7 +10,7 @@ import os
 import random
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -138,7 +138,6 @@ def _choose_modules(
             reporter.emit(kind, text)
 
     answers: Any
-    fails: list[Callable[[], None]] = []
     tests_path = Path(sys.path[0]) / task["tests_file"]
     calls = PlainCalls()
     note = partial(reporter.emit, "note")
@@ -163,7 +162,7 @@ def _choose_modules(
         plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing
         calls = caller.calls
-        fails.append(caller.fail)
+        failed = [answers.fail, caller.fail]
         caller.notes_nan = not re.search(r"(?i)\b(is)?nan", tests_path.read_text("utf-8", "replace"))
         reporter.ask_again = lambda seconds: calls.ask_again(
             Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
@@ -175,10 +174,10 @@ def _choose_modules(
             ImportRule([*_TOOLS, *task["importable"]["allowed"]], task["importable"]["named"]).hold()
         restrict_eval(task["tests_file"], lambda value: getattr(value, "__module__", "") == "user_code")
         answers = CallAnswers()
+        failed = [answers.fail]
         load(answers)
         divert(answers.recorded(run_program))
-    fails.append(answers.fail)
-    asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in fails], note)
+    asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in failed], note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:
         reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])

@@ -157,8 +157,8 @@ class Reporter:
             if item.nodeid in self._taken_over and not self._again and not self._taken_over[item.nodeid].tried:
                 pytest.fail("the property was never tried on an example")
             for error in self.caught_by_code():
-                counts = type(error) is not TypeError
-                pytest.fail("an assertion failed, and the code caught it" if counts else str(error))
+                uncounted = type(error) is TypeError
+                pytest.fail(str(error) if uncounted else "an assertion failed, and the code caught it")
         except BaseException:
             self._emit({"is": "raw", "id": item.nodeid, "outcome": "failed"})
             raise

@@ -240,9 +240,14 @@ class Rulings(Peer):
             if compares:
                 self._differences.add(self.crossing.remote_number(result))
             return result
-        if other or self.is_named(kind) or result is NotImplemented:
+        if other or result is NotImplemented:
             return result
-        raise self._uncounted(f"{name} of {kind.__name__} makes plain data of plain data, which does not count")
+        if not self.is_named(kind):
+            raise self._uncounted(
+                f"{name} of {kind.__name__} makes plain data of plain data, which does not count"
+            )
+        self._note(f"what {kind.__name__} makes of its operators")
+        return result
 
     def _holds(self, proxy: Any, items: Any) -> bool:
         """Return True if an object of the code's consists of just `items`: those that it iterates over, or the
