@@ -53,6 +53,7 @@ _ANSWERS = re.compile(
     r"|(?:result|answer|output) is)\b"
 )
 _SAYS_ALONE = re.compile(rf"(?!.*\b(?:that|which|whose?)\b).*?{VERB.pattern}")
+"""A verb of its own, and not of what a noun is: `a digit that is odd, or a letter, raises`."""
 _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")

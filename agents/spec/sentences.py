@@ -20,11 +20,12 @@ _UNCHANGED = re.compile(
 )
 
 VERB = re.compile(
-    r"\b(?:(?:is|are|was|were|has|have|must|may|can|will|do|does|should|count|stay|keep|go|get|come|become|follow|end|belong"
-    r"|appear|contain|begin|raise|return|remain|start|win|give|make|mean|stand|take)"
-    r"|(?:rais|giv|leav|becom|com|us|tak|remov|mak|mov|begin|count|stay|keep|follow|start|end|get|belong|matter|appear"
-    r"|contain|win|mean|rotat|add|set|fail|need|cost|show|stand|return|yield|go)e?s)\b"
+    r"\b(?:is|are|was|were|has|have|must|may|can|will|do|does|should|remain"
+    r"|(?:appear|begin|belong|contain|count|end|follow|get|go|keep|mean|return|stand|start|stay|win)(?:e?s)?"
+    r"|(?:becom|com|giv|mak|rais|tak)(?:e|e?s)"
+    r"|(?:add|cost|fail|leav|matter|mov|need|remov|rotat|set|show|us|yield)e?s)\b"
 )
+"""A verb in the forms that a rule has; of those that may be nouns (`a set`, `the use`) the one with `s` alone."""
 STATES = re.compile(
     rf"(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
     rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}",
