@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
+from ..spec.sentences import QUOTED
 from ..syntax.checks import checks_in
 from ..syntax.collection import last_name
 from ..syntax.literals import literal_value
 from ..syntax.source import statements
 from .argument_tests import SAID
-from .probes import EDGE, ODD, argument_nodes, literal_calls, probes_of, varied_calls
+from .probes import EDGE, ODD, argument_nodes, calls_with, literal_calls, probes_of, varied_calls
+
+_NUMBER = re.compile(r"(?<![\w.'\"])-?\d{1,9}(?:\.\d{1,4})?(?!\.?\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,13 +228,23 @@ def _of_one_kind(value: object, _: Sequence[object]) -> list[list[object]]:
     return [[item] for item in firsts.values()] if len(firsts) > 1 else []
 
 
+def _stated(words: str) -> Iterator[object]:
+    """Yield the numbers and quoted texts in `words`."""
+    for found in chain(_NUMBER.finditer(words), QUOTED.finditer(words)):
+        with suppress(ValueError, SyntaxError):
+            yield ast.literal_eval(found[0].strip("`"))
+
+
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, and on lists of one
-    kind of item alone where `tests` mix them."""
+    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, on lists of one kind
+    of item alone where `tests` mix them, and on numbers and quoted texts of the clauses."""
     used = [used_by(test) for test in tests]
     needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
     missing = [need for need in needs if not any(each.meets(need) for each in used)]
     made = [(_made(need, test), test.preamble) for need in missing for test in tests]
     calls = {call: preamble for call, preamble in made if call is not None}
     calls |= varied_calls(literal_calls(tests), _of_one_kind)
+    known = {repr(value) for each in used for value in each.values}
+    stated = [value for clause in clauses for value in _stated(clause.text) if repr(value) not in known]
+    calls |= calls_with(literal_calls(tests), stated, count)
     return probes_of(dict(islice(calls.items(), count)), EDGE)

@@ -1,7 +1,8 @@
 """Probes: calls that nobody knows the answer of, to see whether candidates that pass the same tests are alike.
 
-Inputs are made from those of the tests by mutations that keep types and, without `words`, keys and shapes. A
-probe is a test that can't pass, so that the verifier reports what each candidate returns.
+Inputs are made from those of the tests by mutations that keep types and, without `words`, keys and shapes; a few
+are at the edge of their types. A probe is a test that can't pass, so that the verifier reports what each candidate
+returns.
 """
 
 from __future__ import annotations
@@ -33,9 +34,13 @@ _PARTS = ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Call
 
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """At most `count` probes on inputs near those of `tests`; the same tests give the same probes."""
+    """At most `count` probes on inputs near those of `tests`, and a few on edges of the first two calls; the same
+    tests give the same probes."""
     calls = literal_calls(tests)
-    return probes_of(near_calls(calls, count)) if calls else _of_sessions(tests, count)
+    if not calls:
+        return _of_sessions(tests, count)
+    edge = edge_calls(calls[:2], count // 3) | _emptied_calls(calls[:2])
+    return probes_of(near_calls(calls, count) | edge)
 
 
 def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Test, ...]:
@@ -145,6 +150,21 @@ def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
     """At most `count` of `calls`, of literals, with one argument or its last item at the edge of its type (empty,
     one item, twice as long, zero, one; a fraction a thousandth off) or equal to another one of its type."""
     return varied_calls(calls, edges, count)
+
+
+def _emptied_calls(calls: Calls[T]) -> dict[str, T]:
+    """`calls`, of literals, with all texts and containers that they are given empty."""
+    return _first(((_emptied(call), label) for call, label in calls), calls, None)
+
+
+def _emptied(call: ast.Call) -> str | None:
+    source: str | None = ast.unparse(call)
+    for index, value in enumerate(argument_values(call)):
+        if source and isinstance(value, str | list | tuple | dict | set):
+            tree = parse_expression(source)
+            assert isinstance(tree, ast.Call)
+            source = with_argument(tree, index, type(value)())
+    return source
 
 
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:

@@ -136,6 +136,15 @@ def test_edges_are_made_from_the_calls_of_tests_where_no_test_has_them() -> None
     assert edge_probes([ROMAN], [UPPER, LOWER], 4) == ()
 
 
+def test_numbers_and_quoted_texts_of_the_clauses_are_tried() -> None:
+    said = Clause("-123 has the digits 2 and 3, 'an' and `\"the\"` are no words (see 1.2.3 and 'or' it's).")
+    digits, words = value_test("test_1", "f([3, 11])", "2"), value_test("test_2", "f('a tree')", "1")
+    for test, values in ((digits, {"-123", "2, "}), (words, {"'an'", "'the'", "'or'"})):
+        calls = [probed_call(each) for each in edge_probes([said], [test], 9)]
+        assert len(calls) == len(values)
+        assert all(any(value in call for call in calls) for value in values)
+
+
 def test_lists_of_several_types_are_tried_with_one_of_each_alone() -> None:
     mixed = value_test("test_1", "f([4, 1, None, 2], 2)", "4")
     assert [probed_call(each) for each in edge_probes([], [mixed], 4)] == ["f([4], 2)", "f([None], 2)"]
