@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import random
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from copy import copy
+from typing import Any
 
 from ..verifier.inside.proxy.plain import Malformed, read, writer
+from ..verifier.inside.proxy.plain_source import COLLECTIONS
 from ..verifier.inside.test_process.other_answers import of_value
 
 _NUMBER = re.compile("[0-9]{1,9}")
+_SIGN = re.compile(r"(?<!\w)[+-](?=[0-9])")
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
 def edges(value: object, values: Sequence[object]) -> Iterator[object]:
     """Yield what is at the edge of a value's type, and those of `values` that have it."""
+    if isinstance(value, COLLECTIONS):
+        yield from (_with_content(value, each) for each in edges(_content(value), ()))
+        return
     match value:
         case bool():
             yield not value
@@ -25,6 +33,8 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield from (0.0, 1.0, value * 0.999, value * 1.001)
         case str() | tuple():
             yield from (value[:0], value[:1])
+            if isinstance(value, str) and _SIGN.search(value):
+                yield _SIGN.sub(lambda found: "-" if found[0] == "+" else "+", value)
         case list():
             yield from (value[:0], value[:1], 2 * value)
             lasts = (each for each in value[-1:] if isinstance(each, str | int | float))
@@ -40,6 +50,8 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
 
 def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None = None) -> object:
     """A value of the same type near `value`; the same one where there is no near one."""
+    if isinstance(value, COLLECTIONS):
+        return _with_content(value, mutated(_content(value), chance, words=words))
     match value:
         case bool():
             return not value
@@ -63,6 +75,19 @@ def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None
         case set():
             return set(_mutated_items(sorted(value, key=repr), chance, words))
     return value if words is None else _mutated_part(value, chance, words)
+
+
+def _content(value: Any) -> object:
+    """The content of a value of one of `COLLECTIONS`, in a plain container."""
+    return dict(value) if isinstance(value, dict) else list(value)
+
+
+def _with_content(value: Any, content: Any) -> object:
+    """A copy of a value of one of `COLLECTIONS` with another content."""
+    made = copy(value)
+    made.clear()
+    (made.extend if isinstance(made, deque) else made.update)(content)
+    return made
 
 
 def _mutated_part(value: object, chance: random.Random, words: Sequence[str]) -> object:

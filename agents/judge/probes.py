@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression, swapped
-from ..verifier.inside.proxy.plain_source import is_plain, value_of
+from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .claims import ValueClaim, as_test, claim_of
 from .near_values import edges, mutated
 
@@ -87,7 +87,7 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     spot = chance.choice([node for node in parts if node in within])
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
-        return _with(text, spots, repr(mutated(value_of(spot), chance, words=())).encode())
+        return _with(text, spots, written(mutated(value_of(spot), chance, words=())).encode())
     fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
     return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))
 
@@ -271,4 +271,4 @@ def argument_values(call: ast.Call) -> list[object]:
 def with_argument(call: ast.Call, index: int, value: object) -> str | None:
     """The source of `call`, of literals, with another value for one argument; None where it is too long."""
     text, tree = _read_again(call)
-    return _with(text, [argument_nodes(tree)[index]], repr(value).encode())
+    return _with(text, [argument_nodes(tree)[index]], written(value).encode())

@@ -278,6 +278,31 @@ def served(names):
 
 print(*served(["mia", "zoe", "ben"]))
 """
+LOADS = """\
+from collections import defaultdict
+
+
+def loads(rows):
+    found = defaultdict(list)
+    for name, load in rows:
+        found[name].append(load)
+    return found
+
+
+def heaviest(found, name):
+    return min(found[name])
+
+
+print("heaviest", heaviest(loads([("a", 3), ("a", 5), ("b", 2)]), "a"))
+"""
+OFFSET = """\
+def offset(text):
+    hours, minutes = int(text[1:3]), int(text[4:])
+    return hours * 60 - minutes
+
+
+print("minutes", offset("+05:30"))
+"""
 ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
     "the keys at hand": (
         PRICES,
@@ -290,6 +315,18 @@ ONE_SHAPE: dict[str, tuple[str, str, str, list[str]]] = {
         "[4, 6]",
         "[sum(row) for row in rows]",
         ["[rows[0][at] + rows[1][at] for at in range(2)]", "list(map(sum, zip(*rows)))"],
+    ),
+    "the order in a collection": (
+        LOADS,
+        "heaviest 5",
+        "min(found[name])",
+        ["found[name][-1]", "max(found[name])"],
+    ),
+    "one sign": (
+        OFFSET,
+        "minutes 330",
+        "hours * 60 - minutes",
+        ["hours * 60 + minutes", "(hours * 60 + minutes) * (-1 if text[0] == '-' else 1)"],
     ),
     "no century": (
         LEAP,

@@ -3,6 +3,8 @@ from __future__ import annotations
 import ast
 import random
 import re
+from collections import Counter, OrderedDict, defaultdict, deque
+from functools import partial
 from typing import Any
 
 from hypothesis import given
@@ -19,12 +21,20 @@ from agents.judge.probes import (
     related_calls,
 )
 from agents.records import Test
+from agents.verifier.inside.proxy.plain_source import is_plain, value_of, written
 
 from ..support.boards import value_test
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text(), inner).flatmap(
+            lambda items: st.sampled_from([items, defaultdict(set, items), OrderedDict(items), Counter([*items])])
+        )
+        | st.lists(inner).flatmap(lambda items: st.sampled_from([deque(items), deque(items, maxlen=3)]))
+    ),
     max_leaves=8,
 )
 STRING = value_test("test_1", "f('Hello World')", "'hello-world'")
@@ -34,6 +44,16 @@ GRID = value_test("test_2", "f([[1, 2], [3, 0]])", "True")
 @given(PLAIN, st.integers())
 def test_a_mutation_keeps_the_type(value: object, seed: int) -> None:
     assert type(mutated(value, random.Random(seed))) is type(value)
+
+
+@given(PLAIN)
+def test_the_source_of_a_plain_value_is_read_as_that_value(value: object) -> None:
+    source = written(value)
+    assert written(value_of(source)) == source if len(source) <= 4000 else not is_plain(source)
+
+
+def test_a_container_whose_factory_has_no_name_has_no_source() -> None:
+    assert not is_plain(written(defaultdict(partial(list, [1]))))
 
 
 @given(st.integers(1, 40))
@@ -84,6 +104,19 @@ def test_where_shapes_may_change_keys_and_rows_come_and_go() -> None:
     grids = [argument(each) for each in near_calls([(call_of("f([[1, 2], [3, 0]])"), "")], 24, words=())]
     assert {len(each) for each in grids} == {1, 2, 3}
     assert all(len(row) == 2 for grid in grids for row in grid)
+
+
+def test_collections_and_signs_have_edges_of_their_own() -> None:
+    calls = [(call_of("f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:00 +05:30 1-2')"), "")]
+    assert list(edge_calls(calls, 99)) == [
+        "f(defaultdict(list, {}), deque([3], maxlen=2), '9:00 +05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([], maxlen=2), '9:00 +05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([3, 3], maxlen=2), '9:00 +05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([0], maxlen=2), '9:00 +05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '')",
+        "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9')",
+        "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:00 -05:30 1-2')",
+    ]
 
 
 def test_edges_of_types_and_equal_arguments_are_tried() -> None:

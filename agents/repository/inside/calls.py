@@ -196,13 +196,14 @@ def _check_plain(value: Any, depth: int) -> None:
     kind = type(value)
     if kind in (float, complex) and not abs(value) < float("inf"):
         raise NotPlain(f"{value} is among its arguments")
-    if depth > DEEPEST or (kind in (int, str, bytes, list, tuple, set, dict) and _size(value) > _LONGEST):
+    containers = (list, tuple, set, dict, *plain.COLLECTIONS)
+    if depth > DEEPEST or (kind in (int, str, bytes, *containers) and _size(value) > _LONGEST):
         raise NotPlain("its arguments are too long")
     if kind in SCALARS or plain.source_of(value) is not None:
         return
-    if kind not in (list, tuple, set, dict) or value == set():
+    if kind not in containers or (kind in plain.COLLECTIONS and not plain.collection_source(value, repr)):
         raise NotPlain(f"a {kind.__qualname__} is among its arguments")
-    for each in [*value, *value.values()] if kind is dict else value:
+    for each in [*value, *value.values()] if isinstance(value, dict) else value:
         _check_plain(each, depth + 1)
 
 
@@ -228,6 +229,10 @@ def shown(value: Any, depth: int = 0) -> str:
             return f"[{', '.join(inner)}]"
         items = f"{{{', '.join(sorted(inner))}}}" if inner else ""
         return items if kind is set and inner else f"{kind.__name__}({items})"
+    if kind in plain.COLLECTIONS and (
+        source := plain.collection_source(value, lambda each: shown(each, depth + 1))
+    ):
+        return str(source)
     if isinstance(value, (type, types.ModuleType)) or callable(value):
         name = getattr(value, "__qualname__", kind.__qualname__)
         is_named = isinstance(getattr(value, "__self__", None), (type(None), types.ModuleType)) and "<" not in name

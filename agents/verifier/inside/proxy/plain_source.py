@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable
 from typing import Any
 
 from .plain import MODULE_OF, named_value, writer
 
 _LONGEST = 4000
+COLLECTIONS = (Counter, OrderedDict, defaultdict, deque)
+"""Types of containers whose source is a call with a plain one."""
+_BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (*COLLECTIONS, set, frozenset)}
+_FACTORIES = {kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, *COLLECTIONS)}
 _CONTAINERS = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
 
 
@@ -15,6 +21,32 @@ def source_of(value: Any) -> str | None:
     """The source of a value that crosses, of a type that has no literals; None where it can't be read again."""
     text = repr(value) if writer(type(value)) is not None else ""
     return text if text[-1:] == ")" and is_plain(text) else None
+
+
+def collection_source(value: Any, written: Callable[[Any], str]) -> str | None:
+    """The source of a value of one of `COLLECTIONS`, its content `written`; None where its factory has no name."""
+    parts = [written(list(value) if isinstance(value, deque) else dict(value))]
+    if isinstance(value, defaultdict):
+        factory = value.default_factory
+        name = getattr(factory, "__name__", "None")
+        if factory is not _FACTORIES.get(name):
+            return None
+        parts.insert(0, name)
+    elif isinstance(value, deque) and value.maxlen is not None:
+        parts.append(f"maxlen={value.maxlen}")
+    return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def written(value: Any) -> str:
+    """The source of a plain value. What it stands for is another thing where `is_plain` is false of it."""
+    kind = type(value)
+    if kind in COLLECTIONS:
+        return collection_source(value, written) or repr(value)
+    if kind is dict:
+        return f"{{{', '.join(f'{written(key)}: {written(item)}' for key, item in value.items())}}}"
+    if kind is list:
+        return f"[{', '.join(map(written, value))}]"
+    return f"({', '.join(map(written, value))}{',' * (len(value) == 1)})" if kind is tuple else repr(value)
 
 
 def is_plain(node: ast.AST | str) -> bool:
@@ -39,8 +71,8 @@ def value_of(node: ast.AST | str) -> Any:
 def _value(node: Any) -> Any:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))  # with or without its module
-        args = [_value(each) for each in node.args]
-        kind: Any = range if name == "range" else named_value(MODULE_OF[name], name)
+        args = [_FACTORIES[each.id] if isinstance(each, ast.Name) else _value(each) for each in node.args]
+        kind: Any = range if name == "range" else _BY_NAME.get(name) or named_value(MODULE_OF[name], name)
         if name == "Fraction" and isinstance(args[0], str):
             raise ValueError("an exponent in a text may take all memory")
         made = kind(*args, **{str(each.arg): _value(each.value) for each in node.keywords})
