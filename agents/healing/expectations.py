@@ -112,7 +112,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call that has to return the value `expected` (source text), or to raise: `raises NAME`."""
+    """A call, or an expression with calls, that has to give `expected`, a value's source text or `raises NAME`."""
 
     call: Call
     expected: str
@@ -125,8 +125,8 @@ class ExpectedCall:
     @property
     def made(self) -> tuple[Call, ...]:
         """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`."""
-        nodes = [each for each in ast.walk(parse_expression(self.call.source)) if isinstance(each, ast.Call)]
-        return tuple(Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in nodes)
+        calls = _calls_in(parse_expression(self.call.source))
+        return tuple(Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
 
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
@@ -139,6 +139,10 @@ class ExpectedCall:
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
         detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
         return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
+
+
+def _calls_in(node: ast.expr) -> list[ast.Call]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
 
 
 def answered_by(call: Call, answer: str) -> str:
@@ -191,13 +195,11 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
     match node:
-        case ast.Compare(left=ast.Call() as call, ops=[ast.Eq() | ast.Is()], comparators=[value]) if is_plain(
-            value
-        ):
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [value]) if is_plain(value) and (calls := _calls_in(left)):
             for path, code in files.items():
-                if any(names_used(call) & names_bound(each) for each in statements(code)):
+                if any(names_used(left) & names_bound(each) for each in statements(code)):
                     expected = raising[2] if raising else ast.unparse(value)
-                    return ExpectedCall(Call(path, ast.unparse(call.func), ast.unparse(call)), expected)
+                    return ExpectedCall(Call(path, ast.unparse(calls[0].func), ast.unparse(left)), expected)
             raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
     raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
 

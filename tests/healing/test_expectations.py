@@ -44,3 +44,25 @@ def test_a_number_that_python_does_not_read_is_refused() -> None:
 def test_the_items_of_a_generator_are_expected_as_a_list(call: str, returned: str, holds: bool) -> None:
     (expected,) = read_calls([call], {"s.py": "def f(x):\n    yield x\n"})
     assert (expected.failing(Answer(returned)) is None) is holds
+
+
+@pytest.mark.parametrize(
+    ("source", "made"),
+    [
+        ("Cart([1]).total", ["Cart([1])"]),
+        ("(Cart([1]) + Cart([2])).total", ["Cart([1])", "Cart([2])"]),
+        ("len(Cart([1]).items)", ["len(Cart([1]).items)", "Cart([1])"]),
+        ("(Cart([]).total, Cart([1]).total)", ["Cart([])", "Cart([1])"]),
+    ],
+)
+def test_what_calls_give_may_be_expected_of_an_attribute_an_operator_or_several(
+    source: str, made: list[str]
+) -> None:
+    (expected,) = read_calls([f"{source} == 3"], {"s.py": "class Cart:\n    pass\n"})
+    assert (expected.call.source, [each.source for each in expected.made]) == (source, made)
+
+
+@pytest.mark.parametrize("text", ["f == 3", "f(1)", "f(1) < 3", "f(1) == g(2)", "1 == 1"])
+def test_what_is_no_equality_of_calls_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not understood"):
+        read_calls([text], {"s.py": "def f(x): pass\n"})

@@ -225,9 +225,13 @@ class Uses:
                 return self._names.is_builtin(function, "len", "sorted", "list", "set", "bool")
             case ast.Attribute(attr="keys"):
                 return True
+            case ast.ListComp(elt) if elt is node and isinstance(self._names.parent(parent), ast.Compare):
+                return self._is_looked_up(parent)
         return False
 
     def _are_names(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.List):
+            return all(map(self._are_names, node.elts))
         if isinstance(node, ast.Dict):
             return all(isinstance(key, ast.Constant) and not str(key.value).startswith("__") for key in node.keys)
         all_names = last(node) == "__dict__" or last(getattr(node, "func", node)) == "vars"

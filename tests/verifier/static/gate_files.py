@@ -84,6 +84,8 @@ from user_code import Box
 def test_a():
     assert vars(Box(1)) == {'x': 1}
     assert Box(1).__dict__ == {'x': 1}
+    assert [vars(each) for each in (Box(1), Box(2))] == [{'x': 1}, {'x': 2}]
+    assert Box.__deprecated__ == 'use Bag'
     assert Box.__doc__ is None
     assert Box.__mro__[1] is object
     assert 'add' in Box.__dict__

@@ -904,6 +904,11 @@ def f():
     pass
 list(v for k, v in vars(type(f)).items() if k[2:4] == 'bu')[0].__get__(f)['exec'](TEXT)
 """,
+    "a list of descriptors": """
+def f():
+    pass
+[vars(each) for each in (type(f), type(f))][0][chr(95) * 2 + 'builtins' + chr(95) * 2].__get__(f)['exec'](TEXT)
+""",
     "a closure": """
 def f():
     run = getattr(f, chr(95) * 2 + 'builtins' + chr(95) * 2)['exec']
