@@ -42,14 +42,18 @@ def make(hours, name):
     return datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=hours), name))
 def name_of(moment):
     return moment.tzname()
+def same(moment):
+    return moment.replace(hour=1)
 """
 ZONE_TESTS = """
 from datetime import datetime, timedelta, timezone
-from user_code import make, name_of
+from user_code import make, name_of, same
 def test_a():
     assert make(2, "CEST").tzname() == "CEST"
     assert name_of(datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=1), "CET"))) == "CET"
     assert name_of(datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=1)))) == "UTC+01:00"
+    zone = timezone(timedelta(hours=1), "CET")
+    assert same(datetime(2020, 1, 1, tzinfo=zone)).tzinfo is zone
 """
 DEEP = """
 def nest(count):

@@ -52,6 +52,8 @@ def _time_zone(value: Any) -> Tree:
         return value and value.key
     seconds = value.utcoffset(None).total_seconds()
     named = [_text(part) for part in getattr(value, "__getinitargs__", list)()[1:]]
+    if _name(type(value)) == ("datetime", "timezone"):
+        _ZONES[repr([seconds, *named])] = value
     return [seconds, *named] if named else seconds
 
 
@@ -61,7 +63,12 @@ def _as_time_zone(tree: Tree) -> Any:
     if isinstance(tree, str) and _ZONE.fullmatch(tree):
         return _made("zoneinfo", "ZoneInfo")(tree)
     seconds, *named = tree if isinstance(tree, list) else [tree]
-    return _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=seconds), *named)
+    known = _ZONES.get(repr([seconds, *named]))
+    return known or _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=seconds), *named)
+
+
+_ZONES: dict[str, Any] = {}
+"""Time zones of a fixed offset that have crossed, the last of equal ones: what comes back is that object."""
 
 
 def _name(kind: type) -> tuple[str, str]:
