@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from ..healing.evidence import calls_near
+from ..healing.near_calls import calls_near
 from ..judge.probes import calls_with
 from ..records.heal import Answer, Call
 from ..repository.inside.calls import EQUALS_ANYTHING, RAISED

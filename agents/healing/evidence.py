@@ -5,29 +5,24 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product, starmap
 
 from ..judge.agreement import comparable
-from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
-from ..records.heal import Answer, Call, Item, Patch, Suspicion, SuspicionName, Trial
+from ..records.heal import Answer, Call, Item, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
-from ..syntax.source import names_bound, names_used, parse_expression, statements
-from ..syntax.units import qualified
+from ..syntax.source import parse_expression
 from ..verifier.inside.proxy.plain_source import is_plain
 from .case import Case
 from .expectations import RAISES, answered_by, is_same, rounded
+from .near_calls import calls_near, literal_call
 from .voices import VERIFYING, voices_needed
 
-TRIED_CALLS = 24
 _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
-_LONGEST_WORD = 12  # characters of a text that is put into others
-_GREATEST = 100_000
-"""A greater literal is no argument: what counts up to it takes long."""
 _OF_STATE = "having("
 """How a call on a captured object begins."""
 _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
@@ -62,7 +57,7 @@ class Evidence:
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
         self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        if not any(_literal_call(each.source) for each in self.seeds):  # what is expected may name the script's
+        if not any(literal_call(each.source) for each in self.seeds):  # what is expected may name the script's
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):
             found = calls_near(self.seeds, case.files, patches, case.other_runs)
@@ -226,67 +221,6 @@ class Evidence:
         """The answer of the code as it was as text, an exception too."""
         answer = self.before.get(call)
         return _text(answer) if answer is None or answer.raises is None else f"{RAISES}{answer.raises}"
-
-
-def calls_near(
-    calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch], other_runs: Sequence[Call] = ()
-) -> list[Call]:
-    """Calls near those of the functions that patches change, also with literals of these functions for arguments;
-    where there are none, other runs of the whole, or calls near all of `calls`."""
-    texts = [(path, text) for patch in patches for path, text in patch.files.items()]
-    mended: set[tuple[str, str]] = set()
-    for path, text in texts:
-        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
-        mended |= {(path, name) for name in now if was.get(name) != now[name]}
-    texts += files.items()
-    values = [*_boundaries(texts, mended), *_boundaries(texts)]
-    found = _near([each for each in calls if (each.path, each.function) in mended], values)
-    if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
-        used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
-        found += _near(used, values)
-    return found or list(other_runs) or _near(calls, values)
-
-
-def _near(calls: Sequence[Call], values: Sequence[object]) -> list[Call]:
-    found = [(node, each) for each in calls if (node := _literal_call(each.source)) is not None]
-    words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
-    made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
-    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
-    return [replace(each, source=source) for source, each in made.items()]
-
-
-def _literal_call(source: str) -> ast.Call | None:
-    """A call whose arguments are literals: the text was told by the program that fails, and may be anything."""
-    try:
-        node = parse_expression(source)
-    except ValueError:
-        return None
-    given = argument_nodes(node) if isinstance(node, ast.Call) else []
-    named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
-    whole = given and named and all(map(is_plain, given))
-    return node if whole and isinstance(node, ast.Call) else None
-
-
-def _bound(text: str) -> list[tuple[str, ast.AST]]:
-    """The functions of a module behind their qualified names, and what it assigns; none where it is no Python."""
-    module = ast.Module(statements(text), [])
-    functions = [(name, node) for name, node in qualified(module) if not isinstance(node, ast.ClassDef)]
-    assigned = (each for each in module.body if isinstance(each, ast.Assign | ast.AnnAssign))
-    return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
-
-
-def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
-    """The literals of what is mended in files (of all in them where that is None), and of what the module assigns
-    for it, of whole numbers those beside them and their multiples, too."""
-    bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
-    nodes = [node for path, name, node in bound if mended is None or (path, name) in mended]
-    read = names_used(nodes)
-    nodes += [node for _, name, node in bound if name in read]
-    literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
-    whole = [each for each in literals if type(each) is int]
-    near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
-    values = {repr(each): each for each in [*literals, *near]}.values()
-    return [each for each in values if not isinstance(each, int) or each <= _GREATEST]
 
 
 def shown(call: Call) -> str:

@@ -16,6 +16,7 @@ from ..verifier.inside.test_process.other_answers import of_value
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _SIGN = re.compile(r"(?<!\w)[+-](?=[0-9])")
+_PART = re.compile(r"[^\s/,;:]*[\s/,;:]")
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
@@ -25,16 +26,23 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
         yield from (_with_content(value, each) for each in edges(_content(value), ()))
         return
     match value:
+        case None:
+            yield 1
         case bool():
             yield not value
         case int():
             yield from (0, 1)
         case float():
             yield from (0.0, 1.0, value * 0.999, value * 1.001)
-        case str() | tuple():
-            yield from (value[:0], value[:1])
-            if isinstance(value, str) and _SIGN.search(value):
+        case str():
+            yield from ("", value[:1])
+            if _SIGN.search(value):
                 yield _SIGN.sub(lambda found: "-" if found[0] == "+" else "+", value)
+            yield f"{value[:1]}-{value[1:]}"
+            if part := _PART.match(value):
+                yield part[0] + value
+        case tuple():
+            yield from (value[:0], value[:1])
         case list():
             yield from (value[:0], value[:1], 2 * value)
             lasts = (each for each in value[-1:] if isinstance(each, str | int | float))

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from agents.healing.evidence import Evidence, calls_near
+from agents.healing.evidence import Evidence
+from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
 from agents.healing.suspicions import suspicions
 from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Suspicion, Symptom, Trial

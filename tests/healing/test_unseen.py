@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from agents.healing.evidence import Answers, Evidence, calls_near, shown
+from agents.healing.evidence import Answers, Evidence, shown
 from agents.healing.expectations import rounded
+from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox

@@ -116,15 +116,18 @@ def test_collections_and_signs_have_edges_of_their_own() -> None:
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '')",
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9')",
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:00 -05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9-:00 +05:30 1-2')",
+        "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:9:00 +05:30 1-2')",
     ]
+    assert list(edge_calls([(call_of("f(None)"), "")], 9)) == ["f(1)"]
 
 
 def test_edges_of_types_and_equal_arguments_are_tried() -> None:
     calls = [(call_of("f('ab', 'c', n=3)"), "label"), (call_of("f({1: 2, 3: 4}, [5, 6], True)"), "other")]
     assert list(edge_calls(calls, 99).items()) == [
         *((each, "label") for each in (
-            "f('', 'c', n=3)", "f('a', 'c', n=3)", "f('c', 'c', n=3)", "f('ab', '', n=3)", "f('ab', 'ab', n=3)",
-            "f('ab', 'c', n=0)", "f('ab', 'c', n=1)",
+            "f('', 'c', n=3)", "f('a', 'c', n=3)", "f('a-b', 'c', n=3)", "f('c', 'c', n=3)", "f('ab', '', n=3)",
+            "f('ab', 'c-', n=3)", "f('ab', 'ab', n=3)", "f('ab', 'c', n=0)", "f('ab', 'c', n=1)",
         )),
         *((each, "other") for each in (
             "f({}, [5, 6], True)", "f({1: 2}, [5, 6], True)", "f({1: 2, 3: 4}, [], True)",
