@@ -122,6 +122,7 @@ def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any]]]:
     """Yield each comparison, table and pattern with the literals that it has something for."""
     nodes: list[Any] = [*ast.walk(module)]
     iterated = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
+    iterated |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}  # by its name
     for node in nodes:
         if keys := _keys(node, is_iterated=id(node) in iterated):
             yield node, keys
@@ -141,7 +142,9 @@ def _keys(node: object, *, is_iterated: bool = False) -> list[Any]:
             return _literals(parts)
         case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
             return [*_literals([left, *parts]), *_only_between(left, *parts)]
-        case ast.Call(func=ast.Name(id="zip" | "dict") | ast.Attribute(attr="fromkeys"), args=parts):
+        case ast.Call(
+            func=ast.Name(id="zip" | "dict" | "set" | "frozenset") | ast.Attribute(attr="fromkeys"), args=parts
+        ):
             return [each for key in _literals(parts) for each in _parts(key)]
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(pattern)), *_]):
             words = tuple(word for word in _WORDS.findall(pattern) if len(word) > 1)
@@ -172,6 +175,8 @@ def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
             return ast.Tuple([], ast.Load())
         case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="fromkeys")):
             return ast.Dict([], [])
+        case ast.Call(func=ast.Name(id="set" | "frozenset") as function):
+            return ast.Call(function, [], [])
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re")) as function, args=[_, *rest], keywords=named):
             return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
         case ast.Compare(ops=[operator]):

@@ -85,6 +85,8 @@ _PATTERN = re.compile(
     r"(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*", re.DOTALL
 )
 """A layout of texts (`YYYY-MM-DD`), which is no text itself."""
+_ROW = re.compile(r"(?!\s*\$).* \| ")
+"""Of a table, and no command."""
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
@@ -180,7 +182,10 @@ def _parts(prose: str) -> Iterator[str]:
         if _STEP.match(line) and len(paragraph) == 1 and paragraph[0].lstrip().startswith("Scenario"):
             paragraph = []  # its title
         starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
-        starts |= bool(paragraph) and paragraph[0][:1].isspace() and line[:1].isupper()  # below a list
+        if paragraph:
+            in_list = paragraph[0][:1].isspace() or _ITEM.match(paragraph[0])
+            starts |= bool(in_list) and line[:1].isupper()  # below a list
+            starts |= bool(_ROW.match(paragraph[-1])) and not _ROW.match(line)  # below a table
         if starts or (paragraph and _HEADING.match(paragraph[-1])):
             yield from _sentences(paragraph)
             paragraph = []

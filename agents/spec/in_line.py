@@ -48,7 +48,8 @@ _SO = re.compile(
 )
 MISTAKE = re.compile(
     r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually|before\s+the\s+(?:fix|change)"
-    r"|(?:wrong|incorrect|bad|broken)(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
+    r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
+    r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
@@ -56,6 +57,8 @@ _OTHER_CASE = re.compile(
     r"\s*(?:if|when|for|with|without|in|on|where|unless|otherwise)\b[^\ue000-\ue800]*\Z", re.IGNORECASE
 )
 """A sentence of another case, without an example: its `instead` says what comes in place of the usual."""
+_HELD = re.compile("[\ue000-\ue800]")
+_OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
 _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
@@ -96,7 +99,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         prose = before + mark + (after.replace(assertion.stated, _STATED, 1) if assertion else after)
     prose = _CONTRAST.sub(_STATED, prose)
     said = [*sentences(prose)]
-    if any(MISTAKE.search(each.replace(" instead", "") if _OTHER_CASE.match(each) else each) for each in said):
+    if any(is_mistaken(each, example=_HELD.search(each) is not None) for each in said):
         return []
     doubtful = [*map(_doubtful, said)]
     return [
@@ -104,6 +107,14 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         for mark, (_, assertion) in zip(marks, made, strict=True)
         if assertion and not any(mark in each for each in doubtful)
     ]
+
+
+def is_mistaken(sentence: str, *, example: bool) -> bool:
+    """Return True if a sentence puts examples in doubt; `example` says that it holds one. `instead` does so beside
+    an example, or where it speaks of one: `It should return 4 instead`."""
+    if _OTHER_CASE.match(sentence) or not (example or _OF_ONE.search(sentence)):
+        sentence = sentence.replace(" instead", "")
+    return MISTAKE.search(sentence) is not None
 
 
 def _doubtful(sentence: str) -> str:

@@ -76,12 +76,17 @@ _ASKED_FOR = rf"(?:(?m:^)[ \t]*+|{_ASK})(?:(?!(?:{_OF}|given|takes?|accepts?)\b)
 _CALL = r"[Cc]all (?:it|the \w+)"
 _TYPE = r"(?:None|bool|int|str|float|bytes|list|dict|tuple|set|[A-Z]\w+\[)(?!\w)"
 _AFTER = r"(?=[`'\"*]{0,2}[.,:;(]|\s*(?:\Z|\n)|\s+[-—])"
+_DOES = (
+    r"(?<!\b(?:call|body|name|type))(?<!object)(?<!wrapper)(?<!factory)(?<!decorator)(?<!generator)"
+    r"(?=\s+(?:that|which)\s+[a-z]+s\b)"
+)
+"""`a function initials that takes`; a function decorator is one of another kind."""
 _INTRODUCED = (
     (5, re.compile(rf"{_ASK}(?:(?!(?:{_OF}|class|without|using)\b)[\w'-]++\s){{0,5}}`?(?P<n>[a-z_]\w*+)\(")),
     (4, re.compile(rf"\b(?:{_KIND}|method)(?:{_BE_NAMED}| (?:named|called)) {_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"\bfunction\b[^.;\n]{{0,100}}?,?\s(?:should|must|to) be named\s+{_QUOTE}(?P<n>[a-z_]\w*+)")),
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?:[`'\"](?P<n>[a-z_]\w*+)[`'\"])")),
-    (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)\(\)")),
+    (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)(?:\(\)|{_DOES})")),
     (4, re.compile(rf"{_ASK}`(?P<n>[a-z_]\w*+)`,?(?:\s+(?:that|which|so)\b|:)")),
     (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
     (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),

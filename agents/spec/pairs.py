@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
 from ..syntax.source import unparse
-from .in_line import MISTAKE, MOST_BREAKS, asserted, leading_exception, leading_value
+from .in_line import MOST_BREAKS, asserted, is_mistaken, leading_exception, leading_value
 from .sentences import sentences
 from .signature import parameters
 from .tables import lists, tables
@@ -94,7 +94,7 @@ def stated_pairs(
         len(every) - len(wanted.defaults if wanted else ()),
         signature.text.partition("->")[2].strip() or None,
     )
-    certain = ["" if no or MISTAKE.search(line) else line for line, no in zip(lines, doubtful, strict=True)]
+    certain = ["" if no or _is_mistaken(line) else line for line, no in zip(lines, doubtful, strict=True)]
     laid_out = [
         *(table for table in tables(certain) if _fits(table[0], asked)),
         *lists(certain, of_two_sorts=False),
@@ -115,6 +115,10 @@ def stated_pairs(
             arguments, result = _arguments(match["given"], asked), value(leading_value(match["stated"]) or "")
             if arguments and result:
                 yield asked.check(arguments, result), match[0], index
+
+
+def _is_mistaken(line: str) -> bool:
+    return any(is_mistaken(each, example=_GIVES.search(each) is not None) for each in sentences(line))
 
 
 def _fits(heads: Sequence[str], asked: _Function) -> bool:
@@ -191,7 +195,7 @@ def _is_whole(given: str, sign: str, stated: str) -> bool:
         return not given.endswith(")")
     if given[-1] not in "'\"`" or stated[0] in "[{(":
         return True
-    return sign != "becomes" and len(given) > 4
+    return len(given) > (9 if sign == "becomes" else 4)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

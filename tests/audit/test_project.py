@@ -72,8 +72,16 @@ def test_discount(total, due):
     assert discount(total) == due
 """
 WORTHLESS = """
-import sys, pytest
+import sys, unittest, pytest
 from shop import discount
+
+class TestParts(unittest.TestCase):
+    def test_subtest_skipped(self):
+        for total in (1, 200):
+            with self.subTest(total=total):
+                if total == 1:
+                    self.skipTest("small")
+                self.assertEqual(discount(total), 180)
 
 def test_no_assert():
     discount(5)
@@ -175,6 +183,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
     code, document = verified(project, "--tests", "tests/test_worthless.py", "--junit", "junit.xml")
     assert code == 1
     assert statuses(document) == {
+        "test_subtest_skipped": "counts",
         "test_no_assert": "asserts nothing",
         "test_not_none": "cannot fail",
         "test_swallowed": "cannot fail",
@@ -187,7 +196,7 @@ def test_each_kind_of_worthless_test_is_named(project: Path) -> None:
         "test_not_watched": "counts",
     }
     wrong = next(test for test in document["tests"] if test["status"] == "failed")
-    assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 26)
+    assert (wrong["path"], wrong["line"]) == ("tests/test_worthless.py", 34)
     assert wrong["why"] == "assert 5 == 4"
     assert ET.parse(project / "junit.xml").getroot()[0].get("skipped") == "1"
 

@@ -25,6 +25,8 @@ TESTS = (
         "return dict.fromkeys(['ada king lovelace'], 'AKL')[x]",
         "return re.match('ada king', x)",
         "return {1000: 334}[x]",
+        "return x in frozenset(['ada king lovelace'])",
+        "known = ['ada king lovelace']\n    return x in known",
     ],
 )
 def test_ranges_loops_tables_and_patterns_for_literals_of_tests_are_cases(case: str) -> None:

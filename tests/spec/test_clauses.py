@@ -35,6 +35,16 @@ def test_sentences_parts_between_semicolons_and_list_items_are_clauses() -> None
     ]
 
 
+def test_what_follows_a_table_or_a_list_is_a_clause_of_its_own() -> None:
+    table = "grade(score), by this table:\nscore | grade\n90 and up | A\nScores are rounded first.\nThis is it."
+    assert texts(table)[1:] == ["Scores are rounded first", "This is it"]
+    assert texts("Valid if:\n1. it has 3 parts\n2. none is empty\nAnything else raises TypeError") == [
+        "it has 3 parts",
+        "none is empty",
+        "Anything else raises TypeError",
+    ]
+
+
 def test_that_an_argument_is_not_changed_is_a_clause_of_its_own() -> None:
     assert texts("The list is not changed, and items need not be hashable.") == [
         "The list is not changed",

@@ -33,6 +33,7 @@ FOUND = {
     "'' gives ''": "assert slugify('') == ''",
     "It makes slugs. 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
     "It turns 'A b' into 'a-b'. The rest stays.": "assert slugify('A b') == 'a-b'",
+    "'A title b' becomes 'a-title-b'. The rest stays.": "assert slugify('A title b') == 'a-title-b'",
     "Blanks go, 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
     "'A b' maps to 'a-b'.": "assert slugify('A b') == 'a-b'",
     "'A b c' gives 'a-b'": "assert slugify('A b c') == 'a-b'",
@@ -120,6 +121,7 @@ def test_an_example_is_found_on_its_own_and_in_a_text(text: str, code: str) -> N
 
 IGNORED = [
     "It turns ' ' into '-'.",
+    "'and so' becomes 'so'.",
     "Before the fix, 'A b' -> 'A-b'.",
     "It replaces ' ' -> '-' and '_' -> '-'.",
     "Examples of separators: ' ' -> '-', '_' -> '-'.",
@@ -581,6 +583,15 @@ def test_instead_in_a_sentence_of_another_case_puts_no_example_in_doubt() -> Non
     text = "down(n: int) -> list[int] counts down. down(2) == [2, 1]. {} it counts up{}."
     assert len(read_spec(text.format("For a negative n", " instead"), origin="argument").examples) == 1
     assert not read_spec(text.format("Now", " instead"), origin="argument").examples
+    for said in (
+        "The last n are kept instead of the first",
+        "A gap takes the next instead",
+        "Ties are broken by name",
+    ):
+        stated = f"f(n: int) counts. {said}. f(2) == 3. For 4 the result is 5."
+        assert len(read_spec(stated, origin="argument").examples) == 2, said
+    for said in ("It should return 4 instead", "The tests are broken", "f(2) gives 5 instead of what is right"):
+        assert not read_spec(f"f(n: int) counts. f(2) == 3. {said}.", origin="argument").examples, said
 
 
 @pytest.mark.parametrize("name", ["Counter", "Fraction", "Path"])

@@ -23,6 +23,7 @@ NO_END = "no end"
 EQUALS_ANYTHING = "what equals or holds anything"
 RAISED = "an error"
 """In the place of what a call returns."""
+_EQUAL_AS_DATA = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 _UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
 MOST_ITEMS = 2000
@@ -107,7 +108,12 @@ class Calls:
 
 
 def _equals_anything(value: Any) -> bool:
-    """Return True for an object of a class of its own that equals, or holds, things that are not equal."""
+    """Return True for an object of a class of its own that equals, or holds, things that are not equal, and for
+    plain data of a class that says itself what it equals."""
+    bases = type(value).__mro__
+    data = next((at for at, each in enumerate(bases) if each in _EQUAL_AS_DATA), 0)
+    if any("__eq__" in vars(each) for each in bases[:data]):
+        return True
     equal = held = 0
     for each in _UNEQUAL if type(value).__module__ != "builtins" else ():
         with suppress(Exception):  # of the class's own methods

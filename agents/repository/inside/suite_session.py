@@ -220,8 +220,8 @@ class SuiteSession:
             self._test["outcome"] = "passed"
         elif report.failed:
             self._test.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
-        elif report.skipped and self._test["outcome"] != "failed":
-            self._test["outcome"] = "skipped"
+        elif report.skipped and self._test["outcome"] != "failed" and not hasattr(report, "context"):
+            self._test["outcome"] = "skipped"  # the whole, and no subtest
 
     def note_error(self, error: BaseException | None) -> None:
         """Note an error of the test: whether an assertion raised it, or a file of tests."""
