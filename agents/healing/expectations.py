@@ -126,7 +126,8 @@ class ExpectedCall:
     def made(self) -> tuple[Call, ...]:
         """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`."""
         calls = _calls_in(parse_expression(self.call.source))
-        return tuple(Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
+        within = (Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
+        return tuple(dict.fromkeys([self.call, *within]))
 
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""

@@ -30,19 +30,25 @@ def calls_near(
         mended |= {(path, name) for name in now if was.get(name) != now[name]}
     texts += files.items()
     values = [*_boundaries(texts, mended), *_boundaries(texts)]
-    found = _near([each for each in calls if (each.path, each.function) in mended], values)
+    around = [each for each in calls if literal_call(each.source) is None]
+    found = _near([each for each in calls if (each.path, each.function) in mended], values, around)
     if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
-        found += _near(used, values)
-    return found or list(other_runs) or _near(calls, values)
+        found += _near(used, values, around)
+    return found or list(other_runs) or _near(calls, values, around)
 
 
-def _near(calls: Sequence[Call], values: Sequence[object]) -> list[Call]:
+def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call]) -> list[Call]:
+    """Calls near `calls`, and those of `around` that make one of these, with the other in its place."""
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
-    return [replace(each, source=source) for source, each in made.items()]
+    near = [replace(each, source=source) for source, each in made.items()]
+    for source, each in made.items():
+        outer = (one for one in around if each.source in one.source)
+        near += [replace(one, source=one.source.replace(each.source, source, 1)) for one in outer]
+    return near
 
 
 def literal_call(source: str) -> ast.Call | None:

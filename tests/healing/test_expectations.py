@@ -59,7 +59,7 @@ def test_what_calls_give_may_be_expected_of_an_attribute_an_operator_or_several(
     source: str, made: list[str]
 ) -> None:
     (expected,) = read_calls([f"{source} == 3"], {"s.py": "class Cart:\n    pass\n"})
-    assert (expected.call.source, [each.source for each in expected.made]) == (source, made)
+    assert [each.source for each in expected.made] == list(dict.fromkeys([source, *made]))
 
 
 @pytest.mark.parametrize("text", ["f == 3", "f(1)", "f(1) < 3", "f(1) == g(2)", "1 == 1"])

@@ -601,3 +601,14 @@ def test_calls_near_an_expected_one_of_the_scripts_own_names_are_tried(sandbox: 
     result = healed(sandbox, tmp_path, text, patches, expect_call=("total(AMOUNTS) == 6",))
     assert result.grade == "contested"
     assert "total([" in (result.question or "")
+
+
+def test_a_call_within_an_expression_is_varied_there() -> None:
+    text = (
+        "class Bag:\n    def __init__(self, n):\n        self._n = n\n\n"
+        "    def __iter__(self):\n        return iter([self._n])\n"
+    )
+    given = [Call("b.py", "list", "list(Bag(4))"), Call("b.py", "Bag", "Bag(4)")]
+    patch = Patch("patch1", Place("b.py", "class", "Bag", 1, 6), {"b.py": text.replace("[self._n]", "[1]")})
+    sources = [each.source for each in calls_near(given, {"b.py": text}, [patch])]
+    assert {"Bag(0)", "Bag(1)", "list(Bag(0))", "list(Bag(1))"} <= {*sources}
