@@ -54,6 +54,16 @@ def anything(number):
 def loose(number):
     return Loose(a=number)
 
+MISSING = object()
+
+def longest(names, key=len, *, default=MISSING):
+    return max(names, key=key) if names or default is MISSING else default
+
+class Shelf:
+    @staticmethod
+    def longest(names, key=len):
+        return longest(names, key)
+
 def halves(number):
     while number := number // 2:
         yield number
@@ -138,3 +148,15 @@ def test_an_answer_that_equals_anything_or_more_than_data_does_is_told(
 ) -> None:
     calls = noted(tmp_path, lambda: module[name](3))
     assert [*calls.returned.values()] == [EQUALS_ANYTHING]
+
+
+def test_arguments_that_are_a_default_of_no_plain_kind_are_left_out(
+    tmp_path: Path, module: dict[str, Any]
+) -> None:
+    def call() -> None:
+        module["longest"](["a", "bb"])
+        module["longest"]([], default=3)
+        module["Shelf"].longest(["c"])
+
+    sources = [source for _, _, source in noted(tmp_path, call).found]
+    assert {"longest(['a', 'bb'])", "longest([], default=3)", "Shelf.longest(['c'])"} <= {*sources}

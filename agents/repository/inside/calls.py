@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dis
 import importlib
+import inspect
 import itertools
 import pickle
 import types
@@ -77,7 +78,7 @@ class Calls:
         if frame in self._begun or (code.co_flags & _RESUMED and not {*frame.f_locals} <= {*_parameters(code)}):
             return  # it had begun before
         try:
-            call = (*place, _source(place[1], code, frame.f_locals, pickled=self._pickled))
+            call = (*place, _source(place[1], frame, pickled=self._pickled))
         except NotPlain as reason:
             self.left_out[(*place, str(reason))] = None
             return
@@ -122,17 +123,21 @@ def _equals_anything(value: Any) -> bool:
     return max(equal, held) > 1
 
 
-def _source(name: str, code: types.CodeType, values: dict[str, Any], *, pickled: bool) -> str:
-    """The source of a call. A method's object is written as `having(Class, attribute=...)`; one of other arguments
-    than plain data, where they may be `pickled`, as `applied(function, "...")`."""
+def _source(name: str, frame: types.FrameType, *, pickled: bool) -> str:
+    """The source of the call that begins in `frame`, without what is its function's own default, unless that is a
+    scalar. A method's object is written as `having(Class, attribute=...)`; a call of other arguments than plain
+    data, where they may be `pickled`, as `applied(function, "...")`."""
     if "<locals>" in name:
         raise NotPlain("it is defined in another function")
+    code, values = frame.f_code, frame.f_locals
     count = code.co_argcount + code.co_kwonlyargcount
     names = _parameters(code)
-    positional = [values[each] for each in names[: code.co_argcount]]
-    keywords = {each: values[each] for each in names[code.co_argcount : count]}
-    if code.co_flags & _VARARGS:
-        positional += values[names[count]]
+    more = list(values[names[count]]) if code.co_flags & _VARARGS else []
+    known = {} if more else _defaults(name, frame)
+    left_out = {each for each, value in known.items() if values[each] is value and type(value) not in SCALARS}
+    at = next((at for at, each in enumerate(names[: code.co_argcount]) if each in left_out), code.co_argcount)
+    positional = [values[each] for each in names[:at]] + more
+    keywords = {each: values[each] for each in names[at:count] if each not in left_out}
     if code.co_flags & _KEYWORDS:
         keywords.update(values[names[-1]])
     owner, _, last = name.rpartition(".")
@@ -148,6 +153,21 @@ def _source(name: str, code: types.CodeType, values: dict[str, Any], *, pickled:
     if len(source) > _LONGEST:
         raise NotPlain("its arguments are too long")
     return source
+
+
+def _defaults(name: str, frame: types.FrameType) -> dict[str, Any]:
+    """The defaults of the function that runs in `frame`; none where it is not found under its name."""
+    *outer, last = name.split(".")
+    scope: Any = frame.f_globals
+    with suppress(Exception):  # of what the program has put there
+        for part in outer:
+            scope = vars(scope[part])
+        function = inspect.unwrap(getattr(scope[last], "__func__", scope[last]))
+        if function.__code__ is frame.f_code:
+            names = frame.f_code.co_varnames[: frame.f_code.co_argcount]
+            known = function.__defaults__ or ()
+            return {**dict(zip(names[len(names) - len(known) :], known)), **(function.__kwdefaults__ or {})}  # noqa: B905
+    return {}
 
 
 def _pickled(values: object) -> str:
