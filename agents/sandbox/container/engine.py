@@ -111,7 +111,7 @@ def _refusal(engine: Engine, image: str | None) -> str | None:
         return None
     said = done.stderr.decode(errors="replace").strip()
     if image is not None and _NO_IMAGE.search(said):
-        return f"it has no image {image} yet; build it: `python main.py sandbox build`."
+        return f"it has no image {image} yet; build it: `python main.py sandbox build`"
     return said.splitlines()[-1][:300] if said else f"it ended with exit code {done.returncode}"
 
 
