@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import accumulate
 
 from ..records.heal import Item, Suspicion
 from ..syntax.literals import literal_value
@@ -178,8 +179,11 @@ def _is_same(found: object, wanted: object) -> bool:
 
 
 def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    lost = {name for name, _ in qualified(before)} - {name for name, _ in qualified(after)}
-    if lost:
+    known = dict(qualified(before))
+    lost = known.keys() - {name for name, _ in qualified(after)}
+    functions = {name for name, node in known.items() if not isinstance(node, ast.ClassDef)}
+    # What a function defines for itself may be written otherwise.
+    if lost := {each for each in lost if functions.isdisjoint(accumulate(each.split(".")[:-1], "{}.{}".format))}:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
     fewer = _effects(before) - _effects(after)
     if fewer > 0:

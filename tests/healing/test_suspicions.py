@@ -250,3 +250,11 @@ def test_the_ruling(
 def test_what_a_program_tells_that_is_no_call_of_literals_is_left_out(source: str) -> None:
     assert calls_near([Call("s.py", "f", source)], {}, []) == []
     assert calls_near([Call("s.py", "f", "having(C, a=1).f()")], {}, [])[0].source.startswith("having(C, a=")
+
+
+def test_what_a_function_defines_for_itself_may_be_written_otherwise() -> None:
+    inner = "    def check(each):\n        return each in names\n\n    return check\n"
+    box = "\n\nclass Box:\n    def up(self):\n        return 1\n"
+    old = f"def checks(names):\n{inner}{box}"
+    assert named(old.replace(inner, "    return names.__contains__\n"), old) == set()
+    assert named(old.replace("    def up(self):\n        return 1\n", "    up = None\n"), old) == {"removes"}
