@@ -90,6 +90,8 @@ NO_LOOP = "def group(words, known):\n    return [word for word in words]\n"
         ("defaultdict(int)", False),
         ("collections.deque()", False),
         ("known.copy()", False),
+        ("words[0].split()", False),
+        ("sorted(known)", False),
         ("words.pop()", True),
         ("[]; found += known", False),
         ("known", True),
