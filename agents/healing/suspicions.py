@@ -45,21 +45,8 @@ _REACHES: Mapping[str, frozenset[str]] = {
 }
 
 _OPENS = frozenset(["open", "read_text", "read_bytes", "write_text", "write_bytes"])
-_CONTAINERS = frozenset(
-    [
-        "list",
-        "dict",
-        "set",
-        "defaultdict",
-        "Counter",
-        "deque",
-        "OrderedDict",
-        "copy",
-        "deepcopy",
-        "sorted",
-        "split",
-    ]
-)
+_TYPES = ("list", "dict", "set", "defaultdict", "Counter", "deque", "OrderedDict")
+_CONTAINERS = frozenset([*_TYPES, "copy", "deepcopy", "sorted", "split", "splitlines"])
 """What makes a new one, the methods of a text among it."""
 _FILL = frozenset(["heappush", "heapify", "insort"])
 
