@@ -104,23 +104,23 @@ class Calls:
             value = self._yielded.pop(frame, ["yields"])
         elif value is None and code.co_flags & _RESUMED:
             return
-        told = RAISED if raised else EQUALS_ANYTHING if _equals_anything(value) else shown(value)
+        told = RAISED if raised else EQUALS_ANYTHING if self._equals_anything(value) else shown(value)
         self.returned.setdefault(call, told)
 
-
-def _equals_anything(value: Any) -> bool:
-    """Return True for an object of a class of its own that equals, or holds, things that are not equal, and for
-    plain data of a class that says itself what it equals."""
-    bases = type(value).__mro__
-    data = next((at for at, each in enumerate(bases) if each in _EQUAL_AS_DATA), 0)
-    if any("__eq__" in vars(each) for each in bases[:data]):
-        return True
-    equal = held = 0
-    for each in _UNEQUAL if type(value).__module__ != "builtins" else ():
-        with suppress(Exception):  # of the class's own methods
-            equal += (value == each) is True
-            held += hasattr(type(value), "__contains__") and each in value
-    return max(equal, held) > 1
+    def _equals_anything(self, value: Any) -> bool:
+        """Return True for an object of a class of its own that equals, or holds, things that are not equal, and
+        for plain data of a class of the program's that says itself what it equals."""
+        bases = type(value).__mro__
+        data = next((at for at, each in enumerate(bases) if each in _EQUAL_AS_DATA), 0)
+        own = (getattr(vars(each).get("__eq__"), "__code__", None) for each in bases[:data])
+        if any(code is not None and code.co_filename.startswith(self._tree) for code in own):
+            return True
+        equal = held = 0
+        for each in _UNEQUAL if type(value).__module__ != "builtins" else ():
+            with suppress(Exception):  # of the class's own methods
+                equal += (value == each) is True
+                held += hasattr(type(value), "__contains__") and each in value
+        return max(equal, held) > 1
 
 
 def _source(name: str, frame: types.FrameType, *, pickled: bool) -> str:
