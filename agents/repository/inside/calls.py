@@ -94,7 +94,7 @@ class Calls:
         if call is None:
             return
         ends = dis.opname[code.co_code[frame.f_lasti]]
-        if code.co_flags & _GENERATOR and ends == "YIELD_VALUE":
+        if code.co_flags & _GENERATOR and ends in ("YIELD_VALUE", "RESUME"):  # the latter since Python 3.13
             items = self._yielded.setdefault(frame, ["yields"])
             items += [value] if len(items) <= MOST_ITEMS else []
             return
