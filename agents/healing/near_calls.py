@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
+from ..judge.near_values import edges
 from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, related_calls
 from ..records.heal import Call, Patch
+from ..syntax.collection import last_name
+from ..syntax.definitions import Function
 from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
-from ..verifier.inside.proxy.plain_source import is_plain
+from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 
 TRIED_CALLS = 24
 _LONGEST_WORD = 12  # characters of a text that is put into others
@@ -30,11 +33,12 @@ def calls_near(
         mended |= {(path, name) for name in now if was.get(name) != now[name]}
     texts += files.items()
     values = [*_boundaries(texts, mended), *_boundaries(texts)]
-    around = [each for each in calls if literal_call(each.source) is None]
+    around = [each for each in calls if _holds_calls(each.source)]
     found = _near([each for each in calls if (each.path, each.function) in mended], values, around)
     if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found += _near(used, values, around)
+    found += [each for one in around for each in _with_options(one, files.get(one.path, ""))]
     return found or list(other_runs) or _near(calls, values, around)
 
 
@@ -44,6 +48,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
+    made |= {_by_position(node): each for node, each in found if node.keywords}
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
         outer = (one for one in around if each.source in one.source)
@@ -51,16 +56,57 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     return near
 
 
+def _holds_calls(source: str) -> bool:
+    """Return True for an expression that makes calls within: of functions, and not of what is plain data."""
+    node = _parsed(source)
+    nodes = ast.walk(node) if node is not None else ()
+    within = [each for each in nodes if isinstance(each, ast.Call) and each is not node]
+    return any(last_name(each) != "having" and not is_plain(each) for each in within)
+
+
+def _with_options(call: Call, text: str) -> Iterator[Call]:
+    """Yield a call with one optional argument more: at an edge of its default, 1 where that is None."""
+    node = _parsed(call.source)
+    named = [each for each in _functions(text) if isinstance(node, ast.Call) and each.name == last_name(node)]
+    if not isinstance(node, ast.Call) or len(named) != 1:
+        return
+    own = [*named[0].args.posonlyargs, *named[0].args.args]
+    defaults = named[0].args.defaults
+    taken = len(node.args) + isinstance(node.func, ast.Attribute)
+    given = {each.arg for each in own[:taken]} | {each.arg for each in node.keywords}
+    for option, default in zip(own[len(own) - len(defaults) :], defaults, strict=True):
+        if option.arg not in given and is_plain(default):
+            for value in edges(value_of(default), ()):
+                more = ast.keyword(option.arg, parse_expression(written(value)))
+                source = ast.unparse(ast.Call(node.func, node.args, [*node.keywords, more]))
+                yield replace(call, source=source)
+
+
+def _functions(text: str) -> list[Function]:
+    return [node for _, node in qualified(ast.Module(statements(text), [])) if isinstance(node, Function)]
+
+
+def _by_position(call: ast.Call) -> str:
+    return ast.unparse(ast.Call(call.func, [*call.args, *(each.value for each in call.keywords)], []))
+
+
 def literal_call(source: str) -> ast.Call | None:
-    """A call whose arguments are literals: the text was told by the program that fails, and may be anything."""
+    """A call whose arguments are literals; None for any other expression."""
+    node = _parsed(source)
+    if not isinstance(node, ast.Call) or not all(
+        each.arg for each in ast.walk(node) if isinstance(each, ast.keyword)
+    ):
+        return None
+    given = argument_nodes(node)
+    return node if given and all(map(is_plain, given)) else None
+
+
+def _parsed(source: str) -> ast.expr | None:
+    """The expression; None for no Python: the text was told by the program that fails, and may be anything."""
     try:
-        node = parse_expression(source)
+        return parse_expression(source)
     except ValueError:
         return None
-    given = argument_nodes(node) if isinstance(node, ast.Call) else []
-    named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
-    whole = given and named and all(map(is_plain, given))
-    return node if whole and isinstance(node, ast.Call) else None
 
 
 def _bound(text: str) -> list[tuple[str, ast.AST]]:

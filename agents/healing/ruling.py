@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ..records.heal import HealRuling, Trial
 from .evidence import Evidence
+from .expectations import EXPECT_CALL
 from .voices import AGREEING, VERIFYING, voices
 
 LEAST_TRIED = 3
@@ -66,15 +67,17 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             "of two patches that mend it one still fails where the other comes to a value",
             evidence.question(answering, None),
         )
-    if count >= AGREEING and (tried or not (evidence.calls or evidence.left_out)):
+    called = any(item.name == EXPECT_CALL for item in (*evidence.shown, *evidence.held))
+    alone = not (evidence.calls or evidence.left_out) and count >= (VERIFYING if called else AGREEING)
+    if count >= AGREEING and (tried or alone):
         beyond = f", on {tried} other calls too" if tried else ", and there is nothing else to run"
         beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
-    alone = "one patch alone" if count < AGREEING else f"no other call shows what {count} patches mend"
+    shown = "one patch alone" if count < AGREEING else f"no other call shows what {count} patches mend"
     return HealRuling(
         "contested",
         leader.patch.id,
-        f"the failure is gone, and nothing says what is right beyond it: {alone}",
+        f"the failure is gone, and nothing says what is right beyond it: {shown}",
         evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
         "--expect, --expect-output or --expect-file.",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from agents.healing.evidence import Answers, Evidence, shown
 from agents.healing.expectations import rounded
 from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
-from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
+from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
 
 from ..support.heals import healed
@@ -601,6 +601,29 @@ def test_calls_near_an_expected_one_of_the_scripts_own_names_are_tried(sandbox: 
     result = healed(sandbox, tmp_path, text, patches, expect_call=("total(AMOUNTS) == 6",))
     assert result.grade == "contested"
     assert "total([" in (result.question or "")
+
+
+def test_options_of_an_expected_call_and_arguments_by_place_are_tried() -> None:
+    text = "class Bag:\n    def top(self, word, /, limit=None, by=2):\n        return []\n"
+    given = [Call("b.py", "Bag.top", "Bag([1, 2]).top('a')"), Call("b.py", "Bag", "Bag(items=[1, 2])")]
+    patch = Patch("patch1", Place("b.py", "class", "Bag", 1, 3), {"b.py": text.replace("[]", "[1]")})
+    sources = {
+        each.source for each in calls_near([*given, Call("b.py", "?", "no python")], {"b.py": text}, [patch])
+    }
+    assert {"Bag([1, 2]).top('a', limit=1)", "Bag([1, 2]).top('a', by=0)", "Bag([1, 2])"} <= sources
+
+
+def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:
+    trials = [
+        Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {"s.py": f"print({name})"}), Observation())
+        for name in "123"
+    ]
+    called = Evidence(shown=[Item("--expect-call", "f() == 3")])
+    assert [rule(trials[:2], trusted=True, evidence=each).grade for each in (called, Evidence())] == [
+        "contested",
+        "consensus",
+    ]
+    assert rule(trials, trusted=True, evidence=called).grade == "consensus"
 
 
 def test_a_call_within_an_expression_is_varied_there() -> None:
