@@ -52,8 +52,11 @@ def test_the_source_of_a_plain_value_is_read_as_that_value(value: object) -> Non
     assert written(value_of(source)) == source if len(source) <= 4000 else not is_plain(source)
 
 
-def test_a_container_whose_factory_has_no_name_has_no_source() -> None:
+def test_a_container_whose_factory_has_no_name_has_no_source_and_one_of_a_range_is_not_read() -> None:
     assert not is_plain(written(defaultdict(partial(list, [1]))))
+    for kind in ("deque", "Counter", "set", "frozenset", "OrderedDict"):
+        assert not is_plain(f"{kind}(range(3))"), kind
+    assert is_plain("deque([range(3)])")
 
 
 @given(st.integers(1, 40))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import importlib
 import json
 import os
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from agents.repository.inside.answers import Answers
-from agents.repository.inside.calls import EQUALS_ANYTHING, Calls
+from agents.repository.inside.calls import EQUALS_ANYTHING, Calls, shown
 from agents.repository.inside.reached import reached_by
 from agents.repository.inside.report import Report
 
@@ -160,3 +161,12 @@ def test_arguments_that_are_a_default_of_no_plain_kind_are_left_out(
 
     sources = [source for _, _, source in noted(tmp_path, call).found]
     assert {"longest(['a', 'bb'])", "longest([], default=3)", "Shelf.longest(['c'])"} <= {*sources}
+
+
+def test_an_object_of_a_class_named_like_a_container_is_not_written_as_one() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.a = 1
+
+    Counter.__qualname__ = "Counter"
+    assert [shown(Counter()), shown(collections.Counter(a=1))] == ["<Counter>({'a': 1})", "Counter({'a': 1})"]

@@ -266,7 +266,8 @@ def shown(value: Any, depth: int = 0) -> str:
     if (source := plain.source_of(value)) is not None:
         return str(source)
     if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:
-        return f"{kind.__qualname__}({shown(getattr(value, '__dict__', {}), depth + 1)})"
+        name = f"<{kind.__qualname__}>" if kind.__qualname__ in plain.BY_NAME else kind.__qualname__
+        return f"{name}({shown(getattr(value, '__dict__', {}), depth + 1)})"
     return f"{kind.__qualname__}: {value!r}"
 
 

@@ -12,8 +12,10 @@ from .plain import MODULE_OF, named_value, writer
 _LONGEST = 4000
 COLLECTIONS = (Counter, OrderedDict, defaultdict, deque)
 """Types of containers whose source is a call with a plain one."""
-_BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (*COLLECTIONS, set, frozenset)}
+BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (*COLLECTIONS, set, frozenset)}
 _FACTORIES = {kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, *COLLECTIONS)}
+_WRITTEN_OUT = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.Constant, ast.Name)
+"""What such a call may be given: of `deque(range(9**9))` a short text would take all memory."""
 _CONTAINERS = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
 
 
@@ -71,8 +73,10 @@ def value_of(node: ast.AST | str) -> Any:
 def _value(node: Any) -> Any:
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))  # with or without its module
+        if name in BY_NAME and not all(isinstance(each, _WRITTEN_OUT) for each in node.args):
+            raise ValueError("its content is not written out")
         args = [_FACTORIES[each.id] if isinstance(each, ast.Name) else _value(each) for each in node.args]
-        kind: Any = range if name == "range" else _BY_NAME.get(name) or named_value(MODULE_OF[name], name)
+        kind: Any = range if name == "range" else BY_NAME.get(name) or named_value(MODULE_OF[name], name)
         if name == "Fraction" and isinstance(args[0], str):
             raise ValueError("an exponent in a text may take all memory")
         made = kind(*args, **{str(each.arg): _value(each.value) for each in node.keywords})
