@@ -121,16 +121,16 @@ def _is_telling(key: object) -> bool:
 def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any]]]:
     """Yield each comparison, table and pattern with the literals that it has something for."""
     nodes: list[Any] = [*ast.walk(module)]
-    iterated = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
-    iterated |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}  # by its name
+    tables = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
+    tables |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}
     for node in nodes:
-        if keys := _keys(node, is_iterated=id(node) in iterated):
+        if keys := _keys(node, is_table=id(node) in tables):
             yield node, keys
 
 
-def _keys(node: object, *, is_iterated: bool = False) -> list[Any]:
+def _keys(node: object, *, is_table: bool = False) -> list[Any]:
     match node:
-        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if is_iterated:
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if is_table:
             return [each for key in _literals(parts) for each in _parts(key)]
         case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
             return _literals([left, right])

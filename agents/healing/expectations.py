@@ -125,7 +125,7 @@ class ExpectedCall:
     @property
     def made(self) -> tuple[Call, ...]:
         """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`."""
-        calls = _calls_in(parse_expression(self.call.source))
+        calls = calls_in(parse_expression(self.call.source))
         within = (Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
         return tuple(dict.fromkeys([self.call, *within]))
 
@@ -142,7 +142,8 @@ class ExpectedCall:
         return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
 
 
-def _calls_in(node: ast.expr) -> list[ast.Call]:
+def calls_in(node: ast.expr) -> list[ast.Call]:
+    """Return the calls that an expression makes, itself first if it is one."""
     return [each for each in ast.walk(node) if isinstance(each, ast.Call)]
 
 
@@ -196,7 +197,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
     match node:
-        case ast.Compare(left, [ast.Eq() | ast.Is()], [value]) if is_plain(value) and (calls := _calls_in(left)):
+        case ast.Compare(left, [ast.Eq() | ast.Is()], [value]) if is_plain(value) and (calls := calls_in(left)):
             for path, code in files.items():
                 if any(names_used(left) & names_bound(each) for each in statements(code)):
                     expected = raising[2] if raising else ast.unparse(value)

@@ -14,6 +14,7 @@ from ..syntax.definitions import Function
 from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
+from .expectations import calls_in
 
 TRIED_CALLS = 24
 _LONGEST_WORD = 12  # characters of a text that is put into others
@@ -59,16 +60,18 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 def _holds_calls(source: str) -> bool:
     """Return True for an expression that makes calls within: of functions, and not of what is plain data."""
     node = _parsed(source)
-    nodes = ast.walk(node) if node is not None else ()
-    within = [each for each in nodes if isinstance(each, ast.Call) and each is not node]
+    within = [each for each in calls_in(node) if each is not node] if node is not None else []
     return any(last_name(each) != "having" and not is_plain(each) for each in within)
 
 
 def _with_options(call: Call, text: str) -> Iterator[Call]:
     """Yield a call with one optional argument more: at an edge of its default, 1 where that is None."""
     node = _parsed(call.source)
-    named = [each for each in _functions(text) if isinstance(node, ast.Call) and each.name == last_name(node)]
-    if not isinstance(node, ast.Call) or len(named) != 1:
+    functions = [each for _, each in _bound(text) if isinstance(each, Function)]
+    if not isinstance(node, ast.Call):
+        return
+    named = [each for each in functions if each.name == last_name(node)]
+    if len(named) != 1:
         return
     own = [*named[0].args.posonlyargs, *named[0].args.args]
     defaults = named[0].args.defaults
@@ -82,10 +85,6 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
                 yield replace(call, source=source)
 
 
-def _functions(text: str) -> list[Function]:
-    return [node for _, node in qualified(ast.Module(statements(text), [])) if isinstance(node, Function)]
-
-
 def _by_position(call: ast.Call) -> str:
     return ast.unparse(ast.Call(call.func, [*call.args, *(each.value for each in call.keywords)], []))
 
@@ -93,12 +92,11 @@ def _by_position(call: ast.Call) -> str:
 def literal_call(source: str) -> ast.Call | None:
     """A call whose arguments are literals; None for any other expression."""
     node = _parsed(source)
-    if not isinstance(node, ast.Call) or not all(
-        each.arg for each in ast.walk(node) if isinstance(each, ast.keyword)
-    ):
+    if not isinstance(node, ast.Call):
         return None
     given = argument_nodes(node)
-    return node if given and all(map(is_plain, given)) else None
+    named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
+    return node if given and named and all(map(is_plain, given)) else None
 
 
 def _parsed(source: str) -> ast.expr | None:

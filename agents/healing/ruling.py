@@ -67,6 +67,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
             "of two patches that mend it one still fails where the other comes to a value",
             evidence.question(answering, None),
         )
+    # A script may have nothing to vary; of a call that is expected two patches then share one value alone.
     called = any(item.name == EXPECT_CALL for item in (*evidence.shown, *evidence.held))
     alone = not (evidence.calls or evidence.left_out) and count >= (VERIFYING if called else AGREEING)
     if count >= AGREEING and (tried or alone):

@@ -243,8 +243,9 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
     missing = [need for need in needs if not any(each.meets(need) for each in used)]
     made = [(_made(need, test), test.preamble) for need in missing for test in tests]
     calls = {call: preamble for call, preamble in made if call is not None}
-    calls |= varied_calls(literal_calls(tests), _of_one_kind)
+    plain = literal_calls(tests)
+    calls |= varied_calls(plain, _of_one_kind)
     known = {repr(value) for each in used for value in each.values}
     stated = [value for clause in clauses for value in _stated(clause.text) if repr(value) not in known]
-    calls |= calls_with(literal_calls(tests), stated, count)
+    calls |= calls_with(plain, stated, count)
     return probes_of(dict(islice(calls.items(), count)), EDGE)

@@ -11,7 +11,7 @@ from copy import copy
 from typing import Any
 
 from ..verifier.inside.proxy.plain import Malformed, read, writer
-from ..verifier.inside.proxy.plain_source import COLLECTIONS
+from ..verifier.inside.proxy.plain_source import COLLECTIONS, content_of
 from ..verifier.inside.test_process.other_answers import of_value
 
 _NUMBER = re.compile("[0-9]{1,9}")
@@ -23,7 +23,7 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 def edges(value: object, values: Sequence[object]) -> Iterator[object]:
     """Yield what is at the edge of a value's type, and those of `values` that have it."""
     if isinstance(value, COLLECTIONS):
-        yield from (_with_content(value, each) for each in edges(_content(value), ()))
+        yield from (_with_content(value, each) for each in edges(content_of(value), ()))
         return
     match value:
         case None:
@@ -59,7 +59,7 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
 def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None = None) -> object:
     """A value of the same type near `value`; the same one where there is no near one."""
     if isinstance(value, COLLECTIONS):
-        return _with_content(value, mutated(_content(value), chance, words=words))
+        return _with_content(value, mutated(content_of(value), chance, words=words))
     match value:
         case bool():
             return not value
@@ -83,11 +83,6 @@ def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None
         case set():
             return set(_mutated_items(sorted(value, key=repr), chance, words))
     return value if words is None else _mutated_part(value, chance, words)
-
-
-def _content(value: Any) -> object:
-    """The content of a value of one of `COLLECTIONS`, in a plain container."""
-    return dict(value) if isinstance(value, dict) else list(value)
 
 
 def _with_content(value: Any, content: Any) -> object:

@@ -39,7 +39,8 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     calls = literal_calls(tests)
     if not calls:
         return _of_sessions(tests, count)
-    edge = edge_calls(calls[:2], count // 3) | _emptied_calls(calls[:2])
+    first = calls[:2]
+    edge = edge_calls(first, count // 3) | _first([(_emptied(call), label) for call, label in first], first, None)
     return probes_of(near_calls(calls, count) | edge)
 
 
@@ -152,19 +153,13 @@ def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
     return varied_calls(calls, edges, count)
 
 
-def _emptied_calls(calls: Calls[T]) -> dict[str, T]:
-    """`calls`, of literals, with all texts and containers that they are given empty."""
-    return _first(((_emptied(call), label) for call, label in calls), calls, None)
-
-
-def _emptied(call: ast.Call) -> str | None:
-    source: str | None = ast.unparse(call)
-    for index, value in enumerate(argument_values(call)):
-        if source and isinstance(value, str | list | tuple | dict | set):
-            tree = parse_expression(source)
-            assert isinstance(tree, ast.Call)
-            source = with_argument(tree, index, type(value)())
-    return source
+def _emptied(call: ast.Call) -> str:
+    """The source of `call`, of literals, with all texts and containers that it is given empty."""
+    tree = _read_again(call)[1]
+    given = zip(argument_nodes(tree), argument_values(tree), strict=True)
+    kinds = [(node, type(value)) for node, value in given if isinstance(value, str | list | tuple | dict | set)]
+    empty: dict[ast.AST, ast.expr] = {node: parse_expression(repr(kind())) for node, kind in kinds}
+    return ast.unparse(swapped(tree, empty.get))
 
 
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:

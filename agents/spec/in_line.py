@@ -53,12 +53,12 @@ MISTAKE = re.compile(
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
-_OTHER_CASE = re.compile(
-    r"\s*(?:if|when|for|with|without|in|on|where|unless|otherwise)\b[^\ue000-\ue800]*\Z", re.IGNORECASE
-)
-"""A sentence of another case, without an example: its `instead` says what comes in place of the usual."""
+_OTHER_CASE = re.compile(r"\s*(?:if|when|for|with|without|in|on|where|unless|otherwise)\b", re.IGNORECASE)
+"""A sentence of another case: without an example its `instead` says what comes in place of the usual."""
 _HELD = re.compile("[\ue000-\ue800]")
+"""Marks of calls and values in a sentence."""
 _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
+"""Words of a sentence that may speak of an example before it."""
 _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
@@ -112,7 +112,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
 def is_mistaken(sentence: str, *, example: bool) -> bool:
     """Return True if a sentence puts examples in doubt; `example` says that it holds one. `instead` does so beside
     an example, or where it speaks of one: `It should return 4 instead`."""
-    if _OTHER_CASE.match(sentence) or not (example or _OF_ONE.search(sentence)):
+    if not example and (_OTHER_CASE.match(sentence) or not _OF_ONE.search(sentence)):
         sentence = sentence.replace(" instead", "")
     return MISTAKE.search(sentence) is not None
 

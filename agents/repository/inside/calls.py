@@ -24,7 +24,7 @@ NO_END = "no end"
 EQUALS_ANYTHING = "what equals or holds anything"
 RAISED = "an error"
 """In the place of what a call returns."""
-_EQUAL_AS_DATA = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
+_DATA = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 _UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
 MOST_ITEMS = 2000
@@ -111,7 +111,7 @@ class Calls:
         """Return True for an object of a class of its own that equals, or holds, things that are not equal, and
         for plain data of a class of the program's that says itself what it equals."""
         bases = type(value).__mro__
-        data = next((at for at, each in enumerate(bases) if each in _EQUAL_AS_DATA), 0)
+        data = next((at for at, each in enumerate(bases) if each in _DATA), 0)
         own = (getattr(vars(each).get("__eq__"), "__code__", None) for each in bases[:data])
         if any(code is not None and code.co_filename.startswith(self._tree) for code in own):
             return True

@@ -53,7 +53,7 @@ def _time_zone(value: Any) -> Tree:
     seconds = value.utcoffset(None).total_seconds()
     named = [_text(part) for part in getattr(value, "__getinitargs__", list)()[1:]]
     if _name(type(value)) == ("datetime", "timezone"):
-        _ZONES[repr([seconds, *named])] = value
+        _ZONES[repr(value)] = value
     return [seconds, *named] if named else seconds
 
 
@@ -63,8 +63,8 @@ def _as_time_zone(tree: Tree) -> Any:
     if isinstance(tree, str) and _ZONE.fullmatch(tree):
         return _made("zoneinfo", "ZoneInfo")(tree)
     seconds, *named = tree if isinstance(tree, list) else [tree]
-    known = _ZONES.get(repr([seconds, *named]))
-    return known or _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=seconds), *named)
+    made = _made("datetime", "timezone")(_made("datetime", "timedelta")(seconds=seconds), *named)
+    return _ZONES.get(repr(made), made)
 
 
 _ZONES: dict[str, Any] = {}

@@ -25,9 +25,15 @@ def source_of(value: Any) -> str | None:
     return text if text[-1:] == ")" and is_plain(text) else None
 
 
-def collection_source(value: Any, written: Callable[[Any], str]) -> str | None:
-    """The source of a value of one of `COLLECTIONS`, its content `written`; None where its factory has no name."""
-    parts = [written(list(value) if isinstance(value, deque) else dict(value))]
+def content_of(value: Any) -> Any:
+    """The content of a value of one of `COLLECTIONS`, in a plain container."""
+    return list(value) if isinstance(value, deque) else dict(value)
+
+
+def collection_source(value: Any, source: Callable[[Any], str]) -> str | None:
+    """The source of a value of one of `COLLECTIONS`, of its content by `source`; None where its factory has no
+    name."""
+    parts = [source(content_of(value))]
     if isinstance(value, defaultdict):
         factory = value.default_factory
         name = getattr(factory, "__name__", "None")
