@@ -42,7 +42,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
         raise UsageError(f"{out} holds a batch already; choose another --out.")
     found: dict[str, tuple[Path, Task]] = {}
     facts: list[Facts] = []
-    for directory in directories:
+    for directory in {each.resolve(): each for each in directories}.values():
         with Journal(directory, read_only=True) as journal:
             facts.append(journal.facts)
             for task in journal.tasks():

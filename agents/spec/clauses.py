@@ -44,6 +44,8 @@ _RAISE = re.compile(
     r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)",
     re.IGNORECASE,
 )
+_RAISES_ALONE = re.compile(r" (?:an? )?`?[A-Z]\w*`?(?: exception| too| as well)?[ .;]*\Z")
+"""Nothing says when: `Negative amounts are wrong and raise ValueError` is one clause."""
 _BESIDE_A_RAISE = re.compile(
     r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
     r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
@@ -229,7 +231,7 @@ def _raising_apart(sentence: str) -> Iterator[str]:
     raising = _RAISE.search(sentence)
     before, _, after = sentence.rpartition(", ")
     says = _ANSWERS.search(before) or (_SAYS_ALONE.match(before) and STATES.match(after))
-    if raising and raising.start() > 12:
+    if raising and raising.start() > 12 and not _RAISES_ALONE.match(sentence, raising.end()):
         before, after = sentence[: raising.start()], sentence[raising.start() :]
     elif not says or _EXCEPTION.search(before) or not _ERROR.search(after):
         before = ""

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..files import contained
 from ..records import UserModule
+from ..syntax.source import compile_error
 from .place import read_text
 
 MOST_FILES = 200
@@ -58,7 +59,10 @@ def _read(path: Path) -> UserModule:
     if not real.is_dir():
         if path.suffix != ".py" and path.exists():
             raise UsageError(f"{path} is neither a Python file nor a package's folder; give one of them.")
-        return UserModule(path.stem, {path.name: read_text(path, MOST_BYTES)})
+        text = read_text(path, MOST_BYTES)
+        if error := compile_error(text):
+            raise UsageError(f"{path} can't be imported ({error}); mend it, or leave it out.")
+        return UserModule(path.stem, {path.name: text})
     files: dict[str, str] = {}
     left_out: list[str] = []
     size = 0

@@ -34,7 +34,7 @@ def share(directory: Path, done: tuple[str, ...], waiting: tuple[Entry, ...] = (
 
 def test_the_results_of_shards_become_one_batch_with_code_and_reports(tmp_path: Path) -> None:
     shares = [share(tmp_path / "one", ("a", "c")), share(tmp_path / "two", ("b",))]
-    result = merge(shares, tmp_path / "all")
+    result = merge([*shares, tmp_path / "two" / "." / "specs" / ".."], tmp_path / "all")
     assert (result.exit_code, result.counts, result.seconds) == (0, {"verified": 3}, 5.0)
     assert (tmp_path / "all/specs/b/user_code.py").read_text() == "# b in two\n"
     lines = (tmp_path / "all/results.jsonl").read_text().splitlines()

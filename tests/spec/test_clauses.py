@@ -230,6 +230,10 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Halves go away from zero.", ["“Halves go away from zero”"]),
         ("Numbers below zero raise ValueError.", ["`ValueError`", "ValueError for a negative number"]),
         ("Temperatures below absolute zero raise ValueError.", ["`ValueError`"]),
+        (
+            "Negative amounts are wrong and raise a ValueError.",
+            ["`ValueError`", "ValueError for a negative number"],
+        ),
         ("It supports `in` and `del`.", ["“It supports `in` and `del`”"]),
         ("Write non-zero minutes zero-padded.", []),
         ("Numbers never go negative.", ["“Numbers never go negative”"]),

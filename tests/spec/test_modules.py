@@ -64,6 +64,12 @@ def test_names_that_cannot_be_are_refused(tmp_path: Path, name: str, said: str) 
         read_modules([tmp_path / name])
 
 
+def test_a_module_that_cannot_be_compiled_is_refused_before_a_model_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "shapes.py").write_text("def area(:\n")
+    with pytest.raises(UsageError, match=r"shapes\.py can't be imported \(.*line 1"):
+        read_modules([tmp_path / "shapes.py"])
+
+
 def test_what_is_not_there_too_much_or_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.py does not exist"):
         read_modules([tmp_path / "none.py"])
