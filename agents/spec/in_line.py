@@ -29,8 +29,8 @@ _BESIDE = re.compile(
 """`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DOUBT = re.compile(
-    r"\b(?:not|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately|roughly|about|but)\b"
-    r"|n't\b|≈|~=|!=",
+    r"\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
+    r"|roughly|about|but)\b|n't\b(?! matter)|≈|~=|!=",
     re.IGNORECASE,
 )
 """Words of a sentence of which no example is taken."""

@@ -89,7 +89,7 @@ _INTRODUCED = (
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)(?:\(\)|{_DOES})")),
     (4, re.compile(rf"{_ASK}`(?P<n>[a-z_]\w*+)`,?(?:\s+(?:that|which|so)\b|:)")),
     (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
-    (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
+    (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}{NO_NAME}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
     (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|{_CALL}|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|{_CALL} ){_QUOTE}(?P<n>[a-z]++_\w++)")),

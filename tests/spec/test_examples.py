@@ -34,6 +34,7 @@ FOUND = {
     "It makes slugs. 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
     "It turns 'A b' into 'a-b'. The rest stays.": "assert slugify('A b') == 'a-b'",
     "'A title b' becomes 'a-title-b'. The rest stays.": "assert slugify('A title b') == 'a-title-b'",
+    "Case doesn't matter: slugify('A b') is 'a-b'.": "assert slugify('A b') == 'a-b'",
     "Blanks go, 'A b' -> 'a-b'.": "assert slugify('A b') == 'a-b'",
     "'A b' maps to 'a-b'.": "assert slugify('A b') == 'a-b'",
     "'A b c' gives 'a-b'": "assert slugify('A b c') == 'a-b'",

@@ -177,6 +177,7 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
         ("A decorator @memoize that keeps results.", "def memoize(...)"),
         ("normalize_phone strips everything but digits.", "def normalize_phone(...)"),
         ("Function name: second_largest. Input: a list.", "def second_largest(...)"),
+        ("Function wanted: second(items) gives the second.", "def second(items)"),
         ("Given two lists, merge_sorted(a, b) merges them.", "def merge_sorted(a, b)"),
         ("The greatest common divisor of two numbers. gcd(a, b).", "def gcd(a, b)"),
         ("A stack with push_all(items). The class has a method pop_all().", None),
