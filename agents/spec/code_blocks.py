@@ -6,6 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import dropwhile, takewhile
 
 from ..records import PROGRAM_FILE, Signature
 from ..syntax.collection import last_name
@@ -15,7 +16,7 @@ from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .asked import FENCE
 from .doctests import Before
-from .in_line import asserted, leading_exception, leading_object, leading_value, states
+from .in_line import asserted, is_mistaken, leading_exception, leading_object, leading_value, states
 from .shell import named, run_of
 from .signature import parameters
 from .stories import told
@@ -28,6 +29,8 @@ _ASKS = re.compile(
 """The names of functions that are called for what they return."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
+_PRINTED = re.compile(r"(?!.*\.\.\.)[^#'\"`<>()\[\]{}\\…→]+")
+"""A line of output with neither quotes nor a remark beside it."""
 _GIVEN = re.compile(r"(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\b(?:samples?|examples?|this|given|with)\b", re.IGNORECASE)
 _COMES = re.compile(r"\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)", re.IGNORECASE)
@@ -47,7 +50,9 @@ def set_up(
     found: list[tuple[str, str, int]] = []
     for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
         tells = _tells_results(block)
-        as_code = [_as_code(line, tells, signature) for line in block]
+        below = start + len(block)
+        shown = _with_output(block, lines[below : below + _LONGEST])
+        as_code = [_as_code(line, tells, signature) for line in shown]
         ends = range(len(as_code), max(0, len(as_code) - _LONGEST), -1)  # prose may follow
         parsed = (statements(textwrap.dedent("\n".join(as_code[:end]))) for end in ends)
         body = next(filter(None, parsed), [])
@@ -66,7 +71,7 @@ def set_up(
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
             raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
-            if whole or raising or (setup and isinstance(check, ast.Assert)):
+            if whole or raising or ((setup or shown is not block) and isinstance(check, ast.Assert)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 line = start + (node.lineno - 1 if as_shown else 0)
                 found.append((code, lines[line].strip(), line))
@@ -136,6 +141,36 @@ def _makes(block: Sequence[str], signature: Signature | None) -> bool:
         return False
     used = f"{signature.name}(" if signature.kind == "function" else f"= {signature.name}("
     return any(used in line for line in block)
+
+
+def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
+    """Return `block` with each `print` as an assertion of what it shows, where a line for each stands below."""
+    prints = [index for index, line in enumerate(block) if line.lstrip().startswith("print(")]
+    below = [*block[max(prints, default=0) + 1 :], *after]
+    label, *rest = [*dropwhile(_is_between, below), ""]
+    shown = [*takewhile(lambda line: not _is_between(line), dropwhile(_is_between, rest))]
+    if len(shown) != len(prints) or not _COMES.search(label) or is_mistaken(label, example=True):
+        return block
+    made = {index: _printing(block[index], line.strip()) for index, line in zip(prints, shown, strict=True)}
+    return block if None in made.values() else [made.get(index) or line for index, line in enumerate(block)]
+
+
+def _printing(line: str, shown: str) -> str | None:
+    """Return the assertion that the `print` in `line` shows a text; None where that is not certain."""
+    match expression(line.strip()):
+        case ast.Call(args=[asked], keywords=[]) if not isinstance(asked, ast.Starred):
+            if is_literal(shown) and shown[0] in "[({":
+                literal = ast.literal_eval(shown)
+                shown = "" if isinstance(literal, set) else str(literal)
+            elif not _PRINTED.fullmatch(shown):
+                return None
+            indent = line[: len(line) - len(line.lstrip())]
+            return f"{indent}assert str({ast.unparse(asked)}) == {shown!r}" if shown else None
+    return None
+
+
+def _is_between(line: str) -> bool:
+    return not line.strip() or FENCE.match(line) is not None
 
 
 def _tells_results(block: Sequence[str]) -> bool:

@@ -67,3 +67,31 @@ def test_code_about_a_function_may_need_no_heading(text: str) -> None:
 )
 def test_a_result_may_stand_below_a_call(text: str) -> None:
     assert codes(text, LEAST) == ["assert least([2, 1]) == 1"]
+
+
+PRINTS = "Use:\n\nb = Bucket()\nprint(b.add(1))\nb.add(2)\nprint(b.all())\n"
+
+
+@pytest.mark.parametrize("between", ["\nprints\n", "\nOutput:\n\n", "Output:\n", "\nExpected output:\n```\n"])
+def test_what_prints_show_may_stand_below_them_a_line_each(between: str) -> None:
+    assert codes(f"{PRINTS}{between}one bit\n[1,2]\n") == [
+        "b = Bucket()\nassert str(b.add(1)) == 'one bit'",
+        "b = Bucket()\nstr(b.add(1))\nb.add(2)\nassert str(b.all()) == '[1, 2]'",
+    ]
+    assert codes(f"```\nprint(least([2, 1]))\n```\n{between}1", LEAST) == ["assert str(least([2, 1])) == '1'"]
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "Output:\n1",
+        "Output:\n1\n2\n3",
+        "It wrongly prints:\n1\n2",
+        "Output:\n1 (one)\n2",
+        "Output:\n'1'\n2",
+        "Output:\n1\n{1, 2}",
+        "Here:\n1\n2",
+    ],
+)
+def test_what_stands_below_prints_and_may_be_something_else_is_no_example(below: str) -> None:
+    assert codes(f"{PRINTS}\n{below}\n") == []
