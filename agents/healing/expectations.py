@@ -22,7 +22,7 @@ from ..verifier.inside.proxy.plain_source import is_plain, value_of
 EXPECT_CALL = "--expect-call"
 RAISES = "raises "
 """The answer of a call that raises begins so, and the exception's name follows."""
-_FORMS = "write 'NAME(...) == VALUE', with a plain value, or 'NAME(...) raises ERROR'"
+_FORMS = "write 'NAME(...) == VALUE', or 'NAME(...) raises ERROR'"
 _RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 _YIELDS = re.compile(r"^\['yields'(, )?")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -197,13 +197,16 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     except ValueError as error:
         raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
     match node:
-        case ast.Compare(left, [ast.Eq() | ast.Is()], [value]) if is_plain(value) and (calls := calls_in(left)):
-            for path, code in files.items():
-                if any(names_used(left) & names_bound(each) for each in statements(code)):
-                    expected = raising[2] if raising else ast.unparse(value)
-                    return ExpectedCall(Call(path, ast.unparse(calls[0].func), ast.unparse(left)), expected)
-            raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
-    raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
+        case ast.Compare(asked, [ast.Eq() | ast.Is()], [value]) if is_plain(value):
+            expected = raising[2] if raising else ast.unparse(value)
+        case ast.Compare():  # with another object, or in another way
+            asked, expected = node, "True"
+        case _:
+            raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
+    for path, code in files.items():
+        if (calls := calls_in(asked)) and any(names_used(asked) & names_bound(each) for each in statements(code)):
+            return ExpectedCall(Call(path, ast.unparse(calls[0].func), ast.unparse(asked)), expected)
+    raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
 
 
 def read_expectations(request: HealRequest) -> Expectations:

@@ -14,6 +14,10 @@ LEAST_TRIED = 3
 MOST_FAILING = 0.25
 """Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
+_OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types"])
+"""Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where it does in every
+call as the leader does, it is a voice for it."""
+
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
     """Decide on the patches tried so far. `trusted` says that an expectation of the user's failed before."""
@@ -39,7 +43,11 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     least = min(failing_less.values())
     alike = [trial for trial in group if failing_less[trial.patch.id] == least]
     leader = alike[0]
-    count = voices(alike)
+    rewritten = [trial for trial in plausible if trial.suspicions and _OF_A_REWRITE.issuperset(_names(trial))]
+    seconding = [
+        each for each in evidence.following(leader, rewritten) if not evidence.left_failing(each, alike, 1)
+    ]
+    count = voices([*alike, *seconding])
     if rivals:
         asked = (evidence.question(one, other) for one in alike for other in rivals)
         question = next(filter(None, asked), None)
@@ -82,6 +90,10 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
         "--expect, --expect-output or --expect-file.",
     )  # fmt: skip
+
+
+def _names(trial: Trial) -> set[str]:
+    return {each.name for each in trial.suspicions}
 
 
 def _why_failed(trials: Sequence[Trial]) -> str:

@@ -23,6 +23,8 @@ _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _COUNTED = frozenset(["range", "round", "divmod", "pow", "int", "format"])
 """Functions of which constants beside another argument are steps, digits or how it is formatted."""
+_OF_A_MATCH = frozenset(["group", "start", "end", "span"])
+"""Methods that are given the number of a group."""
 _FIELD = re.compile(r"\{[^{}]*\}")
 _EXITS = frozenset(
     ["sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"]
@@ -150,6 +152,8 @@ def _constants(tree: ast.Module) -> Iterator[object]:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
                 yield _FIELD.sub("", text)
                 pending.extend([*node.args, *node.keywords])
+            case ast.Call(func=ast.Attribute(attr=name) as function) if name in _OF_A_MATCH:
+                pending += [function, *(each for each in node.args if not isinstance(each, ast.Constant))]
             case ast.Call(func=ast.Name(id=name), args=args) if name in _COUNTED:
                 given = [each for each in args if not isinstance(each, ast.Constant)]
                 pending.extend(given if given or name == "range" else args)
@@ -323,16 +327,21 @@ def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]
     compared = _more(*(filter(_COMPARES.__contains__, names) for names in defined))
     if compared:
         yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
-    if checks:
+    asked, before_asked = (sum(map(_asks_type, ast.walk(tree))) for tree in (after, before))
+    if checks and asked > before_asked:
         yield Suspicion("weakens types", f"what has another type is passed over ({checks[0].splitlines()[0]})")
 
 
 def _is_type_guard(node: ast.AST) -> bool:
     return (
         isinstance(node, ast.If)
-        and any(isinstance(each, ast.Name) and each.id in ("isinstance", "type") for each in ast.walk(node.test))
+        and any(map(_asks_type, ast.walk(node.test)))
         and all(map(_does_nothing, node.body))
     )
+
+
+def _asks_type(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("isinstance", "type")
 
 
 def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:

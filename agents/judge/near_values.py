@@ -16,7 +16,8 @@ from ..verifier.inside.test_process.other_answers import of_value
 
 _NUMBER = re.compile("[0-9]{1,9}")
 _SIGN = re.compile(r"(?<!\w)[+-](?=[0-9])")
-_PART = re.compile(r"[^\s/,;:]*[\s/,;:]")
+_SEPARATOR = re.compile(r"[\s/,;:]")
+_PART = re.compile(rf"[^\s/,;:]*{_SEPARATOR.pattern}")
 _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
@@ -41,6 +42,8 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield f"{value[:1]}-{value[1:]}"
             if part := _PART.match(value):
                 yield part[0] + value
+        case bytes():
+            yield from (b"", value[:1], 2 * value)
         case tuple():
             yield from (value[:0], value[:1])
         case list():
@@ -119,6 +122,11 @@ def _mutated_text(text: str, chance: random.Random, words: Sequence[str] | None)
         return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
     if words and chance.random() < 0.5:
         return _spelled(text, words, chance)
+    if words is not None and (separators := _SEPARATOR.findall(text)) and chance.random() < 0.4:
+        separator: str = chance.choice(separators)
+        parts: list[object] = [*text.split(separator)]
+        at, other = chance.sample(range(len(parts)), 2)
+        return separator.join(map(str, chance.choice([_swapped(parts, at, other), *_shapes(parts, at)])))
     at = chance.randint(0, len(text))
     part = chance.choice(_STRING_PARTS)
     return chance.choice(
@@ -131,7 +139,8 @@ def _spelled(text: str, words: Sequence[str], chance: random.Random) -> str:
     one, two = chance.choices(words, k=2)
     old = chance.choice([each for each in words if each in text] + [""])
     at = chance.choice([found.start() for found in re.finditer(re.escape(old), text)])
-    return chance.choice([text[:at] + one + text[at + len(old) :], text[:at] + one + text[at:], one + two])
+    replaced, within = text[:at] + one + text[at + len(old) :], text[:at] + one + text[at:]
+    return chance.choice([replaced, within, one + text, text + one, one + two])
 
 
 def _mutated_items(items: list[object], chance: random.Random, words: Sequence[str] | None) -> list[object]:
@@ -143,10 +152,14 @@ def _mutated_items(items: list[object], chance: random.Random, words: Sequence[s
         if words is not None and chance.random() < 0.5:
             return chance.choice(_shapes(items, at)[1:])  # a grid has rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
+    changed = [mutated(item, chance, words=words) if index == at else item for index, item in enumerate(items)]
+    return chance.choice([_swapped(items, at, other), changed, changed, *_shapes(items, at)])
+
+
+def _swapped(items: list[object], at: int, other: int) -> list[object]:
     swapped = list(items)
     swapped[at], swapped[other] = swapped[other], swapped[at]
-    changed = [mutated(item, chance, words=words) if index == at else item for index, item in enumerate(items)]
-    return chance.choice([swapped, changed, changed, *_shapes(items, at)])
+    return swapped
 
 
 def _shapes(items: list[object], at: int) -> list[list[object]]:

@@ -162,6 +162,22 @@ def _emptied(call: ast.Call) -> str:
     return ast.unparse(swapped(tree, empty.get))
 
 
+def nested_calls(calls: Calls[T]) -> dict[str, T]:
+    """Those of `calls`, of literals, that are given nested dictionaries, with each within another under its first
+    key: what holds at one depth has to hold below it."""
+    made: list[tuple[str | None, T]] = []
+    for call, label in calls:
+        tree = _read_again(call)[1]
+        given = zip(argument_nodes(tree), argument_values(tree), strict=True)
+        nested = {node: value for node, value in given if isinstance(value, dict) and value}
+        if any(isinstance(item, dict) for value in nested.values() for item in value.values()):
+            deeper: dict[ast.AST, ast.expr] = {
+                node: parse_expression(written({next(iter(value)): value})) for node, value in nested.items()
+            }
+            made.append((ast.unparse(swapped(tree, deeper.get)), label))
+    return _first(made, calls, None)
+
+
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:
     """At most `count` of `calls` with another value for one argument, as `near_calls` gives them; `others` gets
     that argument, and all of its call."""

@@ -62,7 +62,13 @@ def test_what_calls_give_may_be_expected_of_an_attribute_an_operator_or_several(
     assert [each.source for each in expected.made] == list(dict.fromkeys([source, *made]))
 
 
-@pytest.mark.parametrize("text", ["f == 3", "f(1)", "f(1) < 3", "f(1) == g(2)", "1 == 1"])
-def test_what_is_no_equality_of_calls_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="is not understood"):
+@pytest.mark.parametrize("text", ["f(1) < 3", "f(1) == g(2)", "g(2) == f(1)", "1 < f(2) < 3", "3 in f(1)"])
+def test_calls_may_be_compared_with_other_objects_and_in_other_ways(text: str) -> None:
+    (expected,) = read_calls([text], {"s.py": "def f(x): pass\n"})
+    assert (expected.call.source, expected.expected) == (text, "True")
+
+
+@pytest.mark.parametrize("text", ["f == 3", "f(1)", "g(1) == 3", "1 == 1"])
+def test_what_compares_no_calls_of_the_code_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not understood|calls nothing that s.py defines"):
         read_calls([text], {"s.py": "def f(x): pass\n"})

@@ -9,7 +9,18 @@ from agents.healing.evidence import Evidence
 from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
 from agents.healing.suspicions import suspicions
-from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Suspicion, Symptom, Trial
+from agents.records.heal import (
+    Answer,
+    Call,
+    Item,
+    Observation,
+    Patch,
+    Place,
+    Suspicion,
+    SuspicionName,
+    Symptom,
+    Trial,
+)
 
 ITEM = Item("--expect", "", "total: 6", ("'total: 6'", "6"))
 OLD = """\
@@ -171,11 +182,18 @@ def test_a_suspicious_patch_is_named(name: str, new: str) -> None:
 
 
 def trial(
-    number: int, behavior: str, *, fails: bool = False, suspicious: bool = False, nodes: int = 1, text: str = ""
+    number: int,
+    behavior: str,
+    *,
+    fails: bool = False,
+    suspicious: bool = False,
+    reason: SuspicionName = "removes",
+    nodes: int = 1,
+    text: str = "",
 ) -> Trial:
     place = Place("s.py", "function", "f", 1, 2)
     symptom = Symptom("exception", "ValueError") if fails else None
-    reasons = (Suspicion("removes", "x"),) if suspicious else ()
+    reasons = (Suspicion(reason, "x"),) if suspicious else ()
     files = {"s.py": text or f"print({number})\n"}
     return Trial(
         Patch(f"patch{number}", place, files, nodes, nodes), Observation(symptom, behavior=behavior), reasons
@@ -202,6 +220,8 @@ THREE = [trial(1, "a"), trial(2, "a"), trial(3, "a")]
         ("'{:02}'.format(x)", 0),
         ("format(x, '02')", 0),
         ("round(x, 7)", 0),
+        ("found.group(7)", 0),
+        ("found.append(7)", 1),
         ("'abcdefgh'[x]", 0),
         ("Path(x).read_text()", 0),
         ("f'02 {x}'", 1),
@@ -233,6 +253,9 @@ def test_how_a_value_is_written_or_a_file_is_opened_is_no_answer(code: str, foun
         ([trial(1, "a", nodes=9), trial(2, "a")], False, ALIKE, "consensus", "patch2"),
         ([trial(1, "a"), trial(2, "b")], True, HELD_OUT, "contested", "patch1"),
         ([trial(1, "a"), trial(2, "b", suspicious=True)], True, HELD_OUT, "verified", "patch1"),
+        ([*THREE[:2], trial(3, "a", suspicious=True)], True, ALIKE, "verified", "patch1"),
+        ([*THREE[:2], trial(3, "b", suspicious=True)], True, ALIKE, "consensus", "patch1"),
+        ([*THREE[:2], trial(3, "a", suspicious=True, reason="hard-coded")], True, ALIKE, "consensus", "patch1"),
         ([trial(1, "a", suspicious=True), trial(2, "a", suspicious=True)], False, ALIKE, "contested", "patch1"),
         ([trial(1, "a", suspicious=True), trial(2, "b", fails=True)], True, HELD_OUT, "contested", "patch1"),
     ],
@@ -260,3 +283,12 @@ def test_what_a_function_defines_for_itself_may_be_written_otherwise() -> None:
     old = f"def checks(names):\n{inner}{box}"
     assert named(old.replace(inner, "    return names.__contains__\n"), old) == set()
     assert named(old.replace("    def up(self):\n        return 1\n", "    up = None\n"), old) == {"removes"}
+
+
+def test_types_may_be_asked_for_in_other_statements() -> None:
+    old = "def f(rows):\n    return all(isinstance(each, int) for each in rows)\n"
+    loop = (
+        "    for each in rows:\n        if not isinstance(each, int):\n            return False\n    return True\n"
+    )
+    assert named(f"def f(rows):\n{loop}", old) == set()
+    assert named(f"def f(rows):\n{loop}", "def f(rows):\n    return bool(rows)\n") == {"weakens types"}

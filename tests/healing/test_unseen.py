@@ -604,13 +604,14 @@ def test_calls_near_an_expected_one_of_the_scripts_own_names_are_tried(sandbox: 
 
 
 def test_options_of_an_expected_call_and_arguments_by_place_are_tried() -> None:
-    text = "class Bag:\n    def top(self, word, /, limit=None, by=2):\n        return []\n"
+    text = "class Bag:\n    def top(self, word, /, limit=None, by=2, mark=','):\n        return []\n"
     given = [Call("b.py", "Bag.top", "Bag([1, 2]).top('a')"), Call("b.py", "Bag", "Bag(items=[1, 2])")]
     patch = Patch("patch1", Place("b.py", "class", "Bag", 1, 3), {"b.py": text.replace("[]", "[1]")})
     sources = {
         each.source for each in calls_near([*given, Call("b.py", "?", "no python")], {"b.py": text}, [patch])
     }
     assert {"Bag([1, 2]).top('a', limit=1)", "Bag([1, 2]).top('a', by=0)", "Bag([1, 2])"} <= sources
+    assert {each for each in sources if "mark" in each} == {"Bag([1, 2]).top('a', mark=';')"}
 
 
 def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:

@@ -16,6 +16,7 @@ from agents.judge.probes import (
     calls_with,
     edge_calls,
     near_calls,
+    nested_calls,
     probed_call,
     probes,
     related_calls,
@@ -123,6 +124,12 @@ def test_collections_and_signs_have_edges_of_their_own() -> None:
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:9:00 +05:30 1-2')",
     ]
     assert list(edge_calls([(call_of("f(None)"), "")], 9)) == ["f(1)"]
+    assert list(edge_calls([(call_of("f(b'ab')"), "")], 9)) == ["f(b'')", "f(b'a')", "f(b'abab')"]
+
+
+def test_nested_dictionaries_are_given_a_level_deeper_all_at_once() -> None:
+    calls = [(call_of(each), "") for each in ("f({'a': {'x': 1}}, {'b': 2}, 3)", "f({'a': 1})", "f([{'a': {}}])")]
+    assert list(nested_calls(calls)) == ["f({'a': {'a': {'x': 1}}}, {'b': {'b': 2}}, 3)"]
 
 
 def test_edges_of_types_and_equal_arguments_are_tried() -> None:
@@ -181,6 +188,8 @@ def test_texts_are_spelled_by_words() -> None:
     made = near_calls([(call_of("f('3 - 2')"), "")], 48, words=["-", "*", "IV"])
     assert {"f('3 * 2')", "f('-*')"} <= {*made}
     assert any("IV" in each and "3" in each for each in made)
+    paths = {*near_calls([(call_of("f('a/../b')"), "")], 96, words=["/"])}
+    assert {"f('/a/../b')", "f('b/../a')", "f('a/../b/a')"} <= paths, "its parts change, too"
 
 
 def test_numbers_in_texts_change_and_the_cells_of_rows_keep_their_types() -> None:
