@@ -319,7 +319,7 @@ class Disc:
         return 3
 def test_a():
     disc = Disc()
-    assert shapes([Flat(), disc, 1]) == [disc]
+    assert shapes([Flat(), disc, 1, object()]) == [disc]
 def test_fields():
     assert set(Size.__annotations__) == {"width"}
 """

@@ -169,12 +169,18 @@ def test_an_assertion_joined_with_the_expected_value_is_refused(asserted: str, v
 
 
 @pytest.mark.parametrize(
-    "asserted", ["f(1) and f(2)", "f(1) == 2 and f(2) == 3", "f(1) and limit", "f(1) == (0 or 2)"]
+    "asserted",
+    [
+        "f(1) and f(2)",
+        "f(1) == 2 and f(2) == 3",
+        "f(1) and limit",
+        "f(1) == (0 or 2)",
+        "filled and f(1) in filled",
+    ],
 )
 def test_other_joined_assertions_are_run(asserted: str, verifier: Verifier) -> None:
-    tests = (
-        f"from user_code import f\ndef test_a():\n    limit = f(3)\n    assert {asserted}\n    assert f(1) == 2\n"
-    )
+    made = "    limit = f(3)\n    filled = []\n    filled.append(f(1))\n"
+    tests = f"from user_code import f\ndef test_a():\n{made}    assert {asserted}\n    assert f(1) == 2\n"
     passed(verifier, "def f(x):\n    return x + 1\n", tests)
 
 

@@ -111,6 +111,8 @@ class Capabilities:
         whatever the thing itself raises."""
         target = self._crossing.exported(number)
         kind = self._kind(target)
+        if kind is None and isinstance(target, type):  # the class of an object, which both processes have
+            raise AttributeError(f"type object '{target.__name__}' shows the code nothing")
         if kind is None:
             raise ReferenceError("the test that passed this is over")
         return self.uses[what](self, kind, target, *arguments)
