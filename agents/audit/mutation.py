@@ -192,11 +192,14 @@ def _ranked(
 
 
 def _again(trial: Trial, each: _Made, before: str) -> bool:
-    """Return True if a test of now notices a change at the second try: one that goes by chance may, and the one
-    that did `before`, which was not asked if it notices no other answer."""
-    tests = tuple(name for name in dict.fromkeys((*each.tests, before)) if name in trial.first.tests)
-    run = trial.run(trial.suites.all[0], each.path, each.mutant, tests, trial.first) if tests else None
-    return run is not None and notices(run, tests)
+    """Return True if a test of now notices a change at the second try: the one that did `before`, alone, since
+    others may leave behind what hides the change from it, or one that goes by chance."""
+    for names in ((before,), each.tests):
+        tests = tuple(name for name in names if name in trial.first.tests)
+        run = trial.run(trial.suites.all[0], each.path, each.mutant, tests, trial.first) if tests else None
+        if run is not None and notices(run, tests):
+            return True
+    return False
 
 
 def _at_base(trial: Trial, old: Suite, before: SuiteRun, each: _Made, change: Change) -> Change | None:

@@ -19,6 +19,7 @@ from .base import Base, is_of_tests, modules, newly_parsed
 _MOST = 12
 """Special cases that are tried."""
 _MOST_OTHERS = 2
+_LONG_ANSWER = 8
 _WORDS = re.compile(r"\w+")
 
 
@@ -45,7 +46,9 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
             if len(found) >= _MOST:
                 return found
             asked = [key for key in keys if _is_telling(key) and key not in known]
-            new = [key for key in asked if _parts(key) <= told] or (asked if path in differing else [])
+            answers = _answers(node)
+            new = [key for key in asked if _parts(key) <= told or answers.get(key) in told]
+            new = new or (asked if path in differing else [])
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
                 others = [key for key in keys if type(key) is type(new[0]) and not _parts(key) <= told]
@@ -159,6 +162,18 @@ def _keys(node: object, *, is_table: bool = False) -> list[Any]:
         case ast.MatchValue(value=literal):
             return _literals([literal])
     return []
+
+
+def _answers(node: object) -> dict[Any, str]:
+    """Return the long texts that a table has for keys, which may be made of what tests give: whole answers."""
+    items = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
+    stated = ((_literals([key]), _literals([value])) for key, value in items if key is not None)
+    return {
+        key[0]: value[0]
+        for key, value in stated
+        if key and value and len(str(value[0])) >= _LONG_ANSWER
+        if isinstance(value[0], str)
+    }
 
 
 def _only_between(*bounds: ast.expr) -> list[Any]:

@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ..judge.near_values import edges
-from ..judge.probes import argument_nodes, calls_with, edge_calls, near_calls, nested_calls, related_calls
+from ..judge.probes import (
+    argument_nodes,
+    calls_with,
+    edge_calls,
+    near_calls,
+    nested_calls,
+    related_calls,
+    varied_calls,
+)
 from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
@@ -18,6 +26,7 @@ from .expectations import calls_in
 
 TRIED_CALLS = 24
 _LONGEST_WORD = 12  # characters of a text that is put into others
+_LONGEST_MARK = 2  # of one that is put before others
 _GREATEST = 100_000
 """A greater literal is no argument: what counts up to it takes long."""
 
@@ -48,13 +57,19 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
-    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
+    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, 2 * TRIED_CALLS)
+    marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
+    made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)
     made |= nested_calls(found) | {_by_position(node): each for node, each in found if node.keywords}
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
         outer = (one for one in around if each.source in one.source)
         near += [replace(one, source=one.source.replace(each.source, source, 1)) for one in outer]
     return near
+
+
+def _with_marks(value: object, marks: Sequence[str]) -> Iterator[str]:
+    yield from (mark + value for mark in marks if isinstance(value, str) and len(value) > 1)
 
 
 def _holds_calls(source: str) -> bool:
@@ -79,17 +94,10 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     given = {each.arg for each in own[:taken]} | {each.arg for each in node.keywords}
     for option, default in zip(own[len(own) - len(defaults) :], defaults, strict=True):
         if option.arg not in given and is_plain(default):
-            usual = value_of(default)
-            another_mark = ";" if usual == "," else ","
-            for value in [another_mark] if _is_mark(usual) else edges(usual, ()):
+            for value in edges(value_of(default), ()):
                 more = ast.keyword(option.arg, parse_expression(written(value)))
                 source = ast.unparse(ast.Call(node.func, node.args, [*node.keywords, more]))
                 yield replace(call, source=source)
-
-
-def _is_mark(value: object) -> bool:
-    """Return True for a text such as `,`, which may be another mark, and neither empty nor longer."""
-    return isinstance(value, str) and len(value) == 1 and not value.isalnum()
 
 
 def _by_position(call: ast.Call) -> str:

@@ -35,6 +35,8 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield from (0, 1)
         case float():
             yield from (0.0, 1.0, value * 0.999, value * 1.001)
+        case str() if is_mark(value) and len(values) != 1:
+            yield another_mark(value)
         case str():
             yield from ("", value[:1])
             if _SIGN.search(value):
@@ -57,6 +59,16 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
         case _:
             yield from of_value(value)
     yield from (each for each in values if type(each) is type(value))
+
+
+def is_mark(value: object) -> bool:
+    """Return True for a text such as `,`, which says where a text beside it is parted, and is never empty."""
+    return isinstance(value, str) and len(value) == 1 and not value.isalnum()
+
+
+def another_mark(mark: object) -> str:
+    """Return a mark that is none of a name or a number."""
+    return ";" if mark == "," else ","
 
 
 def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None = None) -> object:

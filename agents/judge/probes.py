@@ -19,7 +19,7 @@ from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression, swapped
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .claims import ValueClaim, as_test, claim_of
-from .near_values import edges, mutated
+from .near_values import another_mark, edges, is_mark, mutated
 
 T = TypeVar("T")
 Calls = Sequence[tuple[ast.Call, T]]
@@ -270,7 +270,8 @@ def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | 
     """`call` with one argument changed; None when its values can't be."""
     values = argument_values(call)
     index = chance.randrange(len(values))
-    changed = mutated(values[index], chance, words=words)
+    parting = words is not None and len(values) > 1 and is_mark(values[index])
+    changed = another_mark(values[index]) if parting else mutated(values[index], chance, words=words)
     return None if repr(changed) == repr(values[index]) else with_argument(call, index, changed)
 
 

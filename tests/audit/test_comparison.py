@@ -736,3 +736,16 @@ def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_t
     table = {each: 49 * each**power // 7**power for each in range(30)}
     write(project, {"squares.py": f"{head}{table}[number]\n"})
     assert bool(compared(project, sandbox).tampering) == (power == 0)
+
+
+@pytest.mark.thorough
+def test_what_a_new_test_leaves_behind_hides_no_change_from_an_old_one(project: Path, sandbox: Sandbox) -> None:
+    made = "KNOWN = {}\n\n\ndef made(name):\n    if name not in KNOWN:\n        item = [name]\n        KNOWN[name] = item\n        return item\n    return KNOWN[name]\n"
+    slow = "import time\nfrom made import made\n\n\ndef test_made():\n    time.sleep(0.1)\n    assert made('a') == ['a']\n"
+    write(project, {"made.py": made, "tests/test_made.py": slow})
+    commit(project)
+    quick = "\n\ndef test_twice():\n    made('a')\n    assert made('a') == ['a']\n"
+    write(project, {"tests/test_made.py": slow + quick})
+    report = compared(project, sandbox)
+    assert report.passed, sentences(report)
+    assert not any(each.noticed_before for each in report.mutation.survivors)

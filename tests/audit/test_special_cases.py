@@ -25,6 +25,7 @@ TESTS = (
         "return dict.fromkeys(['ada king lovelace'], 'AKL')[x]",
         "return re.match('ada king', x)",
         "return {1000: 334}[x]",
+        "return {'616461': 'ada king lovelace'}[x.encode().hex()]",
         "return x in frozenset(['ada king lovelace'])",
         "known = ['ada king lovelace']\n    return x in known",
     ],
