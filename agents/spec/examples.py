@@ -98,14 +98,14 @@ def from_statement(text: str, signature: Signature | None) -> Example:
 
     Raises ValueError, naming the example, where it is none of these.
     """
-    example = _stated(text, signature)
-    if fault := compile_error(example.code):
-        raise ValueError(f"the example `{example.source_line}` does not run outside a function ({fault})")
-    return example
-
-
-def _stated(text: str, signature: Signature | None) -> Example:
     source = text.strip()
+    code = stated_plainly(_stated(source, signature), signature)
+    if fault := compile_error(code):
+        raise ValueError(f"the example `{source}` does not run outside a function ({fault})")
+    return Example(code, source)
+
+
+def _stated(source: str, signature: Signature | None) -> str:
     body, reason = list[ast.stmt](), ""
     try:
         body = parse(source).body
@@ -113,18 +113,15 @@ def _stated(text: str, signature: Signature | None) -> Example:
         reason = str(error)
     last = body[-1] if body else None
     if isinstance(last, ast.Assert | ast.With):
-        return Example(stated_plainly(source, signature), source)
+        return source
     if isinstance(last, ast.Expr) and isinstance(last.value, ast.Compare | ast.BoolOp):
         before = "".join(f"{unparse(node)}\n" for node in body[:-1])
-        stated = ast.get_source_segment(source, last)
-        return Example(stated_plainly(f"{before}assert {stated}", signature), source)
-    for code, _, _ in shell_examples(["```", *source.split("\n")]):
-        return Example(code, source)
-    for code, _ in in_line(source, signature):
-        return Example(stated_plainly(code, signature), source)
+        return f"{before}assert {ast.get_source_segment(source, last)}"
     steps = ["Example:", *re.split(r";\s|\n", source)]
-    for code, _, _ in [*set_up(steps, [False] * len(steps), signature)][-1:]:
-        return Example(stated_plainly(code, signature), source)
+    found = shell_examples(["```", *source.split("\n")]) or in_line(source, signature)
+    found = found or set_up(steps, [False] * len(steps), signature)[-1:]
+    if found:
+        return found[0][0]
     if reason:
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")

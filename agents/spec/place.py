@@ -36,24 +36,18 @@ class Place:
 
     def file(self, name: str, where: str) -> Path:
         """The file that the spec names `name` at `where`. Raises UsageError where that is out of its reach."""
+        # A spec from a stranger must not have other files of this machine put into prompts and reports.
         path = self.folder / name
-        require_within(path, self.folder, where)
+        try:
+            within = any(path.resolve().is_relative_to(root.resolve()) for root in (self.folder, Path()))
+        except (OSError, ValueError, RuntimeError):
+            return path  # what can't be followed can't be read either, and that has a sentence of its own
+        if not within:
+            raise UsageError(
+                f"{where}: {str(path)[:200]} leads out of the spec's folder and the working directory; copy the "
+                "file into one of them."
+            )
         return path
-
-
-def require_within(path: Path, folder: Path, where: str) -> None:
-    """Raise UsageError for a path, named at `where`, that leads out of `folder` and of the working directory: a
-    spec from a stranger must not have other files of this machine put into prompts and reports."""
-    try:
-        real = path.resolve()
-        within = any(real.is_relative_to(root.resolve()) for root in (folder, Path()))
-    except (OSError, ValueError, RuntimeError):
-        return  # what can't be followed can't be read either, and that has a sentence of its own
-    if not within:
-        raise UsageError(
-            f"{where}: {str(path)[:200]} leads out of the spec's folder and the working directory; copy the file "
-            "into one of them."
-        )
 
 
 def place_of(origin: str) -> Place:

@@ -38,9 +38,10 @@ _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", r
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
-_TYPE = re.compile(r"[A-Za-z_][\w.]*|'[\w.]+'|\"[\w.]+\"")
-_UNION = re.compile(r"[ \t]*+\|[ \t]*+(?=[A-Za-z_'\"])")
-_ANNOTATION = re.compile(r"\s*(?:->|→|➞)\s*")
+_ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
+"""What a type holds, with three brackets within one another at most."""
+_TYPE = rf"(?:[A-Za-z_][\w.]*+|'[\w.]+'|\"[\w.]+\")(?:{_ITEMS})?"
+_ANNOTATION = re.compile(rf"\s*(?:->|→|➞)\s*({_TYPE}(?>(?:[ \t]*\|[ \t]*{_TYPE})*))(?!\[)")
 
 
 def stated(text: str) -> Signature:
@@ -242,24 +243,10 @@ def closing(text: str, start: int) -> int | None:
     return None
 
 
-def _annotation(rest: str, start: int) -> str:
+def _annotation(text: str, start: int) -> str:
     """Return the type that follows an arrow at `start`, as far as it is one."""
-    arrow = _ANNOTATION.match(rest, start)
-    if not arrow:
-        return ""
-    place = arrow.end()
-    while name := _TYPE.match(rest, place):
-        place = name.end()
-        if rest[place : place + 1] == "[":
-            end = closing(rest, place)
-            if end is None:
-                return ""
-            place = end + 1
-        union = _UNION.match(rest, place)
-        if not union:
-            return rest[arrow.end() : place].rstrip(".")
-        place = union.end()
-    return ""
+    arrow = _ANNOTATION.match(text, start)
+    return arrow[1].rstrip(".") if arrow else ""
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
