@@ -22,17 +22,16 @@ def as_user_code(tests: str, path: Path, code: str) -> str:
         names.discard(f"{parts[-1]}.{parts[-1]}")
     lines = tests.split("\n")
     for node in ast.walk(parse(tests)):
-        if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno == node.end_lineno:
+        if isinstance(node, ast.Import | ast.ImportFrom):
             line = lines[node.lineno - 1].encode()
-            statement = line[node.col_offset : node.end_col_offset].decode()
-            made = _import(node, statement, names).encode()
-            lines[node.lineno - 1] = (line[: node.col_offset] + made + line[node.end_col_offset :]).decode()
-        elif isinstance(node, ast.ImportFrom):
-            lines[node.lineno - 1] = _from(node, lines[node.lineno - 1], names)
+            end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
+            made = _import(node, line[node.col_offset : end].decode(), names).encode()
+            lines[node.lineno - 1] = (line[: node.col_offset] + made + line[end:]).decode()
     return "\n".join(lines)
 
 
 def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) -> str:
+    """Return the first line of an import, which is `statement`, as one of `user_code` where it is of the file."""
     if isinstance(node, ast.Import):
         aliases = [
             ast.alias(USER_MODULE, each.asname or each.name)
@@ -42,13 +41,9 @@ def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) 
         ]
         return statement if aliases == node.names else ast.unparse(ast.Import(aliases))
     (first, *others) = node.names
-    if not others and (f"{node.module}.{first.name}" if node.module else first.name) in names:
+    module = node.module or ""
+    if not others and f"{module}.{first.name}".lstrip(".") in names and node.lineno == node.end_lineno:
         return f"import {USER_MODULE} as {first.asname or first.name}"
-    return _from(node, statement, names)
-
-
-def _from(node: ast.ImportFrom, text: str, names: set[str]) -> str:
-    if node.module not in names:
-        return text
-    named = rf"\bfrom\s*\.*\s*{re.escape(node.module)}\s+import\b"
-    return re.sub(named, f"from {USER_MODULE} import", text, count=1)
+    if module not in names:
+        return statement
+    return re.sub(rf"\bfrom\s*\.*\s*{re.escape(module)}\s+import\b", f"from {USER_MODULE} import", statement)
