@@ -11,7 +11,7 @@ from itertools import chain
 from .definitions import first_line
 from .source import lines_in_strings, parse
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 """A line as Python counts them, with its end: a form feed ends none."""
 _SPACE = re.compile(r"[ \t\f]*")
 _OF_THE_FILE = re.compile(r"#!|[ \t\f]*#.*?coding[:=]")
@@ -24,7 +24,7 @@ class LaidOut:
         self.text = text
         self.tree = parse(text)
         place = len(text) - len(text.removeprefix("\ufeff"))
-        self.lines: list[str] = _LINE.findall(text, place)
+        self.lines: list[str] = LINE.findall(text, place)
         self.starts: list[int] = []
         for line in self.lines:
             self.starts.append(place)

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Sequence
 from ..records.heal import Place, PlaceUnit
 from .definitions import Definition, Function, first_line, is_definition
 from .imports import split_imports
-from .laid_out import LaidOut, blocks
+from .laid_out import LINE, LaidOut, blocks
 from .source import compile_error, indented, parse, statements, unparse
 from .splice import spliced
-
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 def unit_at(path: str, text: str, line: int, most: int) -> Place:
@@ -87,12 +85,12 @@ def qualified(node: ast.AST, outer: str = "") -> Iterator[tuple[str, Definition]
 
 def whole_file(path: str, text: str) -> Place:
     """Return the place that is a whole file."""
-    return Place(path, "file", "", 1, max(1, len(_LINE.findall(text))))
+    return Place(path, "file", "", 1, max(1, len(LINE.findall(text))))
 
 
 def text_of(text: str, place: Place) -> str:
     """Return the lines of a place, their ends made plain."""
-    lines = _LINE.findall(text)[place.first_line - 1 : place.last_line]
+    lines = LINE.findall(text)[place.first_line - 1 : place.last_line]
     return "".join(re.sub(r"\r\n?$", "\n", line) for line in lines)
 
 
@@ -190,7 +188,7 @@ def named(tree: ast.Module, name: str) -> list[Definition]:
 
 
 def _with_lines(text: str, place: Place, code: str) -> str:
-    lines = _LINE.findall(text)
+    lines = LINE.findall(text)
     old = lines[place.first_line - 1 : place.last_line]
     lead = next((line[: len(line) - len(line.lstrip())] for line in old if line.strip()), "")
     body = code.split("\n")
@@ -201,7 +199,7 @@ def _with_lines(text: str, place: Place, code: str) -> str:
 
 def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
     """`new`, where lines that are those of `old` keep their ends, and others end as their neighbours do."""
-    before, after = _LINE.findall(old), _LINE.findall(new)
+    before, after = LINE.findall(old), LINE.findall(new)
     ends = around or next((_end(line) for line in before if _end(line)), "\n")
     was, now = ([line.rstrip("\r\n") for line in lines] for lines in (before, after))
     matcher = difflib.SequenceMatcher(None, was, now, autojunk=False)
@@ -255,7 +253,7 @@ def _around(path: str, text: str, line: int, most: int) -> Place:
     margin before it to the next one."""
     if len(text) <= most // 2:
         return whole_file(path, text)
-    lines = _LINE.findall(text)
+    lines = LINE.findall(text)
     line = min(line, len(lines))
     starts = [number for number, each in enumerate(lines, 1) if each.strip() and each[0] not in " \t#)]}"]
     first = max((number for number in starts if number <= line), default=1)
