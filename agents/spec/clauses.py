@@ -16,11 +16,11 @@ from ..syntax.checks import checks_in
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
-from .asked import FENCE, FENCED, uncommented
+from .asked import FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, rule_need
-from .sentences import QUOTED, STATES, VERB, apart, sentences
+from .sentences import CONDITION, QUOTED, STATES, VERB, apart, sentences
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -60,7 +60,6 @@ _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
-_CONDITION_FIRST = re.compile(r"\s*(?:if|when|whenever|for|on|given|where|unless|an?y?\b.*\bmust)\b", re.I)
 _EXCEPTION = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
     r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
@@ -155,13 +154,7 @@ def _prose(spec: Spec) -> str:
         for session in shown(lines)
         for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
     }
-    kept, fenced = [], False
-    for number, line in enumerate(lines):
-        if FENCE.match(line):
-            fenced = not fenced
-        elif not fenced and number not in dropped:
-            kept.append(line)
-    return "\n".join(kept)
+    return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
 
 
 def _docstrings(code: str) -> str:
@@ -237,7 +230,7 @@ def _raising_apart(sentence: str) -> Iterator[str]:
         before = ""
     # `if it is full, the oldest goes, and an odd one is a ValueError`
     joined = not raising and after.startswith("and ")
-    if before and (joined or not _CONDITION_FIRST.match(sentence)):
+    if before and (joined or not CONDITION.match(sentence)):
         yield before.rstrip(" ,;.")
         sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
     first, *others = _OTHER_CONDITION.split(sentence)

@@ -149,7 +149,7 @@ def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     below = [*block[max(prints, default=0) + 1 :], *after]
     label, *rest = [*dropwhile(_is_between, below), ""]
     shown = [*takewhile(lambda line: not _is_between(line), dropwhile(_is_between, rest))]
-    if len(shown) != len(prints) or not _COMES.search(label) or is_mistaken(label, example=True):
+    if len(shown) != len(prints) or not _COMES.search(label) or is_mistaken(label, _COMES):
         return block
     made = {index: _printing(block[index], line.strip()) for index, line in zip(prints, shown, strict=True)}
     return block if None in made.values() else [made.get(index) or line for index, line in enumerate(block)]

@@ -19,17 +19,15 @@ from ..syntax.source import compile_error, names_unbound, parse, parses, stateme
 from .asked import uncommented
 from .code_blocks import samples, set_up
 from .doctests import checks, shown
-from .in_line import in_line
+from .in_line import in_line, is_mistaken
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names, parameters
 from .stories import scenarios
 
-_BAD_NEWS = re.compile(
-    r"\b(?:not|wrong|wrongly|incorrect|incorrectly|bug|buggy|currently|instead|fail\w*|bad|broken|actual|actually)\b|n't\b",
-    re.IGNORECASE,
-)
+_HEADING = re.compile(r"#|.*:[*_\s]*\Z")
+_DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
@@ -162,9 +160,8 @@ def _in_doubt(lines: Sequence[str]) -> list[bool]:
     for line in lines:
         found.append(doubtful)
         if line.strip() and not _EXAMPLE_LINE.search(line):
-            heading = line.rstrip().rstrip("*_")
-            marked = heading.endswith(":") or heading.startswith("#")
-            doubtful = marked and _BAD_NEWS.search(heading) is not None
+            heads = _HEADING.match(line) is not None
+            doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
     return found
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
-from .sentences import sentences
+from .sentences import CONDITION, sentences
 from .signature import closing
 
 _ARROW = re.compile(
@@ -46,15 +46,13 @@ _CONTRAST = re.compile(
 _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
-MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fails?|actual|actually|before\s+the\s+(?:fix|change)"
+_MISTAKE = re.compile(
+    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
-_OTHER_CASE = re.compile(r"\s*(?:if|when|for|with|without|in|on|where|unless|otherwise)\b", re.IGNORECASE)
-"""A sentence of another case: without an example its `instead` says what comes in place of the usual."""
 _HELD = re.compile("[\ue000-\ue800]")
 """Marks of calls and values in a sentence."""
 _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
@@ -89,7 +87,8 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        return [] if MISTAKE.search(comment) or _DENIAL.search(comment) else [(code, True) for code in whole]
+        denied = is_mistaken(comment, _COMMENT) or _DENIAL.search(comment)
+        return [] if denied else [(code, True) for code in whole]
     made = [(call, _assertion(call, sign, rest, signature)) for call, sign, rest in _calls(text, signature)]
     made += _raising_for(text, signature)
     prose = line
@@ -98,10 +97,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
         before, _, after = prose.partition(call)
         prose = before + mark + (after.replace(assertion.stated, _STATED, 1) if assertion else after)
     prose = _CONTRAST.sub(_STATED, prose)
-    said = [*sentences(prose)]
-    if any(is_mistaken(each, example=_HELD.search(each) is not None) for each in said):
+    if is_mistaken(prose, _HELD):
         return []
-    doubtful = [*map(_doubtful, said)]
+    doubtful = [*map(_doubtful, sentences(prose))]
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)
@@ -109,12 +107,15 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     ]
 
 
-def is_mistaken(sentence: str, *, example: bool) -> bool:
-    """Return True if a sentence puts examples in doubt; `example` says that it holds one. `instead` does so beside
-    an example, or where it speaks of one: `It should return 4 instead`."""
-    if not example and (_OTHER_CASE.match(sentence) or not _OF_ONE.search(sentence)):
-        sentence = sentence.replace(" instead", "")
-    return MISTAKE.search(sentence) is not None
+def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
+    """Return True if a sentence of `text` puts examples in doubt, in which `example` is found. `instead` does so
+    beside one, or where it speaks of one, `It should return 4 instead`; elsewhere it says what is not as usual."""
+    for each in sentences(text):
+        if not example.search(each) and (CONDITION.match(each) or not _OF_ONE.search(each)):
+            each = each.replace(" instead", "")
+        if _MISTAKE.search(each):
+            return True
+    return False
 
 
 def _doubtful(sentence: str) -> str:

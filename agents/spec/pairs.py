@@ -94,7 +94,7 @@ def stated_pairs(
         len(every) - len(wanted.defaults if wanted else ()),
         signature.text.partition("->")[2].strip() or None,
     )
-    certain = ["" if no or _is_mistaken(line) else line for line, no in zip(lines, doubtful, strict=True)]
+    certain = ["" if no or is_mistaken(line, _GIVES) else line for line, no in zip(lines, doubtful, strict=True)]
     laid_out = [
         *(table for table in tables(certain) if _fits(table[0], asked)),
         *lists(certain, of_two_sorts=False),
@@ -115,10 +115,6 @@ def stated_pairs(
             arguments, result = _arguments(match["given"], asked), value(leading_value(match["stated"]) or "")
             if arguments and result:
                 yield asked.check(arguments, result), match[0], index
-
-
-def _is_mistaken(line: str) -> bool:
-    return any(is_mistaken(each, example=_GIVES.search(each) is not None) for each in sentences(line))
 
 
 def _fits(heads: Sequence[str], asked: _Function) -> bool:

@@ -34,7 +34,10 @@ STATES = re.compile(
 """Its subject, and a verb."""
 _NEAR = 300
 """Characters of a part that are looked at."""
-_CASE = re.compile(r"(?:if|when|whenever|for|with|without|where|unless|on|given|you (?:can|may))\b", re.IGNORECASE)
+CONDITION = re.compile(
+    r"\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b", re.IGNORECASE
+)
+"""The begin of what holds in one case."""
 
 
 def apart(sentence: str) -> Iterator[str]:
@@ -48,7 +51,7 @@ def apart(sentence: str) -> Iterator[str]:
         before = masked[max(place, seen - _NEAR) : seen]
         after = masked[end.end() : end.end() + _NEAR].split(", and ")[0]
         unchanged = {bool(_UNCHANGED.search(each)) for each in (before, after)}
-        case = _CASE.match(masked, place) and not _CASE.match(after)
+        case = CONDITION.match(masked, place) and not CONDITION.match(after)
         if not depth and (len(unchanged) == 2 or (VERB.search(before) and STATES.match(after) and not case)):
             yield sentence[place:seen]
             place = end.end()

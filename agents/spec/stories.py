@@ -11,9 +11,9 @@ from ..records import Signature
 from ..syntax.source import statements
 from .in_line import (
     AROUND,
-    MISTAKE,
     asserted,
     called_until,
+    is_mistaken,
     leading_exception,
     leading_object,
     leading_value,
@@ -63,7 +63,7 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
     background = next((number for number, line in enumerate(lines) if line.strip() == "Background:"), None)
     for index, line in enumerate(lines):
         for match in (found for each in begins for found in islice(each.finditer(line), 3)):
-            if not MISTAKE.search(line) and not _is_in_code(lines, index):
+            if not is_mistaken(line, match.re) and not _is_in_code(lines, index):
                 text = "\n".join(lines[index : index + _MOST_STEPS])[match.end() :][:_LONGEST]
                 if match.re is made:
                     yield index, _steps(text, match["object"], signature)
