@@ -10,7 +10,7 @@ ASKED = (
 WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 FENCE = re.compile(r"\s*(?:```|~~~)")
 """The begin or the end of a block."""
-FENCED = re.compile(r"^[ \t]*+(`{3,}|~{3,})[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)", re.DOTALL | re.MULTILINE)
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 
