@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..syntax.definitions import Function, first_line
-from ..syntax.source import parse, parses
+from ..syntax.source import parse, parse_error, parses
 
 _FENCED = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<mark>`{3,}|~{3,})[ \t]*+(?P<language>[\w+#.-]*+)[^\n]*+\n?(?P<text>.*?)"
@@ -102,11 +102,11 @@ def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Men
     """
     notes: list[str] = []
     code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
-    reason = _complaint(code)
+    reason = parse_error(code)
     for repair, note in _REPAIRS:
-        if before := _complaint(code):
+        if before := parse_error(code):
             tried = repair(code)
-            after = _complaint(tried)
+            after = parse_error(tried)
             if not after or _line(after) > _line(before):
                 code = tried
                 notes.append(note)
@@ -118,15 +118,7 @@ def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Men
         return Mended(code, tuple(notes), reason=reason)
     kept, lost = _whole_statements(code)
     notes.append("left out text that is not Python")
-    return Mended(kept, tuple(notes), lost, _complaint(code))
-
-
-def _complaint(text: str) -> str:
-    try:
-        parse(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+    return Mended(kept, tuple(notes), lost, parse_error(code))
 
 
 def _line(complaint: str) -> int:
@@ -241,7 +233,7 @@ def _with_plain_characters(text: str) -> str:
         return text
     lines = text.split("\n")
     for _ in range(_TRIES):
-        number = _line(_complaint("\n".join(lines)))
+        number = _line(parse_error("\n".join(lines)))
         line = lines[number - 1] if 0 < number <= len(lines) else ""
         if (plain := _STRING.sub(_made_plain, line)) == line:
             break

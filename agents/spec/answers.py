@@ -18,7 +18,7 @@ from ..syntax.checks import Check, asked_in, checks_in, same_check
 from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
-from ..syntax.source import names_unbound, parse
+from ..syntax.source import names_unbound, parse, parse_error
 from .examples import from_statement
 from .front_matter import listed
 from .place import check_text, read_text
@@ -184,11 +184,9 @@ def _named(name: str, tests: Sequence[Test], where: str) -> str:
 
 def _call(said: str, spec: Spec, where: str) -> str:
     """Return the steps and the call of `any: ...`, without a value if one stands there."""
-    try:
-        body = parse(said).body
-    except ValueError as error:
-        raise UsageError(f"{where}: `{said}` is not Python ({error}).") from error
-    match body:
+    if reason := parse_error(said):
+        raise UsageError(f"{where}: `{said}` is not Python ({reason}).")
+    match parse(said).body:
         case [*before, ast.Expr(value=ast.Compare(left=asked))] | [*before, ast.Expr(value=asked)]:
             return "\n".join(map(ast.unparse, [*before, asked]))
     raise UsageError(f"{where}: `{said}` ends in no call; write `any: {_called(spec.signature)}`.")

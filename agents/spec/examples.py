@@ -15,7 +15,7 @@ from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, value
-from ..syntax.source import compile_error, names_unbound, parse, parses, statements, unparse
+from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
 from .asked import uncommented
 from .code_blocks import samples, set_up
 from .doctests import checks, shown
@@ -104,11 +104,7 @@ def from_statement(text: str, signature: Signature | None) -> Example:
 
 
 def _stated(source: str, signature: Signature | None) -> str:
-    body, reason = list[ast.stmt](), ""
-    try:
-        body = parse(source).body
-    except ValueError as error:
-        reason = str(error)
+    body = statements(source)
     last = body[-1] if body else None
     if isinstance(last, ast.Assert | ast.With):
         return source
@@ -120,7 +116,7 @@ def _stated(source: str, signature: Signature | None) -> str:
     found = found or set_up(steps, [False] * len(steps), signature)[-1:]
     if found:
         return found[0][0]
-    if reason:
+    if reason := parse_error(source):
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
 

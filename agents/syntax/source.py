@@ -103,11 +103,16 @@ def program(text: str) -> str:
 
 def parses(text: str) -> bool:
     """Return True if `text` is Python."""
+    return not parse_error(text)
+
+
+def parse_error(text: str) -> str:
+    """Why `text` can't be parsed, as a phrase; empty where it can."""
     try:
         parse(text)
-    except ValueError:
-        return False
-    return True
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def statements(text: str) -> list[ast.stmt]:
