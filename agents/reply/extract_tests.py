@@ -6,6 +6,7 @@ import ast
 import copy
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -47,10 +48,7 @@ class _Module:
     shared: list[str] = field(default_factory=list)
     tests: list[tuple[ast.stmt, str | None]] = field(default_factory=list)
     """Each with its text, where nothing in it had to change."""
-    notes: dict[str, int] = field(default_factory=dict)
-
-    def count(self, note: str) -> None:
-        self.notes[note] = self.notes.get(note, 0) + 1
+    notes: Counter[str] = field(default_factory=Counter)
 
 
 def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
@@ -96,17 +94,18 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
         node = made_plain(written)
         source = source_of(lines, node) if node is written else unparse(node)
         if compile_error(source):
-            module.count("dropped code that can't be compiled")  # one such function fails the import of all tests
+            # One such function fails the import of all tests.
+            module.notes["dropped code that can't be compiled"] += 1
         elif imports := split_imports(node):
             module.imports.extend(imports)
         elif _implements(node, entry):
-            module.count(f"dropped a second implementation of {entry}")
+            module.notes[f"dropped a second implementation of {entry}"] += 1
         elif isinstance(node, ast.ClassDef) and is_test_case(node):
-            module.count("dropped a unittest class")
+            module.notes["dropped a unittest class"] += 1
         elif is_test(node):
             module.tests.append((node, source if node is written else None))
             if node is not written:
-                module.count("made a test call asyncio.run")
+                module.notes["made a test call asyncio.run"] += 1
         elif is_main_guard(node) or _is_idle(node):
             continue
         elif is_definition(node) or names_bound(node) & read:
@@ -137,7 +136,7 @@ def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], mod
     """Return the sources of the single tests in `node`; its own text where nothing had to change."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
-        module.count("split a test of several cases")
+        module.notes["split a test of several cases"] += 1
     return [text] if cases == [node] and text is not None else [unparse(case) for case in cases]
 
 
@@ -153,9 +152,9 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
         (node,) = parse(source).body
         body = _meaning(node)
         if not asserts(node) and not names_used(node) & helpers:
-            module.count("dropped a test without an assertion")
+            module.notes["dropped a test without an assertion"] += 1
         elif body in seen:
-            module.count("dropped a repeated test")
+            module.notes["dropped a repeated test"] += 1
         else:
             seen.add(body)
             (name,) = names_bound(node)
@@ -204,11 +203,12 @@ def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) ->
 def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> bool:
     tree = parse(f"{test.preamble}\n{test.source}")
     if names := sorted(names_used(tree) & strange):
-        module.count(f"dropped a test of {names[0]}, which the spec does not name")
+        module.notes[f"dropped a test of {names[0]}, which the spec does not name"] += 1
         return False
     from_user = any(item.module == USER_MODULE for node in tree.body for item in split_imports(node))
     if not from_user and not (spec.program and PROGRAM_FILE in texts_in(tree)):
-        module.count(f"dropped a test that does not use {spec.signature.name if spec.signature else 'the code'}")
+        missed = spec.signature.name if spec.signature else "the code"
+        module.notes[f"dropped a test that does not use {missed}"] += 1
         return False
     return True
 

@@ -16,7 +16,8 @@ from ..spec.clauses import clauses
 from ..spec.signature import closing, is_stub, parameters, says_nothing
 from ..syntax.collection import is_test
 from ..syntax.definitions import Function
-from ..syntax.source import names_bound, names_used, parse, parse_expression
+from ..syntax.literals import expression
+from ..syntax.source import names_bound, names_used, parse
 
 _ELISION = re.compile(
     r"""\#\s*+(?:
@@ -67,10 +68,7 @@ def _called_otherwise(tree: ast.Module, spec: Spec) -> Iterator[str]:
         method = methods.get(found["name"])
         if end is None or method is None:
             continue
-        try:
-            call = parse_expression(spec.text[found.start() : end + 1])
-        except ValueError:
-            continue  # a header, with types
+        call = expression(spec.text[found.start() : end + 1])  # none is a header, with types
         if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
             yield f"`{found['name']}` must be callable as `{ast.unparse(call)}`, as the spec writes it"
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
-from ..syntax.source import is_constant, names_bound, names_used, with_values
+from ..syntax.source import is_constant, names_bound, names_used, text_of, with_values
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
@@ -72,11 +72,9 @@ def _for_each_parameter(function: Function, constants: Constants) -> list[Functi
 
 
 def _parameter_names(node: ast.expr) -> list[str]:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [name.strip() for name in node.value.split(",") if name.strip()]
-    if isinstance(node, ast.List | ast.Tuple):
-        return [item.value for item in node.elts if isinstance(item, ast.Constant) and isinstance(item.value, str)]
-    return []
+    listed = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    names = [*text_of(node).split(","), *map(text_of, listed)]
+    return [name.strip() for name in names if name.strip()]
 
 
 def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.expr]] | None:
