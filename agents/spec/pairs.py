@@ -156,7 +156,7 @@ def _fitted(
 def _read(cells: Sequence[str], kind: str | None, plain: bool) -> list[str | None]:
     """Return the values that the cells of a column hold: a `plain` text may stand without quotes where the column
     is of the type `str`, and of an unknown type where no cell holds anything else."""
-    read = [value(cell) or leading_value(cell) for cell in cells]
+    read = [leading_value(cell) for cell in cells]
     quoted = any(cell[:1] in ("'", '"') for cell in cells)
     if quoted or not plain or not (kind == "str" or (kind is None and not any(read))):
         # Among texts without quotes a number may be one as well.

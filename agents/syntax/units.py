@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from ..records.heal import Place, PlaceUnit
@@ -191,10 +192,8 @@ def _with_lines(text: str, place: Place, code: str) -> str:
     lines = LINE.findall(text)
     old = lines[place.first_line - 1 : place.last_line]
     lead = next((line[: len(line) - len(line.lstrip())] for line in old if line.strip()), "")
-    body = code.split("\n")
-    own = next((line[: len(line) - len(line.lstrip())] for line in body if line.strip()), "")
-    moved = [lead + line.removeprefix(own) if line.strip() else line for line in body]
-    return "".join([*lines[: place.first_line - 1], "\n".join(moved), *lines[place.last_line :]])
+    moved = textwrap.indent(textwrap.dedent(code), lead)
+    return "".join([*lines[: place.first_line - 1], moved, *lines[place.last_line :]])
 
 
 def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
