@@ -148,15 +148,14 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
         return "contested", f"No test that it passes shows what it returns. {_why(view, enough=False)}"
     if lone:
         return "contested", lone
+    answered = situation.answers >= thresholds.settling_answers
+    stood_share = thresholds.stood_beside_answers if answered else thresholds.stood_share
     enough = (
         not view.failed
         and not view.unsettled
         and view.agreeing >= thresholds.agreeing_drafts
         and view.share >= thresholds.agreeing_share
-        and (
-            situation.answers >= thresholds.settling_answers
-            or len(view.stood) >= thresholds.stood_share * len(view.own)
-        )
+        and len(view.stood) >= stood_share * len(view.own)
         and (bool(view.trusted) or len(view.passed) >= thresholds.passed_tests)
     )
     if not enough:

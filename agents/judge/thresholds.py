@@ -19,10 +19,11 @@ class Thresholds:
     agreeing_share: float = 0.85
     """Share of the drafts with the most trusted tests that must behave alike, for `verified` and `consensus`: all
     of up to six, all but one of seven to twelve (docs/decisions/021-four-drafts-and-no-dissent.md)."""
-    settling_answers: int = 2
-    """Answered questions with which the generated tests need not stand."""
     stood_share: float = 2 / 3
     """Share of the generated tests that must stand as they were written and pass, for both grades."""
+    settling_answers: int = 2
+    """Answered questions beside which `stood_beside_answers` is enough."""
+    stood_beside_answers: float = 1 / 3
     passed_tests: int = 3
     """Tests that must count and pass, for `consensus`."""
 

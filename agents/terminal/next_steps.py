@@ -31,7 +31,8 @@ def next_steps(result: RunResult) -> list[str]:
         return steps
     if result.disputes:
         steps.append(
-            "Next: answer questions above: one decides between the drafts, two outweigh the tests in doubt."
+            "Next: answer questions above: one decides between the drafts, two outweigh tests in doubt where a "
+            "third of all stand."
         )
     usage = result.usage
     if usage.calls:

@@ -50,6 +50,17 @@ def test_agreement_of_independent_drafts_on_blind_tests_is_consensus() -> None:
     assert (ruling.passed, ruling.failed) == (4, 0)
 
 
+@pytest.mark.parametrize(
+    ("stood", "answers", "grade"), [(2, 1, "contested"), (2, 2, "verified"), (1, 2, "contested")]
+)
+def test_two_answers_outweigh_tests_in_doubt_where_a_third_of_all_stand(
+    stood: int, answers: int, grade: str
+) -> None:
+    values = ("9", *(value if number < stood else "0" for number, value in enumerate(RIGHT)))
+    drafts = board({TRUSTED: "9", **EXPECTED}, dict.fromkeys((A, B, C, D), values))
+    assert judge_by(drafts, situation(answers=answers, **DRAFTED)).ruling.grade == grade
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_fewer_than_three_drafts_are_no_consensus_and_not_verified(number: int) -> None:
     drafts = (A, B)[:number]
