@@ -14,7 +14,7 @@ LEAST_TRIED = 3
 MOST_FAILING = 0.25
 """Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
-_OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types"])
+_OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types", "hard-coded"])
 """Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where it does in every
 call as the leader does, it is a voice for it."""
 
