@@ -27,6 +27,7 @@ from .expectations import calls_in
 TRIED_CALLS = 24
 _LONGEST_WORD = 12  # characters of a text that is put into others
 _LONGEST_MARK = 2  # of one that is put before others
+_SHORT_LIST = 8  # items
 _GREATEST = 100_000
 """A greater literal is no argument: what counts up to it takes long."""
 
@@ -57,9 +58,10 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
-    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, 2 * TRIED_CALLS)
+    made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
     made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)
+    made |= varied_calls(found, lambda value, _: _with_items_again(value), 2 * TRIED_CALLS)
     made |= nested_calls(found) | {_by_position(node): each for node, each in found if node.keywords}
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
@@ -70,6 +72,15 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 
 def _with_marks(value: object, marks: Sequence[str]) -> Iterator[str]:
     yield from (mark + value for mark in marks if isinstance(value, str) and len(value) > 1)
+
+
+def _with_items_again(value: object) -> Iterator[object]:
+    """Yield a short list with each of its items in the place of each other one, as of commands or events."""
+    if not isinstance(value, list) or not 2 < len(value) <= _SHORT_LIST:
+        return
+    if all(isinstance(each, str | int) for each in value):
+        for at, item in enumerate(value):
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in dict.fromkeys(value) if other != item)
 
 
 def _holds_calls(source: str) -> bool:

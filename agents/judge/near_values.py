@@ -44,8 +44,6 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield f"{value[:1]}-{value[1:]}"
             if part := _PART.match(value):
                 yield part[0] + value
-        case bytes():
-            yield from (b"", value[:1], 2 * value)
         case tuple():
             yield from (value[:0], value[:1])
         case list():

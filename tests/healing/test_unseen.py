@@ -614,6 +614,14 @@ def test_options_of_an_expected_call_and_arguments_by_place_are_tried() -> None:
     assert {each for each in sources if "mark" in each} == {"Bag([1, 2]).top('a', mark=';')"}
 
 
+def test_marks_stand_before_texts_and_items_in_the_place_of_others() -> None:
+    text = "def f(path):\n    return path.split('/')\n"
+    given = [Call("b.py", "f", source) for source in ("f('a/b')", "f(['on', 'off', 'up'])")]
+    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("'/'", "'/', 1")})
+    sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
+    assert {"f('/a/b')", "f(['on', 'off', 'on'])", "f(['off', 'off', 'up'])"} <= sources
+
+
 def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:
     trials = [
         Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {"s.py": f"print({name})"}), Observation())
