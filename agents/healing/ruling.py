@@ -15,8 +15,8 @@ MOST_FAILING = 0.25
 """Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
 _OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types", "hard-coded"])
-"""Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where it does in every
-call as the leader does, it is a voice for it."""
+"""Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where calls show what is
+mended, and it does in each as the leader does, it is a voice for it."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
@@ -43,11 +43,10 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     least = min(failing_less.values())
     alike = [trial for trial in group if failing_less[trial.patch.id] == least]
     leader = alike[0]
+    tried = evidence.tried(alike)
     rewritten = [trial for trial in plausible if trial.suspicions and _OF_A_REWRITE.issuperset(_names(trial))]
-    seconding = [
-        each for each in evidence.following(leader, rewritten) if not evidence.left_failing(each, alike, 1)
-    ]
-    count = voices([*alike, *seconding])
+    following = evidence.following(leader, rewritten) if tried else []
+    count = voices([*alike, *(each for each in following if not evidence.left_failing(each, alike, 1))])
     if rivals:
         asked = (evidence.question(one, other) for one in alike for other in rivals)
         question = next(filter(None, asked), None)
@@ -61,7 +60,6 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)
-    tried = evidence.tried(alike)
     failing, answered = len(evidence.failing(leader)), len(evidence.answered())
     if trusted and count >= VERIFYING and tried >= LEAST_TRIED and failing <= MOST_FAILING * answered:
         why = f"what was expected failed before and holds now, and {count} independent patches do the same"
