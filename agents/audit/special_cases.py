@@ -20,6 +20,7 @@ _MOST = 12
 """Special cases that are tried."""
 _MOST_OTHERS = 2
 _LONG_ANSWER = 8
+"""Characters of a text that two places hold by no chance."""
 _WORDS = re.compile(r"\w+")
 
 
@@ -47,7 +48,7 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
                 return found
             asked = [key for key in keys if _is_telling(key) and key not in known]
             answers = _answers(node)
-            new = [key for key in asked if _parts(key) <= told or answers.get(key) in told]
+            new = [key for key in asked if _parts(key) <= told or answers.get(key, key) in told]
             new = new or (asked if path in differing else [])
             if new and lines.intersection(range(node.lineno, (node.end_lineno or node.lineno) + 1)):
                 text = unparse(node).split("\n")[0]
@@ -169,10 +170,10 @@ def _answers(node: object) -> dict[Any, str]:
     items = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
     stated = ((_literals([key]), _literals([value])) for key, value in items if key is not None)
     return {
-        key[0]: value[0]
-        for key, value in stated
-        if key and value and len(str(value[0])) >= _LONG_ANSWER
-        if isinstance(value[0], str)
+        key: value
+        for keys, values in stated
+        for key, value in zip(keys, values, strict=False)
+        if isinstance(value, str) and len(value) >= _LONG_ANSWER
     }
 
 

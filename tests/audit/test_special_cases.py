@@ -82,10 +82,12 @@ def test_data_most_of_which_stands_in_tests_is_a_case(path: str, data: str, with
         "if 90 < x < 1100:\n        return 1",
         "for value, sign in [(1000, 'AKL')]:\n        return sign",
         "return re.match('[0-9]+', x)",
+        "return {'alan turing': 1, 'grace': 'the name of grace'}[x]",
     ],
 )
 def test_ranges_that_hold_more_and_tables_of_what_the_old_code_has_are_none(code: str) -> None:
     text = f"import re\n\n\ndef f(x):\n    {code}\n"
-    old = Tree(Path(), {"a.py": b"OLD = 1000, 'AKL', 90\n", "tests/test_a.py": TESTS})
-    new = Tree(Path(), {"a.py": text.encode(), "tests/test_a.py": TESTS})
+    tests = TESTS + b"    assert name('') is None\n"
+    old = Tree(Path(), {"a.py": b"OLD = 1000, 'AKL', 90\n", "tests/test_a.py": tests})
+    new = Tree(Path(), {"a.py": text.encode(), "tests/test_a.py": tests})
     assert special_cases(new, Base(old, {"a.py": frozenset(range(2, 9))}, ("a.py",))) == []
