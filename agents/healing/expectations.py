@@ -199,7 +199,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     match node:
         case ast.Compare(asked, [ast.Eq() | ast.Is()], [value]) if is_plain(value):
             expected = raising[2] if raising else ast.unparse(value)
-        case ast.Compare():  # with another object, or in another way
+        case ast.Compare() if not raising:  # with another object, or in another way
             asked, expected = node, "True"
         case _:
             raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")

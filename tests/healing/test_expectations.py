@@ -68,7 +68,7 @@ def test_calls_may_be_compared_with_other_objects_and_in_other_ways(text: str) -
     assert (expected.call.source, expected.expected) == (text, "True")
 
 
-@pytest.mark.parametrize("text", ["f == 3", "f(1)", "g(1) == 3", "1 == 1"])
+@pytest.mark.parametrize("text", ["f == 3", "f(1)", "g(1) == 3", "1 == 1", "f(1) == f(2) raises ValueError"])
 def test_what_compares_no_calls_of_the_code_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"is not understood|calls nothing that s\.py defines"):
         read_calls([text], {"s.py": "def f(x): pass\n"})
