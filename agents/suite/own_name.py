@@ -39,7 +39,8 @@ def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) 
             else each
             for each in node.names
         ]
-        return statement if aliases == node.names else ast.unparse(ast.Import(aliases))
+        whole = node.lineno == node.end_lineno
+        return ast.unparse(ast.Import(aliases)) if whole and aliases != node.names else statement
     (first, *others) = node.names
     module = node.module or ""
     if not others and f"{module}.{first.name}".lstrip(".") in names and node.lineno == node.end_lineno:

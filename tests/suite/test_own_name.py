@@ -17,6 +17,7 @@ from agents.suite.own_name import as_user_code
         ("from calc import (\n  add,  # two\n  sub,\n)", "from user_code import (\n  add,  # two\n  sub,\n)"),
         ("import calc", "import user_code as calc"),
         ("import os, calc as c", "import os, user_code as c"),
+        ("import calc, \\\n    os", "import calc, \\\n    os"),
         ("é = 'é'; import calc; x = 1", "é = 'é'; import user_code as calc; x = 1"),
         ("def test_a():\n    from calc import add\n", "def test_a():\n    from user_code import add\n"),
         ("from src.calc import add", "from user_code import add"),
