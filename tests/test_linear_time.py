@@ -323,6 +323,10 @@ def test_readers_take_linear_time(reader: Callable[[str], object], unit: str) ->
     assert not grows(reader, lambda n: unit * (n // len(unit)), LONG)
 
 
+def test_headings_of_several_sentences_take_linear_time() -> None:
+    assert not grows(_specs, lambda n: "a: " * (n // 3) + "a. B:", LONG)
+
+
 def test_files_of_many_tests_are_split_in_linear_time() -> None:
     def many(count: int) -> str:
         return "".join(f"def test_{number}():\n    assert f({number})\n" for number in range(count))

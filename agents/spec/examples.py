@@ -26,7 +26,7 @@ from .shell import shell_examples
 from .signature import names, parameters
 from .stories import scenarios
 
-_HEADING = re.compile(r"#|.*:[*_\s]*\Z")
+_HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
 _DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
