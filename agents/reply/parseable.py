@@ -14,7 +14,7 @@ from ..syntax.source import parse, parse_error, parses
 
 _FENCED = re.compile(
     r"^(?P<indent>[ \t]*+)(?P<mark>`{3,}|~{3,})[ \t]*+(?P<language>[\w+#.-]*+)[^\n]*+\n?(?P<text>.*?)"
-    r"(?P<end>^(?P=indent)(?P=mark)[`~]*+[ \t]*+$|\Z)",
+    r"(?P<end>^(?!(?P=indent)[ \t])[ \t]*+(?P=mark)[`~]*+[ \t]*+$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 """A block: a docstring in it may hold a fence of its own, further in; nothing ends one that the reply ends in."""

@@ -103,8 +103,9 @@ def test_every_change_is_told(text: str) -> None:
     assert read(text).mended
 
 
-def test_clean_code_is_told_to_be_unchanged() -> None:
-    assert read(fenced(SORT)).mended == ()
+@pytest.mark.parametrize("text", [fenced(SORT), f"   {fenced(SORT)}\nIt sorts."])
+def test_clean_code_is_told_to_be_unchanged(text: str) -> None:
+    assert read(text).mended == ()
 
 
 @pytest.mark.parametrize("below", [
