@@ -29,8 +29,10 @@ _ASKS = re.compile(
 """The names of functions that are called for what they return."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
-_PRINTED = re.compile(r"(?!.*\.\.\.)[^#'\"`<>()\[\]{}\\…→]+")
-"""A line of output with neither quotes nor a remark beside it."""
+_PRINTED = re.compile(r"(?!\s|.*\.\.\.)[^#'\"`<>()\[\]{}\\…→]+")
+"""A line of output at the margin, with neither quotes nor a remark beside it."""
+_HEADS_OUTPUT = re.compile(r"(?!.*\bformat\b)(?:.*:[*_`\s]*|\W*+\w++\W*+\w*+\W*+)\Z", re.IGNORECASE)
+"""`Output:`, `It prints`: what is below a whole sentence about results may be prose."""
 _GIVEN = re.compile(r"(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b", re.IGNORECASE)
 _SAMPLE = re.compile(r"\b(?:samples?|examples?|this|given|with)\b", re.IGNORECASE)
 _COMES = re.compile(r"\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)", re.IGNORECASE)
@@ -149,9 +151,11 @@ def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     below = [*block[max(prints, default=0) + 1 :], *after]
     label, *rest = [*dropwhile(_is_between, below), ""]
     shown = [*takewhile(lambda line: not _is_between(line), dropwhile(_is_between, rest))]
-    if len(shown) != len(prints) or not _COMES.search(label) or is_mistaken(label, _COMES):
+    heads = _HEADS_OUTPUT.match(label) and _COMES.search(label) and not is_mistaken(label, _COMES)
+    if not heads or not prints or len(shown) != len(prints):
         return block
-    made = {index: _printing(block[index], line.strip()) for index, line in zip(prints, shown, strict=True)}
+    shown = textwrap.dedent("\n".join(map(str.rstrip, shown))).split("\n")
+    made = {index: _printing(block[index], line) for index, line in zip(prints, shown, strict=True)}
     return block if None in made.values() else [made.get(index) or line for index, line in enumerate(block)]
 
 
@@ -160,8 +164,8 @@ def _printing(line: str, shown: str) -> str | None:
     match expression(line.strip()):
         case ast.Call(args=[asked], keywords=[]) if not isinstance(asked, ast.Starred):
             if is_literal(shown) and shown[0] in "[({":
-                literal = ast.literal_eval(shown)
-                shown = "" if isinstance(literal, set) else str(literal)
+                in_no_order = any(isinstance(node, ast.Set) for node in ast.walk(expression(shown) or asked))
+                shown = "" if in_no_order else str(ast.literal_eval(shown))
             elif not _PRINTED.fullmatch(shown):
                 return None
             indent = line[: len(line) - len(line.lstrip())]

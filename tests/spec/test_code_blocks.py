@@ -72,7 +72,9 @@ def test_a_result_may_stand_below_a_call(text: str) -> None:
 PRINTS = "Use:\n\nb = Bucket()\nprint(b.add(1))\nb.add(2)\nprint(b.all())\n"
 
 
-@pytest.mark.parametrize("between", ["\nprints\n", "\nOutput:\n\n", "Output:\n", "\nExpected output:\n```\n"])
+@pytest.mark.parametrize(
+    "between", ["\nprints\n", "\nOutput:\n\n", "Expected output\n", "\nExpected output:\n```\n"]
+)
 def test_what_prints_show_may_stand_below_them_a_line_each(between: str) -> None:
     assert codes(f"{PRINTS}{between}one bit\n[1,2]\n") == [
         "b = Bucket()\nassert str(b.add(1)) == 'one bit'",
@@ -90,6 +92,10 @@ def test_what_prints_show_may_stand_below_them_a_line_each(between: str) -> None
         "Output:\n1 (one)\n2",
         "Output:\n'1'\n2",
         "Output:\n1\n{1, 2}",
+        "Output:\n1\n[{1, 2}]",
+        "Output:\n  1\n2",
+        "Output format:\na number\na list",
+        "The result is kept for later.\nThe list is one\nof bits",
         "Here:\n1\n2",
     ],
 )
