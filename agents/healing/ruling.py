@@ -46,7 +46,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     tried = evidence.tried(alike)
     rewritten = [trial for trial in plausible if trial.suspicions and _OF_A_REWRITE.issuperset(_names(trial))]
     following = evidence.following(leader, rewritten) if tried else []
-    count = voices([*alike, *(each for each in following if not evidence.left_failing(each, alike, 1))])
+    count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
         asked = (evidence.question(one, other) for one in alike for other in rivals)
         question = next(filter(None, asked), None)

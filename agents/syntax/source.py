@@ -107,7 +107,7 @@ def parses(text: str) -> bool:
 
 
 def parse_error(text: str) -> str:
-    """Why `text` can't be parsed, as a phrase; empty where it can."""
+    """Return why `text` can't be parsed, as a phrase; empty where it can."""
     try:
         parse(text)
     except ValueError as error:
@@ -124,7 +124,7 @@ def statements(text: str) -> list[ast.stmt]:
 
 
 def compile_error(text: str) -> str:
-    """Why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
+    """Return why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
     try:
         compiled(text)
     except ValueError as error:
