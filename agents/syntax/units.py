@@ -35,7 +35,7 @@ def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int)
     """Return the place of a definition; of one with more than `most` characters the statements in it that hold one
     of `lines`. Raises ValueError where the module has none of the name."""
     file = LaidOut(text)
-    holding = _whole(named(file.tree, name))
+    holding = named(file.tree, name)
     if not holding:
         raise ValueError(f"there is no `{name}`")
     found = holding[-1]
@@ -55,17 +55,13 @@ def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, mo
 def _holding(file: LaidOut, line: int) -> list[Definition]:
     """The classes that hold a line, from the outermost to the innermost, and the function in them that does."""
     found: list[Definition] = []
-    while True:
+    while not (found and isinstance(found[-1], Function)):
         inside = definitions_in(found[-1] if found else file.tree)
         inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if inner is None:
-            return _whole(found)
+            break
         found.append(inner)
-
-
-def _whole(holding: list[Definition]) -> list[Definition]:
-    """Leave out what is within a function of `holding`."""
-    return holding[: next((number for number, each in enumerate(holding, 1) if isinstance(each, Function)), None)]
+    return found
 
 
 def definitions_in(node: ast.AST) -> Iterator[Definition]:
@@ -130,10 +126,12 @@ def _definitions_alone(text: str, code: str) -> list[str]:
 def _with_definition(text: str, place: Place, code: str) -> str:
     """Replace a function or a class; its decorators stay, and so does the signature of a function."""
     *outer, last = place.name.split(".")
-    old = named(parse(text), place.name)[-1]
-    if outer and not named(parse(code), outer[0]):
+    holding = named(parse(text), place.name)
+    old = holding[-1]
+    nested = any(not isinstance(each, ast.ClassDef) for each in holding[:-1])
+    if not nested and outer and not named(parse(code), outer[0]):
         code = _in_classes(code, parse(code), outer, last)
-    written = named(parse(code), place.name)
+    written = named(parse(code), place.name) or (named(parse(code), last) if nested else [])
     if not written:
         raise ValueError(f"it does not define `{place.name}`; write that {place.unit} whole")
     new = written[-1]
@@ -143,7 +141,10 @@ def _with_definition(text: str, place: Place, code: str) -> str:
         raise ValueError(f"the parameters of `{place.name}` have to stay: {unparse(old.args)}")
     if list(map(ast.dump, old.decorator_list)) != list(map(ast.dump, new.decorator_list)):
         code = _with_decorators(code, new, old.decorator_list)
-    made = spliced(text, code, place.name)
+        new = (named(parse(code), place.name) or named(parse(code), last))[-1]
+    made = _inside_a_function(text, old, code, new) if nested else spliced(text, code, place.name)
+    if nested and (fault := compile_error(made)):
+        raise ValueError(f"with it the file is no Python any more: {fault}")
     return _with_old_lines(text, made, around=LaidOut(text).newline(old.lineno))
 
 
@@ -186,6 +187,16 @@ def named(tree: ast.Module, name: str) -> list[Definition]:
             return []
         found.append(inner)
     return found
+
+
+def _inside_a_function(text: str, old: Definition, code: str, new: Definition) -> str:
+    """Replace a function that another function holds: its lines, and nothing else."""
+    file, module = LaidOut(text), LaidOut(code)
+    lead = file.lead(old)
+    if lead is None:
+        raise ValueError("it shares its line with what goes before it")
+    made = module.statement(new, file.unit(old), lead)
+    return "".join([text[: file.start(old)], made, text[file.line_end(old.end_lineno) :]])
 
 
 def _with_lines(text: str, place: Place, code: str) -> str:

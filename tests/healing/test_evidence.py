@@ -76,7 +76,7 @@ def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
     assert heals.document["grade"] == "verified"
     assert "range(len(amounts))" in heals.document["diff"]
     assert len(heals.requests) == asked
-    for wrong in ("total([1])", "nothing(1) == 2", "total([1]) == total([2])"):
+    for wrong in ("total([1])", "nothing(1) == 2", "total([1]) == total([2]) raises ValueError"):
         assert heals.run("--resume", run, "--expect-call", wrong) == 2
         assert "--expect-call" in heals.document["error"]["message"]
 

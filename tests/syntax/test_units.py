@@ -56,9 +56,11 @@ def test_annotations_may_be_added_and_parameters_may_not_change() -> None:
         replaced(TEXT, place, f"def h(a):\n{body}")
 
 
-def test_the_place_of_a_function_in_a_function_is_that_function() -> None:
+def test_a_function_in_a_function_is_replaced_alone_where_it_is_named() -> None:
     place = unit_named("s.py", TEXT, "g.inner", [15], 400)
-    assert (place.name, place.first_line, place.last_line) == ("g", 13, 16)
+    assert replaced(TEXT, place, "def inner():\n    return b + 1\n") == TEXT.replace(
+        "return b\r", "return b + 1\r"
+    )
 
 
 def test_statements_keep_their_indentation_and_ends() -> None:
