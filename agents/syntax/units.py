@@ -7,6 +7,7 @@ import difflib
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..records.heal import Place, PlaceUnit
 from .definitions import Definition, Function, first_line, is_definition
@@ -53,15 +54,14 @@ def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, mo
 
 
 def _holding(file: LaidOut, line: int) -> list[Definition]:
-    """The classes that hold a line, from the outermost to the innermost, and the function in them that does."""
+    """The definitions that hold a line, from the outermost to the innermost."""
     found: list[Definition] = []
-    while not (found and isinstance(found[-1], Function)):
+    while True:
         inside = definitions_in(found[-1] if found else file.tree)
         inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
         if inner is None:
-            break
+            return found
         found.append(inner)
-    return found
 
 
 def definitions_in(node: ast.AST) -> Iterator[Definition]:
@@ -124,11 +124,15 @@ def _definitions_alone(text: str, code: str) -> list[str]:
 
 
 def _with_definition(text: str, place: Place, code: str) -> str:
-    """Replace a function or a class; its decorators stay, and so does the signature of a function."""
+    """Replace a function or a class; its decorators stay, and so does the signature of a function. For a function
+    in a function the one that holds it may be written."""
     *outer, last = place.name.split(".")
     holding = named(parse(text), place.name)
     old = holding[-1]
-    nested = any(not isinstance(each, ast.ClassDef) for each in holding[:-1])
+    around = next((n for n, each in enumerate(holding[:-1], 1) if isinstance(each, Function)), 0)
+    nested = around > 0
+    if nested and named(parse(code), whole := ".".join(outer[:around])):
+        return _with_definition(text, replace(place, name=whole), code)
     if not nested and outer and not named(parse(code), outer[0]):
         code = _in_classes(code, parse(code), outer, last)
     written = named(parse(code), place.name) or (named(parse(code), last) if nested else [])

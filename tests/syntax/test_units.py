@@ -21,7 +21,7 @@ TEXT = (
         (8, 400, "function", "K.f"),
         (5, 400, "function", "K.f"),
         (10, 400, "class", "K"),
-        (15, 400, "function", "g"),
+        (15, 400, "function", "g.inner"),
         (16, 400, "function", "g"),
         (16, 30, "statements", ""),
         (19, 400, "statements", ""),
@@ -56,10 +56,14 @@ def test_annotations_may_be_added_and_parameters_may_not_change() -> None:
         replaced(TEXT, place, f"def h(a):\n{body}")
 
 
-def test_a_function_in_a_function_is_replaced_alone_where_it_is_named() -> None:
-    place = unit_named("s.py", TEXT, "g.inner", [15], 400)
+def test_a_function_in_a_function_is_replaced_alone_or_with_the_one_that_holds_it() -> None:
+    place = unit_at("s.py", TEXT, 15, 400)
     assert replaced(TEXT, place, "def inner():\n    return b + 1\n") == TEXT.replace(
         "return b\r", "return b + 1\r"
+    )
+    whole = "def g(a, *, b=1):\n    return a + b\n"
+    assert replaced(TEXT, place, whole).endswith(
+        "def g(a, *, b=1):\r\n    return a + b\r\n\r\n\r\nprint(g(1))\r\nprint(2)"
     )
 
 
