@@ -44,7 +44,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     alike = [trial for trial in group if failing_less[trial.patch.id] == least]
     leader = alike[0]
     tried = evidence.tried(alike)
-    rewritten = [trial for trial in plausible if trial.suspicions and _OF_A_REWRITE.issuperset(_names(trial))]
+    suspected = [trial for trial in plausible if trial.suspicions]
+    rewritten = [trial for trial in suspected if all(each.name in _OF_A_REWRITE for each in trial.suspicions)]
     following = evidence.following(leader, rewritten) if tried else []
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
@@ -88,10 +89,6 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
         "--expect, --expect-output or --expect-file.",
     )  # fmt: skip
-
-
-def _names(trial: Trial) -> set[str]:
-    return {each.name for each in trial.suspicions}
 
 
 def _why_failed(trials: Sequence[Trial]) -> str:

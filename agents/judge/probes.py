@@ -153,13 +153,19 @@ def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
     return varied_calls(calls, edges, count)
 
 
+def _with_all(call: ast.Call, others: Mapping[int, object]) -> str:
+    """The source of `call`, of literals, with `others` in the place of its arguments at these indices."""
+    tree = _read_again(call)[1]
+    nodes = argument_nodes(tree)
+    made: dict[ast.AST, ast.expr] = {nodes[at]: parse_expression(written(value)) for at, value in others.items()}
+    return ast.unparse(swapped(tree, made.get))
+
+
 def _emptied(call: ast.Call) -> str:
     """The source of `call`, of literals, with all texts and containers that it is given empty."""
-    tree = _read_again(call)[1]
-    given = zip(argument_nodes(tree), argument_values(tree), strict=True)
-    kinds = [(node, type(value)) for node, value in given if isinstance(value, str | list | tuple | dict | set)]
-    empty: dict[ast.AST, ast.expr] = {node: parse_expression(repr(kind())) for node, kind in kinds}
-    return ast.unparse(swapped(tree, empty.get))
+    given = enumerate(argument_values(call))
+    kinds = [(at, type(value)) for at, value in given if isinstance(value, str | list | tuple | dict | set)]
+    return _with_all(call, {at: kind() for at, kind in kinds})
 
 
 def nested_calls(calls: Calls[T]) -> dict[str, T]:
@@ -167,14 +173,11 @@ def nested_calls(calls: Calls[T]) -> dict[str, T]:
     key: what holds at one depth has to hold below it."""
     made: list[tuple[str | None, T]] = []
     for call, label in calls:
-        tree = _read_again(call)[1]
-        given = zip(argument_nodes(tree), argument_values(tree), strict=True)
-        nested = {node: value for node, value in given if isinstance(value, dict) and value}
-        if any(isinstance(item, dict) for value in nested.values() for item in value.values()):
-            deeper: dict[ast.AST, ast.expr] = {
-                node: parse_expression(written({next(iter(value)): value})) for node, value in nested.items()
-            }
-            made.append((ast.unparse(swapped(tree, deeper.get)), label))
+        given = enumerate(argument_values(call))
+        tables = {at: value for at, value in given if isinstance(value, dict) and value}
+        if any(isinstance(item, dict) for value in tables.values() for item in value.values()):
+            deeper = {at: {next(iter(value)): value} for at, value in tables.items()}
+            made.append((_with_all(call, deeper), label))
     return _first(made, calls, None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -129,8 +128,8 @@ def _with_definition(text: str, place: Place, code: str) -> str:
     *outer, last = place.name.split(".")
     holding = named(parse(text), place.name)
     old = holding[-1]
-    around = next((n for n, each in enumerate(holding[:-1], 1) if isinstance(each, Function)), 0)
-    nested = around > 0
+    around = next((number for number, each in enumerate(holding[:-1], 1) if isinstance(each, Function)), None)
+    nested = around is not None
     if nested and named(parse(code), whole := ".".join(outer[:around])):
         return _with_definition(text, replace(place, name=whole), code)
     if not nested and outer and not named(parse(code), outer[0]):
@@ -207,8 +206,10 @@ def _with_lines(text: str, place: Place, code: str) -> str:
     lines = LINE.findall(text)
     old = lines[place.first_line - 1 : place.last_line]
     lead = next((line[: len(line) - len(line.lstrip())] for line in old if line.strip()), "")
-    moved = textwrap.indent(textwrap.dedent(code), lead)
-    return "".join([*lines[: place.first_line - 1], moved, *lines[place.last_line :]])
+    body = code.split("\n")
+    own = next((line[: len(line) - len(line.lstrip())] for line in body if line.strip()), "")
+    moved = [lead + line.removeprefix(own) if line.strip() else line for line in body]
+    return "".join([*lines[: place.first_line - 1], "\n".join(moved), *lines[place.last_line :]])
 
 
 def _with_old_lines(old: str, new: str, around: str | None = None) -> str:

@@ -73,6 +73,9 @@ def test_statements_keep_their_indentation_and_ends() -> None:
     last = unit_at("s.py", TEXT, 20, 60)
     new = replaced(TEXT, last, "print(g(1))\nprint(3)\n")
     assert new == TEXT.replace("print(2)", "print(3)")
+    within = "def f():\n    x = 1\n    y = 2\n    return x\n" + "# long\n" * 40
+    place = unit_at("s.py", within, 2, 40)
+    assert "    x = 2\n    # why\n" in replaced(within, place, "    x = 2\n# why\n    y = 3\n")
 
 
 def test_definitions_alone_replace_those_of_a_file() -> None:

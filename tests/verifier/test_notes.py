@@ -157,6 +157,7 @@ IDLE = [
     "f(1) and expected",
     "f(1) > 0 and 'two'",
     "f(1) and [2] and f(2)",
+    "f(1) == 9 or 0",
 ]
 
 

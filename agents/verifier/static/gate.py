@@ -88,12 +88,13 @@ def _joined(node: ast.AST) -> list[ast.expr]:
 
 
 def _is_data(names: Names, node: ast.expr) -> bool:
-    """Return True if `node` is, or names, literals that are true, of which one is not True itself: what stands
-    there decides nothing. A list that is empty at first may be filled."""
+    """Return True if `node` is, or names, literals of which one is none of True, False and None: what stands there
+    decides nothing. A list or table that is empty at first may be filled."""
     values = names.values_of(node) if isinstance(node, ast.Name) else [node]
     found = [literal_value(value or "") for value in values]
-    true = [each[0] for each in found if each is not None and each[0]]
-    return len(true) == len(found) and any(each is not True for each in true)
+    known = [each[0] for each in found if each is not None]
+    fixed = len(known) == len(found) and not any(each in ([], {}) for each in known)
+    return fixed and not {bool, type(None)}.issuperset(map(type, known))
 
 
 def _is_value(node: ast.expr) -> bool:
