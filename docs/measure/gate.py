@@ -109,7 +109,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         archive = subprocess.run(["git", "archive", earlier, "agents"], cwd=ROOT, capture_output=True, check=True)
         with tarfile.open(fileobj=BytesIO(archive.stdout)) as members:
-            members.extractall(directory, filter="data")
+            members.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4
+            members.extractall(directory)
         before = read_by(Path(directory), tests)
     now = read_by(ROOT, tests)
     counts: Counter[tuple[str, str, str]] = Counter()

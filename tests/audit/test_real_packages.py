@@ -34,7 +34,8 @@ def test_outcomes_are_those_of_plain_pytest(requirement: str, tmp_path: Path) ->
     [archive] = tmp_path.glob("*.tar.gz")
     assert hashlib.sha256(archive.read_bytes()).hexdigest() == PACKAGES[requirement]
     with tarfile.open(archive) as sdist:
-        sdist.extractall(tmp_path, filter="data")
+        sdist.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4
+        sdist.extractall(tmp_path)
     [root] = (path for path in tmp_path.iterdir() if path.is_dir())
     asked = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider"]
     plain = subprocess.run(asked, cwd=root, capture_output=True, text=True)

@@ -17,7 +17,8 @@ ARCHIVE = Path(__file__).with_name("run-of-99ac4ad.tar.gz")
 @pytest.fixture
 def earlier(tmp_path: Path) -> Path:
     with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(tmp_path / "work_dir" / "runs", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # from Python 3.11.4
+        archive.extractall(tmp_path / "work_dir" / "runs")
     return tmp_path / "work_dir" / "runs" / "quicksort-of-99ac4ad"
 
 

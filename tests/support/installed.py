@@ -41,8 +41,7 @@ def install(directory: Path, form: Literal["wheel", "sdist"] = "wheel") -> Path:
         _python("twine", "check", "--strict", str(source))
     _python("pip", "wheel", *offline, "--no-build-isolation", "--wheel-dir", str(directory), str(source))
     _python("pip", "install", *offline, "--target", str(packages), str(next(directory.glob("*.whl"))))
-    for each in site.getsitepackages():
-        (packages / "others.pth").write_text(each + "\n", encoding="utf-8")
+    (packages / "others.pth").write_text("\n".join([*site.getsitepackages(), ""]), encoding="utf-8")
     for name in {each for wanted in _INSIDE for each in _with_requirements(wanted)}:
         _copy(name, packages)
     return environment / "bin" / "python"
