@@ -110,7 +110,7 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
 
 def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
-    with a colon, and below a blank line (`s = Stack()`)."""
+    with a colon, and below a blank line or the end of a sentence (`s = Stack()`)."""
     fences = [index for index, line in enumerate(lines) if FENCE.match(line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         yield start + 1, lines[start + 1 : end]
@@ -119,7 +119,7 @@ def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
         start = index + 1
         heads = line.rstrip().endswith(":") and not statements(f"{line.strip()} pass")
         heads |= depths[start : start + 1] == [-1] and depths[start + 1 : start + 2] >= [depths[index] + 4]
-        if line.strip() and not heads:
+        if line.strip() and not heads and not line.rstrip().endswith("."):
             continue
         while heads and depths[start : start + 1] == [-1] and start < index + _FARTHEST:
             start += 1

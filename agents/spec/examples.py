@@ -36,6 +36,8 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
 """Names of the standard library that are no words for a parameter."""
 _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MULTILINE)
 """`f(0) raises.`, in a spec that names one exception."""
+_SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
+"""`cache.put(1, 1);  // evicts 2`, as in other languages."""
 _OTHERS = {"str": ("int", "float"), "int": ("str", "bytes"), "float": ("str", "bytes"), "bytes": ("str", "int")}
 """Types of literals that are none of an annotated one."""
 _WRAPPED = 50
@@ -124,6 +126,7 @@ def _stated(source: str, signature: Signature | None) -> str:
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
+    text = _SLASHES.sub(_comment, text)
     names = {*re.findall(r"\b[A-Z]\w*(?:Error|Exception)\b", text)}
     if len(names) == 1:
         text = _RAISES_ALONE.sub(rf"\g<0> {names.pop()}", text)
@@ -148,6 +151,12 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 def _prompt(match: re.Match[str]) -> str:
     """Return IPython's prompt as Python's."""
     return f"{match[1]}>>> " if "In" in match[0] else match[1]
+
+
+def _comment(match: re.Match[str]) -> str:
+    """Return a step and what is said beside it with Python's mark of a comment."""
+    is_step = statements(match["step"].strip()) and not statements(match[0].strip())  # `len(a) // 2` divides
+    return f"{match['step']}  # {match['said']}" if is_step else match[0]
 
 
 def _in_doubt(lines: Sequence[str]) -> list[bool]:

@@ -16,9 +16,9 @@ from .signature import closing
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
-    r"(?:should\s+|must\s+|would\s+|will\s+|ha(?:s|ve)\s+to\s+)?"
+    r"(?:(?:should|shall|must|would|will|ha(?:s|ve)\s+to)\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
@@ -30,7 +30,7 @@ _BESIDE = re.compile(
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DOUBT = re.compile(
     r"\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
-    r"|roughly|about|but)\b|n't\b(?! matter)|≈|~=|!=",
+    r"|roughly|about|but(?!\s`?_[\ue000-\ue7ff]))\b|n't\b(?! matter)|≈|~=|!=",
     re.IGNORECASE,
 )
 """Words of a sentence of which no example is taken."""
@@ -60,7 +60,7 @@ _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNOR
 _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
-_BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:and\b|#|//|\()")
+_BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\()")
 _COMMON = BUILTINS | MAKERS
 """Functions that no spec asks for."""
 _LONGEST_VALUE = 5000
@@ -327,7 +327,7 @@ def _ends(tail: str) -> bool:
         return False
     return (
         re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or|while|whereas)?[`\s]*+|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
             tail,
         )
         is not None

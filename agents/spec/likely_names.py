@@ -55,7 +55,7 @@ CLASSES = (
     (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
     (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
     (4, re.compile(rf"(?:`|\b(?:[Aa]n?|[Tt]he|[Yy]our)\s(?:\w+\s)?)(?P<n>{_CAPITAL})`? (?:data)?class\b")),
-    (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\())")),
+    (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\(|,? with\b))")),
     (2, re.compile(rf"\A(?P<n>{_WORD})(?=:\s`?\w+\()")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
@@ -97,15 +97,16 @@ _INTRODUCED = (
     (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
 """Ways in which a function is introduced: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""
-_VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
+_VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|shall\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (
     *_INTRODUCED,
     (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]++_\w++)(?!\.\w|=)")),
     (2, re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\(")),
     (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[\[{('\"\d-]|None\b|True\b|date)")),
-    (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{0,80}\)`?\s(?:(?:should|must)\s[a-z]+|[a-z]+s)\b")),
+    (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{0,80}\)`?\s(?:(?:should|shall|must)\s[a-z]+|[a-z]+s)\b")),
     (2, re.compile(rf"(?:\A|(?<!\.g)[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\)`?|`?{_VERB})")),
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
+    (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]++_\w++)`?\s(?:should|shall|must)\s(?:return|give|yield|raise)\b")),
 )  # fmt: skip
 """Ways in which functions stand beside these: `an_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
 

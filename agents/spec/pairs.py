@@ -19,7 +19,7 @@ from .tables import lists, tables
 
 _FOR = re.compile(
     r"\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
-    r"|(?:output|result|answer|value)\s(?:(?:should|would)\sbe|is)|it(?:'s|\sis|\sgives|\sreturns|\sshould\s(?:be|give|return))"
+    r"|(?:output|result|answer|value)\s(?:(?:should|shall|would)\sbe|is)|it(?:'s|\sis|\sgives|\sreturns|\s(?:should|shall)\s(?:be|give|return))"
     r"|that(?:'d\sbe|\sis|\sgives)|you\sget))\s*+:?\s*+`?(?P<stated>.+?)(?=,?\sfor\s|\Z)",
     re.IGNORECASE,
 )
@@ -43,7 +43,10 @@ _ALONE = re.compile(
     re.DOTALL,
 )
 """`None returns ''`, `it flattens: {'a': {'b': 1}} becomes {'a.b': 1}`."""
-_GIVES = re.compile(r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes|maps\sto|into)\b")
+_GIVES = re.compile(
+    r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes|maps\sto|into"
+    r"|(?:should|shall|must)\s(?:return|give|yield|become|produce))\b"
+)
 _BETWEEN = re.compile(r"[,;]|\band\b")
 _RESULT = re.compile(
     r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)", re.IGNORECASE
@@ -221,9 +224,10 @@ def _arguments(given: str, asked: _Function) -> str | None:
     """Return the source of a call's arguments: values, in the order of the parameters or by their names; None
     where they don't fit, or one may be meant as several."""
     given = given.rstrip(" ,;")
-    if len(asked.names) == 1 and (alone := value(given)) is not None:
-        return alone
     call = expression(f"f({given})")
+    of_each = isinstance(call, ast.Call) and len(call.args) > 1  # `'yes', 'true' -> True` says it of each
+    if len(asked.names) == 1 and not of_each and (alone := value(given)) is not None:
+        return alone
     match call:
         case ast.Call(args=[ast.Tuple(elts=several)], keywords=[]) if asked.least > 1:
             call.args, given = several, given[1:-1]

@@ -21,7 +21,7 @@ _CLASSES = re.compile(
 )
 _RETURNING = re.compile(
     r"(?<![\w.])(?P<name>[A-Z]\w*+)(?=\([A-Za-z_][\w:, \[\]]{0,80}\)`?,? ?"
-    r"(?:->|→|(?:(?:that|which|should|must) )?(?:returns?|gives?|yields?)\b))"
+    r"(?:->|→|(?:(?:that|which|should|shall|must) )?(?:returns?|gives?|yields?)\b))"
     r"|\bfunction `?(?P<said>[A-Z]\w*+)\("
 )
 """A function that is written like a class: `FizzBuzz(n) returns`."""

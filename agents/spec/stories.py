@@ -42,7 +42,7 @@ _WHEN = re.compile(
     r"\s*(?:When|And)\s+(?:I\s+|you\s+|we\s+)?(?:calls?\s+)?`?(?P<call>[a-z_]\w*\(.*\))`?\s*", re.IGNORECASE
 )
 _THEN = re.compile(
-    r"\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|should\s+be)"
+    r"\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|(?:should|shall)\s+be)"
     r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*)",
     re.IGNORECASE,
 )

@@ -20,7 +20,7 @@ _EXAMPLES = re.compile(
 )
 """A heading of examples: `Examples:`, `## Acceptance criteria`, `Check against these:`."""
 _SIGN = re.compile(
-    r"\s(?P<arrow>==?>|===?|--?>|➞|→|⇒|⟶|↦)\s|\s=\s|,?\s(?:(?:should|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
+    r"\s(?P<arrow>==?>|===?|--?>|➞|→|⇒|⟶|↦)\s|\s=\s|,?\s(?:(?:should|shall|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
     r"|results?\s+in|scores?|raises?|[a-z]+s\s(?:as|to|into)|is(?:\s(?:an?\serror|refused|rejected|invalid)(?:\swith|[:,])?)?)"
     r"\s|:\s",
     re.IGNORECASE,

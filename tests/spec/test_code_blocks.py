@@ -45,6 +45,19 @@ def test_a_comment_may_say_what_an_object_holds(text: str) -> None:
     assert codes(f"Use:\n\nb = Bucket()\n{text}") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "last"),
+    [
+        ("Use:\n\nb = Bucket()\nb.add(1);  // keeps 1\nb.drop();  // returns 1", "assert b.drop() == 1"),
+        ("Use:\n\nb = Bucket()\nb.add(1)  // 1 is in\nlen(b);  // 1", "assert len(b) == 1"),
+        ("It is empty at first.\nb = Bucket()\nb.add(1)\nb.drop()  # 1", "assert b.drop() == 1"),
+        ("Use:\n\nb = Bucket()\nb.add(1)\nb.drop() // 2", None),
+    ],
+)
+def test_steps_stand_below_a_sentence_and_with_comments_of_other_languages(text: str, last: str | None) -> None:
+    assert codes(text) == ([f"b = Bucket()\nb.add(1)\n{last}"] if last else [])
+
+
 def test_what_an_assertion_does_is_done_for_the_next_one() -> None:
     text = "Use:\n\nb = Bucket()\nassert b.add(1)\nassert len(b) == 1"
     assert codes(text)[-1] == "b = Bucket()\nb.add(1)\nassert len(b) == 1"

@@ -57,6 +57,8 @@ FOUND = {
     "```python\nwith pytest.raises(ValueError):\n    slugify('')\n```": "with pytest.raises(ValueError):\n    slugify('')",
     "It makes slugs of texts. Anything else raises ValueError, for\nexample slugify('')": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('') raises ValueError, nothing is there": "with pytest.raises(ValueError):\n    slugify('')",
+    "slugify('A b') shall return 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "It makes slugs. For instance 'A b' should become 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('A b'): 'a-b'": "assert slugify('A b') == 'a-b'",
     "slugify('A b') results in 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('A b') is the string 'a-b'.": "assert slugify('A b') == 'a-b'",
