@@ -35,7 +35,8 @@ _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
-    r"\b(?:(?:for )?(?:examples?|instance)|e\.g\.|of|should|shall|produces?|inputs?|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
+    r"\b(?:(?:for )?(?:examples?|instance)|e\.g\.|of|should|shall|produces?|inputs?"
+    r"|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
     r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert|def|async)\b",
     re.IGNORECASE,
 )
@@ -282,7 +283,8 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         for match in _CALLED.finditer(text)
         if match["owner"] not in sys.stdlib_module_names
         if match["owner"] in (None, entry) or match["owner"].islower()
-        if match["name"] not in (_NOT_TESTED if own else _BUILTIN | MAKERS) or (own and text[match.end() :].startswith(")"))
+        if match["name"] not in (_NOT_TESTED if own else _BUILTIN | MAKERS)
+        or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("` ") for each in quoted if each.startswith("`")]
     inside = [each.strip("_") if each.strip("_") in _ASKED else each for each in inside]

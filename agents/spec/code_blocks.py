@@ -16,7 +16,8 @@ from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .asked import FENCE
 from .doctests import Before
-from .in_line import asserted, is_mistaken, leading_exception, leading_object, leading_value, states
+from .doubt import is_mistaken
+from .in_line import asserted, leading_exception, leading_object, leading_value, states
 from .shell import named, run_of
 from .signature import parameters
 from .stories import told

@@ -19,7 +19,8 @@ from ..syntax.source import compile_error, names_unbound, parse, parse_error, pa
 from .asked import uncommented
 from .code_blocks import samples, set_up
 from .doctests import checks, shown
-from .in_line import in_line, is_mistaken
+from .doubt import is_mistaken
+from .in_line import in_line
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples

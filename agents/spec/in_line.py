@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
-from .sentences import CONDITION, sentences
+from .doubt import CONTRAST, HELD, STATED, in_doubt, is_mistaken
 from .signature import closing
 
 _ARROW = re.compile(
@@ -28,39 +28,12 @@ _BESIDE = re.compile(
 )
 """`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
-_DOUBT = re.compile(
-    r"\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
-    r"|roughly|about|but(?!\s`?_[\ue000-\ue7ff]))\b|n't\b(?! matter)|≈|~=|!=",
-    re.IGNORECASE,
-)
-"""Words of a sentence of which no example is taken."""
-_STATED = "\ue800"
-"""In place of a value that is stated."""
-_CONTRAST = re.compile(
-    rf"{_STATED}[`\s]*+[,;(]?\s*+(?>(?:(?:i\.e\.|and|but|it)\s+)*)"
-    r"(?:not|unlike|rather\s+than|instead\s+of|(?:does\s+not|doesn't)\s+return)"
-    r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)",
-    re.IGNORECASE,
-)
-"""After it another value that it is not, which puts nothing in doubt: `f(1) is 2, not 3`."""
-_SO = re.compile(
-    r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
-)
-_MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
-    r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
-    r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
-    re.IGNORECASE,
-)
-"""Words of a line of which no example is taken."""
-_HELD = re.compile("[\ue000-\ue800]")
-"""Marks of calls and values in a sentence."""
-_OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
-"""Words of a sentence that may speak of an example before it."""
 _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
-_BREAK = re.compile(r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\()")
+_BREAK = re.compile(
+    r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\()"
+)
 _COMMON = BUILTINS | MAKERS
 """Functions that no spec asks for."""
 _LONGEST_VALUE = 5000
@@ -95,35 +68,16 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     marks = [f"_{chr(0xE000 + number)}" for number in range(len(made))]
     for mark, (call, assertion) in zip(marks, made, strict=True):
         before, _, after = prose.partition(call)
-        prose = before + mark + (after.replace(assertion.stated, _STATED, 1) if assertion else after)
-    prose = _CONTRAST.sub(_STATED, prose)
-    if is_mistaken(prose, _HELD):
+        prose = before + mark + (after.replace(assertion.stated, STATED, 1) if assertion else after)
+    prose = CONTRAST.sub(STATED, prose)
+    if is_mistaken(prose, HELD):
         return []
-    doubtful = [*map(_doubtful, sentences(prose))]
+    doubtful = in_doubt(prose, {mark: call for mark, (call, _) in zip(marks, made, strict=True)}, signature)
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)
-        if assertion and not any(mark in each for each in doubtful)
+        if assertion and mark not in doubtful
     ]
-
-
-def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
-    """Return True if a sentence of `text` puts examples in doubt, in which `example` is found. `instead` does so
-    beside one, or where it speaks of one, `It should return 4 instead`; elsewhere it says what is not as usual."""
-    for each in sentences(text):
-        if not example.search(each) and (CONDITION.match(each) or not _OF_ONE.search(each)):
-            each = each.replace(" instead", "")
-        if _MISTAKE.search(each):
-            return True
-    return False
-
-
-def _doubtful(sentence: str) -> str:
-    """Return the part of a sentence of which no example is taken: one after `so` fulfils what is said before."""
-    last = max((match.start() for match in _DOUBT.finditer(sentence)), default=None)
-    if last is None:
-        return ""
-    return sentence[: next((match.end() for match in _SO.finditer(sentence) if match.start() > last), None)]
 
 
 def called(line: str) -> set[str]:

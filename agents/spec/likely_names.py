@@ -97,16 +97,17 @@ _INTRODUCED = (
     (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
 """Ways in which a function is introduced: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""
-_VERB = r"(?=:?\s+(?:[a-z]+s\b|[-—]|should\b|shall\b|must\b)|\s*\n|:\s|\.\s|\.?\Z)"
+_SHALL = r"(?:should|shall|must)"
+_VERB = rf"(?=:?\s+(?:[a-z]+s\b|[-—]|{_SHALL}\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (
     *_INTRODUCED,
     (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]++_\w++)(?!\.\w|=)")),
     (2, re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\(")),
     (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[\[{('\"\d-]|None\b|True\b|date)")),
-    (1, re.compile(r"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{0,80}\)`?\s(?:(?:should|shall|must)\s[a-z]+|[a-z]+s)\b")),
+    (1, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\([^()\n]{{0,80}}\)`?\s(?:{_SHALL}\s[a-z]+|[a-z]+s)\b")),
     (2, re.compile(rf"(?:\A|(?<!\.g)[.:]\s|\n)[#*` ]{{0,9}}(?P<n>[a-z]\w*+)(?:\([^()\n]{{0,80}}\)`?|`?{_VERB})")),
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
-    (2, re.compile(r"(?<![\w.@/-])(?P<n>[a-z]++_\w++)`?\s(?:should|shall|must)\s(?:return|give|yield|raise)\b")),
+    (2, re.compile(rf"(?<![\w.@/-])(?P<n>[a-z]++_\w++)`?\s{_SHALL}\s(?:return|give|yield|raise)\b")),
 )  # fmt: skip
 """Ways in which functions stand beside these: `an_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
 

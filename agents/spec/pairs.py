@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
 from ..syntax.source import unparse
-from .in_line import MOST_BREAKS, asserted, is_mistaken, leading_exception, leading_value
+from .doubt import is_mistaken
+from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
 from .signature import parameters
 from .tables import lists, tables

@@ -9,11 +9,11 @@ from itertools import islice, pairwise, takewhile
 
 from ..records import Signature
 from ..syntax.source import statements
+from .doubt import is_mistaken
 from .in_line import (
     AROUND,
     asserted,
     called_until,
-    is_mistaken,
     leading_exception,
     leading_object,
     leading_value,

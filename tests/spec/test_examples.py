@@ -399,6 +399,26 @@ def test_a_condition_puts_examples_of_its_own_sentence_in_doubt_and_a_mistake_al
     assert codes("It is wrong. slugify('A') gives 'A'.") == []
 
 
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("With width=3, pad('a') is 'a  '.", 0),
+        ("In width 3 mode pad('a') raises ValueError.", 0),
+        ("pad('a') gives 'a  ' for width=3.", 0),
+        ("With fill='-', pad('a') is 'a--'.", 0),
+        ("With width=3, pad('a', 3) is 'a  '.", 1),
+        ("With width=3, pad('a', width=3) is 'a  '.", 1),
+        ("The default of width is 3, pad('a') is 'a  '.", 1),
+        ("pad('a') is 'a  ' but pad('b', 1) is 'b'.", 2),
+        ("pad('a') is 'a  ' because 1 + 2 = 3.", 1),
+        ("'a', 'b' -> 'x'", 0),
+    ],
+)
+def test_an_example_is_of_the_arguments_that_it_gives(text: str, count: int) -> None:
+    header = Signature("pad", "function", "def pad(text, width=3, *, fill=' ')")
+    assert len(examples(text, header)) == count
+
+
 def test_an_example_is_taken_once() -> None:
     assert codes("slugify('a') == 'b'\nslugify('a')  ->  'b'\n>>> slugify('a')\n'b'\n") == [
         "assert slugify('a') == 'b'"

@@ -209,6 +209,8 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
         ("Write a function called pad for encode(s: str) and decode(s: str).", None),
         ("Write a class for an account with a method called deposit.", None),
         ("Write a class for an account with deposit(amount) and balance().", None),
+        ("For a list, sort_ci should return it sorted.", "def sort_ci(...)"),
+        ("Write Tally with add and total.\nt = Tally()\nt.add(2)", "class Tally"),
         ("Write `ok` to the file.", None),
     ],
 )
