@@ -15,7 +15,7 @@ from ..repository.inside.calls import NO_END
 from ..syntax.source import parse_expression
 from ..verifier.inside.proxy.plain_source import is_plain
 from .case import Case
-from .expectations import RAISES, answered_by, is_same, rounded
+from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
 from .near_calls import calls_near, literal_call
 from .voices import VERIFYING, voices_needed
 
@@ -185,7 +185,7 @@ class Evidence:
             other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
             alone = rival is None and one != self._was(call)
             if one is not None and (alone if other is None else not is_same(one, other)):
-                found[call] = call, one, other
+                found[call] = call, YIELDS.sub("[", one), other and YIELDS.sub("[", other)
 
         def is_stated(text: str | None) -> bool:
             whole = text is None or (len(text) <= _LONGEST_SHOWN and "..." not in text)

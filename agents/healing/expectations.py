@@ -24,7 +24,8 @@ RAISES = "raises "
 """The answer of a call that raises begins so, and the exception's name follows."""
 _FORMS = "write 'NAME(...) == VALUE', or 'NAME(...) raises ERROR'"
 _RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
-_YIELDS = re.compile(r"^\['yields'(, )?")
+YIELDS = re.compile(r"^\['yields'(, )?")
+"""The answer of a generator begins so; its items are what is expected."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONGEST_SHOWN = 300
 
@@ -134,12 +135,19 @@ class ExpectedCall:
         returned = answer.value if answer is not None else None
         if returned is None and answer is not None and self.expected == f"{RAISES}{answer.raises}":
             return None
-        items = _YIELDS.sub("[", returned or "")  # of a generator
+        items = YIELDS.sub("[", returned or "")
         if returned is not None and (is_same(returned, self.expected) or is_same(items, self.expected)):
             return None
         raises = f"raises {answer.raises}" if answer and answer.raises else "has no answer in time"
         detail = f"`{self.text}` is expected; it {raises if returned is None else f'returns {returned}'}"
-        return Item(EXPECT_CALL, detail, self.text, _literals(self.text))
+        return Item(EXPECT_CALL, detail, self.text, (*_literals(self.text), *literals_in(self.call.source)))
+
+
+def literals_in(source: str) -> list[str]:
+    """Return the literals of a test or an expression: what it hands to the code, and what it expects."""
+    nodes = (node for each in statements(source) for node in ast.walk(each) if isinstance(node, ast.Constant))
+    values = (node.value for node in nodes)
+    return list(dict.fromkeys(repr(each) for each in values if each is not None and each is not ...))
 
 
 def calls_in(node: ast.expr) -> list[ast.Call]:
@@ -149,7 +157,10 @@ def calls_in(node: ast.expr) -> list[ast.Call]:
 
 def answered_by(call: Call, answer: str) -> str:
     """Say what a call returns or raises, as `--expect-call` takes it."""
-    return f"{call.source} {answer if answer.startswith(RAISES) else f'== {answer}'}"
+    if answer.startswith(RAISES):
+        return f"{call.source} {answer}"
+    is_compared = isinstance(parse_expression(call.source), ast.Compare | ast.BoolOp | ast.UnaryOp)
+    return f"({call.source}) == {answer}" if is_compared else f"{call.source} == {answer}"
 
 
 def is_same(one: str, other: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import time
@@ -15,11 +14,11 @@ from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
 from ..syntax.encoding import decoded, encoded
-from ..syntax.source import parse, source_of, statements
+from ..syntax.source import parse, source_of
 from ..syntax.units import changed_bodies, named
 from .case import Invocation, ScriptRun, TreeCase
 from .environment import environment_fault
-from .expectations import EXPECT_CALL, failing_calls
+from .expectations import EXPECT_CALL, failing_calls, literals_in
 
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
@@ -221,10 +220,3 @@ def _begins(name: str, reference: str) -> bool:
 
 
 _MISSING = TestRun("missing", "It was not run any more.")
-
-
-def literals_in(source: str) -> list[str]:
-    """Return the literals of a test: what it hands to the code, and what it expects."""
-    nodes = (node for each in statements(source) for node in ast.walk(each) if isinstance(node, ast.Constant))
-    values = (node.value for node in nodes)
-    return list(dict.fromkeys(repr(each) for each in values if each is not None and each is not ...))

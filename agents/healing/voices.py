@@ -66,6 +66,7 @@ _NAMING: Mapping[type[ast.AST], str] = {
     ast.MatchMapping: "rest",
 }
 _STEADY = (ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.Constant, ast.Load)
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
 
 
@@ -80,8 +81,8 @@ def _voice(files: tuple[tuple[str, str], ...]) -> str:
 
 
 def _simplified(text: str) -> str:
-    """A program without layout, docstrings, annotations and what has no effect, its own names numbered as they
-    come, and the operands of `*`, `==` and `!=` in one order."""
+    """A program without layout, docstrings, annotations, what has no effect, and an `else` after what leaves; its
+    own names numbered as they come, and the operands of `*`, `==` and `!=` in one order."""
     try:
         tree = parse(text)
     except ValueError:
@@ -139,6 +140,14 @@ class _Simplified(ast.NodeTransformer):
         return node
 
     def _join(self, statements: list[ast.stmt], read: Counter[str]) -> None:
+        for number, first in reversed(list(enumerate(statements))):
+            if isinstance(first, ast.If) and first.body and isinstance(first.body[-1], _LEAVES):
+                statements[number + 1 : number + 1] = first.orelse
+                first.orelse = []
+            match statements[number : number + 2]:
+                case [ast.Assign(targets=[ast.Name(id=name)], value=value), ast.Return(ast.Name(id=left))]:
+                    if name == left:
+                        statements[number : number + 2] = [ast.Return(value)]
         values: dict[str, ast.expr] = {}
         below: Counter[str] = Counter()
         after: Counter[str] = Counter()

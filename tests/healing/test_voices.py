@@ -43,6 +43,10 @@ PAIRS = [
     (PEGS.format("", "6 - a - b"), PEGS.format("    other = 6 - a - b\n", "other")),
     (MATCHED.format("a", "b", "c"), MATCHED.format("first", "rest", "others")),
     ("if x:\n    pass\nprint(1)\n", "if x:\n    0\nprint(1)\n"),
+    (
+        "def f(x):\n    if x:\n        return g(x)\n    elif x is None:\n        raise E\n    else:\n        return 0\n",
+        "def f(x):\n    if x:\n        y = g(x)\n        return y\n    if x is None:\n        raise E\n    y = 0\n    return y\n",
+    ),
 ]
 SEVERAL = [
     ("def f(a):\n    b = a + 1\n    a = 2\n    return b, b\n", "def f(a):\n    a = 2\n    return a + 1, a + 1\n"),
