@@ -44,6 +44,8 @@ _LONGEST = 30
 _FARTHEST = 3
 """Lines from a heading to its example."""
 _MOST_SIGNS = 10
+_INDENTED = 4
+"""Spaces before a line of code in Markdown, which goes on below a blank line."""
 
 
 def set_up(
@@ -125,7 +127,11 @@ def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
         while heads and depths[start : start + 1] == [-1] and start < index + _FARTHEST:
             start += 1
         end = start
-        while end < min(len(lines), start + _LONGEST) and depths[end] >= max(depths[start], depths[index], 0):
+        least = max(*depths[start : start + 1], depths[index], 0)
+        while end < min(len(lines), start + _LONGEST) and (
+            depths[end] >= least
+            or (depths[end] == -1 and least >= _INDENTED <= min(depths[end + 1 : end + 2], default=0))
+        ):
             end += 1
         block = lines[start:end]
         if block and (heads or _makes(block, signature)):

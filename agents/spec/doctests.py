@@ -94,18 +94,25 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
                 setup.append("capsys.readouterr()")
             found.append(("\n".join([*setup, check]), item.text, item.line))
         last = body[-1:]
-        if item.result.startswith("Traceback"):
+        if _is_raised(item.result):
             last = parse(check).body if check else []  # what it did before it raised may matter
             texts.update(dict.fromkeys(last, check or ""))
         before.add(last)
     return found
 
 
+def _is_raised(result: str) -> bool:
+    """Return True for what is shown of an exception, its last line alone as well."""
+    return (
+        result.startswith("Traceback") or re.fullmatch(r"[\w.]*(?:Error|Exception)(?:: .*)?", result) is not None
+    )
+
+
 def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool) -> str | None:
     """The assertion that a statement and its printed result make; None where they make none that is certain."""
     if isinstance(node, ast.Assert) and not result:
         return code
-    if result.startswith("Traceback"):
+    if _is_raised(result):
         raised = _RAISED.match(result.split("\n")[-1])
         return f"with pytest.raises({raised['name']}):\n{indented(code)}" if raised else None
     if not isinstance(node, ast.Expr):

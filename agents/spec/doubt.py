@@ -36,6 +36,26 @@ _MISTAKE = re.compile(
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
+TAKEN_BACK = re.compile(
+    r"\b(?:expected|should|wants?|wanted|tomorrow|where|while)\b[ :]{0,3}"
+    r"(?:(?:be|is|was|return|give|to be)\b[ :]{0,2})?"
+    r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
+    r"|\b(?:approx\w*|roughly|maybe|perhaps|any order|or so|todo|fixme|for now|at the moment"
+    r"|surpris\w+|in v\d)\b|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
+    re.IGNORECASE,
+)
+"""Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
+_INTRODUCES = re.compile(
+    r"(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
+    r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|(?:with|for|and) \w+=\S+)[,:]?"
+    r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*)[`\s*]*+",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What may stand in a sentence before its first example: `Sadly f(1) is 2` wants another value."""
+_LABEL = re.compile(
+    r".*\b(?:got|old|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
+    re.IGNORECASE | re.DOTALL,
+)
 HELD = re.compile("[\ue000-\ue800]")
 """Marks of calls and values in a sentence."""
 _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
@@ -55,12 +75,26 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
     for sentence in sentences(prose):
         part = _doubtful_part(sentence)
         told = _told_of(sentence, signature)
+        first = HELD.search(sentence)
+        before = sentence[: first.start() - 1] if first else ""  # the mark has a character before
+        if first and sentence[first.start() - 1 : first.end()] in calls and not _is_introduced(before):
+            part = sentence
         found.update(
             mark
             for mark, call in calls.items()
             if mark in part or (mark in sentence and any(_lacks(call, name, signature) for name in told))
         )
     return found
+
+
+def _is_introduced(before: str) -> bool:
+    """Return True if what stands `before` an example in its sentence leaves no doubt that it is one."""
+    if _LABEL.fullmatch(before) or re.search("[✗❌]", before):
+        return False
+    condition = before.rstrip().endswith(",") and re.match(
+        r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=)", before, re.IGNORECASE
+    )
+    return not condition and _INTRODUCES.fullmatch(before) is not None
 
 
 def _told_of(sentence: str, signature: Signature | None) -> set[str]:

@@ -28,6 +28,13 @@ from .signature import names, parameters
 from .stories import scenarios
 
 _HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
+_EXPECTED = re.compile(
+    r"\W*(?:(?:but )?(?:it )?should (?:be|return|give)|expected(?: result)?|(?:we|i) (?:want|expect)|wanted"
+    r"|correct)\b[\s:*`]*(?:['\"\[({\d-]|(?:None|True|False)\b)",
+    re.IGNORECASE,
+)
+"""`Expected: 3`, below an example that states another value."""
+_EXAMPLE_SIGN = re.compile(r"\)`?\s*(?:->|=|→|(?:returns?|gives?|is|outputs?|prints?)\b)")
 _DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
@@ -127,7 +134,7 @@ def _stated(source: str, signature: Signature | None) -> str:
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
-    text = _SLASHES.sub(_comment, text)
+    text = _SLASHES.sub(_comment, re.sub(r"^[ \t]*> ", "", text, flags=re.MULTILINE))
     names = {*re.findall(r"\b[A-Z]\w*(?:Error|Exception)\b", text)}
     if len(names) == 1:
         text = _RAISES_ALONE.sub(rf"\g<0> {names.pop()}", text)
@@ -156,15 +163,18 @@ def _prompt(match: re.Match[str]) -> str:
 
 def _comment(match: re.Match[str]) -> str:
     """Return a step and what is said beside it with Python's mark of a comment."""
-    is_step = statements(match["step"].strip()) and not statements(match[0].strip())  # `len(a) // 2` divides
+    divides = statements(match[0].strip()) and match["said"][0] not in "'\""
+    is_step = statements(match["step"].strip()) and not divides
     return f"{match['step']}  # {match['said']}" if is_step else match[0]
 
 
 def _in_doubt(lines: Sequence[str]) -> list[bool]:
-    """Return for each line True if the heading above it says that what follows is wrong."""
+    """Return for each line True if the heading above it says that what follows is wrong, or the line below an
+    example what is right."""
     found, doubtful = [], False
-    for line in lines:
-        found.append(doubtful)
+    for number, line in enumerate(lines):
+        below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
+        found.append(doubtful or (_EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None))
         if line.strip() and not _EXAMPLE_LINE.search(line):
             heads = _HEADING.match(line) is not None
             doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
@@ -225,10 +235,15 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
 
 
 def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
-    """Return True for a call of the function with a number for a parameter that is a text, or the other way."""
+    """Return True for a call of the function with a number for a parameter or a result that is a text, or the
+    other way."""
     wanted = parameters(signature)
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
+    match nodes[0]:
+        case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[stated])):
+            if name == signature.name and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2], ()):
+                return True
     given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
     return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)
 

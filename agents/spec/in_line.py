@@ -11,14 +11,14 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
-from .doubt import CONTRAST, HELD, STATED, in_doubt, is_mistaken
+from .doubt import CONTRAST, HELD, STATED, TAKEN_BACK, in_doubt, is_mistaken
 from .signature import closing
 
 _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:(?:should|shall|must|would|will|ha(?:s|ve)\s+to)\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+(?:just|now|still|then|again))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again|equal(?:\s+to)?))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
@@ -60,7 +60,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        denied = is_mistaken(comment, _COMMENT) or _DENIAL.search(comment)
+        denied = is_mistaken(comment, _COMMENT) or _DENIAL.search(comment) or TAKEN_BACK.search(comment)
         return [] if denied else [(code, True) for code in whole]
     made = [(call, _assertion(call, sign, rest, signature)) for call, sign, rest in _calls(text, signature)]
     made += _raising_for(text, signature)
@@ -72,7 +72,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     prose = CONTRAST.sub(STATED, prose)
     if is_mistaken(prose, HELD):
         return []
-    doubtful = in_doubt(prose, {mark: call for mark, (call, _) in zip(marks, made, strict=True)}, signature)
+    doubtful = in_doubt(
+        prose, {mark: call for mark, (call, assertion) in zip(marks, made, strict=True) if assertion}, signature
+    )
     return [
         (assertion.code, assertion.sure)
         for mark, (_, assertion) in zip(marks, made, strict=True)
@@ -118,7 +120,17 @@ def _whole(text: str) -> list[str]:
             return []
     if not all(states(part) or _orders(part) for part in parts):
         return []
-    return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
+    return [f"assert {_compared(text, part)}" for part in parts]
+
+
+def _compared(text: str, part: ast.expr) -> str | None:
+    """Return the source of a comparison in `text`; `f(1) is 2` says in words that they are equal."""
+    match part:
+        case ast.Compare(left=left, ops=[ast.Is()], comparators=[stated]) if not isinstance(
+            getattr(stated, "value", 0), bool | None
+        ):
+            return f"{ast.get_source_segment(text, left)} == {ast.get_source_segment(text, stated)}"
+    return ast.get_source_segment(text, part)
 
 
 def states(node: ast.expr) -> bool:
@@ -237,13 +249,15 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
 
 def asserted(call: str, stated: str) -> str:
     """Return the assertion that a call returns a value."""
+    if stated[0] not in "([{" and isinstance(expression(stated), ast.Tuple):
+        stated = f"({stated})"
     return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
 
 
 def leading_value(rest: str) -> str | None:
     """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
     first = rest.strip().rstrip("; ")
-    if value(first):
+    if value(first) and not TAKEN_BACK.search("".join(first.partition("#")[1:])):
         return first
     for end in reversed(_breaks(first)):
         head, tail = first[:end].rstrip(), first[end:].strip()
@@ -277,7 +291,7 @@ def _breaks(text: str) -> list[int]:
 
 def _ends(tail: str) -> bool:
     """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
-    if re.match(r"\.\w|\)\S*\w|,\s*[\d'\"\[({-]", tail):
+    if re.match(r"\.[.\w]|…|\)\S*\w|,\s*[\d'\"\[({-]", tail) or TAKEN_BACK.search(tail):
         return False
     return (
         re.fullmatch(

@@ -20,6 +20,8 @@ _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|ob
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\([x:=,*|. \[\]]*+\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
+_MENTIONED = re.compile(r"(?<![\w.])@\w++(?= [a-z])")
+"""`hey @dev can we`, which is no decorator."""
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
 """A capital, and not capitals alone: `HTML` is seldom a class."""
@@ -40,7 +42,7 @@ _CLASS = r"(?<!of )\b[Cc]lass"
 _APART = r"\b(?!`? (?:of|by|into)\b)"
 """After `class A`, which may be a class of pupils: `the students of class A by grade`."""
 _ASK = rf"(?i:{ASKED})\s+"
-_DEFINED = re.compile(rf"(?:\bclass (?=\w+\()|{_ASK}(?:an?\s+|the\s+)?class\s+`?)(\w+)")
+_DEFINED = re.compile(rf"(?:\bclass (?=\w+(?:\(| with\b))|{_ASK}(?:an?\s+|the\s+)?class\s+`?)(\w+)")
 CLASSES = (
     (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write|is))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_APART}")),
     (4, re.compile(rf"\b(?P<n>{_CAPITAL})`?, an? (?:\w+ )?(?:data)?class\b")),
@@ -89,7 +91,7 @@ _INTRODUCED = (
     (4, re.compile(rf"{_ASKED_FOR}{_KIND}\s+(?P<n>[a-z_]\w*+)(?:\(\)|{_DOES})")),
     (4, re.compile(rf"{_ASK}`(?P<n>[a-z_]\w*+)`,?(?:\s+(?:that|which|so)\b|:)")),
     (4, re.compile(rf"{_ASK}[^.:\n]{{2,60}}:\s+`?(?P<n>[a-z]++_\w++)`?(?=\.\s|\n|\.?\Z)")),
-    (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:|:)?\s+{_QUOTE}{NO_NAME}(?P<n>[a-z]\w*+){_AFTER}")),
+    (4, re.compile(rf"\b{_KIND}(?:\s+(?:named|called)|\s+name:?|:)?\s+{_QUOTE}{NO_NAME}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"\b{_KIND}\s+(?:(?:named|called)\s+)?{_QUOTE}(?P<n>[a-z]++_\w++)")),
     (3, re.compile(rf"\b(?:[Nn]ame(?::|{_IS}| it)|{_CALL}|have the name):?\s{_QUOTE}(?P<n>[a-z]\w*+){_AFTER}")),
     (3, re.compile(rf"(?:{_ASK}(?:(?:an?|the)\s+)?|{_CALL} ){_QUOTE}(?P<n>[a-z]++_\w++)")),
@@ -114,6 +116,8 @@ FUNCTIONS = (
 
 def likely_name(prose: str) -> str | None:
     """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
+    if "decorat" not in prose.lower():
+        prose = _MENTIONED.sub("", prose)
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
     others = (_KNOWN - set(_DEFINED.findall(prose))) | {match["n"] for match in _RAISED.finditer(prose)}

@@ -37,7 +37,7 @@ _EXAMPLE = re.compile(
 )
 _SAID = ("gives", "returns", "yields")
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = r"(?:gives|returns|yields|becomes|maps\sto|into|->|=>|→)"
+_SIGN = r"(?:gives|returns|yields|becomes|maps\sto|into|--?>|==?>|→)"
 _ALONE = re.compile(
     r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
     rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
@@ -234,6 +234,8 @@ def _arguments(given: str, asked: _Function) -> str | None:
             call.args, given = several, given[1:-1]
     if not isinstance(call, ast.Call) or (asked.least == 1 and len(call.args) > 1):
         return None
+    if asked.names == [""] and not call.args and all(each.arg and is_value(each.value) for each in call.keywords):
+        return ", ".join(ast.unparse(each.value) for each in call.keywords)  # `nums = [2, 7], target = 9`
     stated = dict(zip(asked.names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
     fits = len(stated) == len(call.args) + len(call.keywords) and {*asked.names[: asked.least]} <= {*stated}
     if not fits or not {*stated} <= {*asked.names} or not all(map(is_value, stated.values())):

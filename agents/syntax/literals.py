@@ -43,6 +43,8 @@ def value(text: str) -> str | None:
     text = _SPELLINGS.get(text, text)
     # The full stop of a sentence makes no float.
     text = re.sub(r"^(-?\d+)\.$", r"\1", text)
+    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+", text):  # a number as people write it
+        return None
     node = expression(text)
     if node is None or not is_value(node) or text.endswith(","):
         return None
@@ -62,10 +64,10 @@ def is_value(node: ast.expr) -> bool:
             return all(map(is_value, items))
         case ast.Dict(keys=keys, values=values):
             return all(each is not None and is_value(each) for each in (*keys, *values))
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert(), operand=operand):
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return is_value(operand)
-        case ast.BinOp(left=left, right=right):
-            return is_value(left) and is_value(right)
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.BitOr | ast.BitXor | ast.BitAnd):
+            return is_value(left) and is_value(right)  # `'a' | 'b'` names two
         case ast.Attribute(value=ast.Name(id="math"), attr=name):
             return name in {"pi", "e", "inf", "tau"}
         case ast.Call(func=ast.Name(id=name), args=items, keywords=[]) if name in _CALLED:

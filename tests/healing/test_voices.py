@@ -44,8 +44,10 @@ PAIRS = [
     (MATCHED.format("a", "b", "c"), MATCHED.format("first", "rest", "others")),
     ("if x:\n    pass\nprint(1)\n", "if x:\n    0\nprint(1)\n"),
     (
-        "def f(x):\n    if x:\n        return g(x)\n    elif x is None:\n        raise E\n    else:\n        return 0\n",
-        "def f(x):\n    if x:\n        y = g(x)\n        return y\n    if x is None:\n        raise E\n    y = 0\n    return y\n",
+        "def f(x):\n    if x:\n        return g(x)\n    elif x == 1:\n        raise E\n"
+        "    else:\n        return 0\n",
+        "def f(x):\n    if x:\n        y = g(x)\n        return y\n"
+        "    if x == 1:\n        raise E\n    y = 0\n    return y\n",
     ),
 ]
 SEVERAL = [

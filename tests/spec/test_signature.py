@@ -211,6 +211,9 @@ def test_a_class_is_named_in_many_ways(text: str, header: str | None) -> None:
         ("Write a class for an account with deposit(amount) and balance().", None),
         ("For a list, sort_ci should return it sorted.", "def sort_ci(...)"),
         ("Write Tally with add and total.\nt = Tally()\nt.add(2)", "class Tally"),
+        ("hey @dev can we get to_snake() in utils?", "def to_snake()"),
+        ("I need function name initials.", "def initials(...)"),
+        ("class Counter with inc(by=1) and value.", "class Counter"),
         ("Write `ok` to the file.", None),
     ],
 )
