@@ -35,11 +35,10 @@ from .weaker_asserts import weaker_asserts
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
-_SEEDS = (0, 1)
-_MOST_CANARIES = 5
-_RUNS_AT_BASE = 10
+_SEEDS, _MOST_CANARIES, _RUNS_AT_BASE = (0, 1), 5, 10
 _NOTED = 20
-"""Times as long as by itself a test may take whose calls are noted."""
+"""Times as long as by itself a test may take whose calls are noted; as the slowest, each on other code."""
+_LEAST_SECONDS = 10.0
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -118,7 +117,8 @@ class Comparison(Project):
         trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
         compared = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
-            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference))
+            most = _LEAST_SECONDS + _NOTED * max((test.seconds for test in now.tests.values()), default=0.0)
+            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), [most] * 3)
             for suite in suites.all[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
@@ -206,9 +206,10 @@ class Comparison(Project):
         paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
 
-    def _ran(self, suite: Suite, reference: str, code: str) -> tuple[Suite, SuiteRun]:
-        """Collect and run a suite; the files that can't be collected have failed: where it is that of `reference`,
-        some must be. Where its tests are not those of its `code`, names that this lacks fail only their users."""
+    def _ran(self, suite: Suite, reference: str, code: str, most: float) -> tuple[Suite, SuiteRun]:
+        """Collect and run a suite, each test for `most` seconds, as new ones may hang on old code. Files that
+        can't be collected have failed: of `reference` some must be. Where its tests are not those of its `code`,
+        names that this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)
@@ -226,7 +227,7 @@ class Comparison(Project):
                     "which they can."
                 )
             return suite, faulty
-        run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True), cold=self._cold)
+        run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True, most=most), cold=self._cold)
         missing = len({*run.planned} - {*run.tests})
         if missing:
             total = len(collected.tests)

@@ -61,10 +61,17 @@ def measured(
             yield each
 
     def noticing(suite: Suite, each: _Made) -> tuple[_Made, bool | None]:
-        if not each.tests:
-            return each, False if sooner.left > 0 else None
-        run = sooner.run(suite, each.path, each.mutant, each.tests, trial.first)
-        return each, None if run is None else notices(run, each.tests)
+        found: bool | None = False if sooner.left > 0 else None
+        if each.tests:
+            run = sooner.run(suite, each.path, each.mutant, each.tests, trial.first)
+            found = None if run is None else notices(run, each.tests)
+        others = set(called).difference(each.tests)
+        if found is False and others and (not each.mutant.names or each.function in trial.collected.called):
+            # What is made at import may be used by tests that call nothing of it.
+            names = trial.fastest_first([*others], trial.first)
+            run = sooner.run_file(suite, each.path, each.mutant.code, names, trial.first)
+            found = None if run is None else notices(run, names)
+        return each, found
 
     for each, found in trial.suites.map(noticing, in_time()):
         if found is None:

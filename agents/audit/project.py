@@ -318,7 +318,8 @@ def _lacking(run: SuiteRun) -> list[str]:
 def _below(root: Path, path: Path) -> str:
     place = path if path.exists() else root / path
     if not place.exists() or not place.resolve().is_relative_to(root.resolve()):
-        raise UsageError(f"There is no {path} in {root}; name files or folders of tests there.")
+        why = f"{path} leads out of {root}" if place.exists() else f"There is no {path} in {root}"
+        raise UsageError(f"{why}; name files or folders of tests there.")
     return place.resolve().relative_to(root.resolve()).as_posix()
 
 

@@ -114,6 +114,18 @@ def interrupt() -> NoReturn:
     raise KeyboardInterrupt
 
 
+def open_streams() -> None:
+    """Open what the shell has closed of the standard streams (`>&-`): what is opened next would get its number,
+    and be written to as one."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))  # noqa: SIM115
+
+
 def repeat_signals() -> None:
     """Have the main thread look for signals again after each, while this process lasts.
 

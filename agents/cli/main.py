@@ -22,7 +22,7 @@ from ..terminal.console import Console
 from .audit import audit
 from .batch import batch, merge, status
 from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
-from .ending import repeat_signals, unusable
+from .ending import open_streams, repeat_signals, unusable
 from .heal import heal
 from .machine import build, check, fetch, list_models
 from .mistyped import mistyped
@@ -99,6 +99,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command; returns its exit code. Never lets a traceback through for what a user did."""
     tokens = sys.argv[1:] if argv is None else argv
     if argv is None:
+        open_streams()
         repeat_signals()
     for token in tokens:
         if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them

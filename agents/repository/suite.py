@@ -180,6 +180,8 @@ class Suite:
         records, ended = self._ask(SuiteJob(seconds), warm=False, collect=True)
         ready = next((each for each in records if each.get("ready") is True), None)
         found = None if ready is None or ended != "ready" else _checked(Collected, ready)
+        if found is not None and ready is not None:  # by these a job names them
+            found = replace(found, tests=tuple(ready["tests"]))
         if self._server:
             self._server[0].collected = found is not None
         return found, _as_run(records, ended)

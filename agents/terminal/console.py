@@ -147,8 +147,9 @@ class Console:
         return [f"Fetching the model's weights from {source}: {share:.0%}"]
 
     def error(self, message: str) -> None:
-        """Print an error's sentence to standard error."""
-        self.err.print(f"greenloop: {message}", style="red")
+        """Print an error's sentence to standard error, on one line: a name in it may hold line ends."""
+        escaped = message.replace("\r", "\\r").replace("\n", "\\n")
+        self.err.print(f"greenloop: {escaped}", style="red")
 
     def document(self, document: object, stream: TextIO) -> None:
         """Print one JSON document: a record, or a list or mapping that may hold records."""

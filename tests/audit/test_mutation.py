@@ -65,6 +65,38 @@ def test_a_default_is_listed_with_the_tests_that_call_its_function(tmp_path: Pat
     assert found == {(2, "test_shop.py::test_scaled"), (6, "test_shop.py::test_shifted")}
 
 
+MADE_AT_IMPORT = """
+class Rate:
+    by = 2
+
+    def __init__(self, number):
+        self.number = number
+
+    def of(self, price):
+        return price * self.number * self.by
+
+
+STANDARD = Rate(3)
+"""
+
+
+@pytest.mark.thorough
+def test_what_is_made_at_import_is_tried_on_tests_that_call_nothing_of_it(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(MADE_AT_IMPORT)
+    tests = "def test_made(): Rate(1)\n\n\ndef test_number(): assert STANDARD.number == 3 and STANDARD.by == 2\n"
+    (tmp_path / "test_shop.py").write_text(f"from shop import *\n\n\n{tests}")
+    tree = read_tree(tmp_path, [], {})
+    with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
+        collected, _ = suite.collect(60)
+        assert collected is not None
+        first = suite.run(SuiteJob(60, record=True))
+        trial = Trial(Suites([suite]), tree, first, collected, False, time.monotonic() + 60, lambda text: None)
+        called = {name: frozenset(test.called) for name, test in first.tests.items()}
+        mutation = measured(trial, None, called)
+    assert (mutation.tried, mutation.survivors) == (mutation.noticed, ())
+    assert mutation.tried > 1
+
+
 SHARED = """
 import functools
 import time

@@ -241,6 +241,21 @@ def test_a_conftest_that_turns_failures_into_passes_makes_every_test_one_that_ca
     assert set(statuses(document).values()) == {"cannot fail"}, document["notes"]
 
 
+def test_odd_names_are_run_and_a_folder_of_tests_elsewhere_is_named(project: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "test_e.py").write_text("def test_e():\n    assert False\n")
+    (project / "linked").symlink_to(elsewhere)
+    for name in ("test_\x1b[2Jodd.py", "test_\udcff.py"):
+        (project / name).write_text("def test_odd():\n    assert [1][0] == 1\n")
+    _, document = verified(project, "--seconds", "60")
+    odd = {each["id"]: each["status"] for each in document["tests"] if "odd" in each["id"]}
+    names = ("test_odd.py::test_odd", "test_\\udcff.py::test_odd")
+    assert odd == dict.fromkeys(names, "calls no code")
+    assert any("left out" in note and note.endswith(": linked") for note in document["notes"])
+    assert "linked leads out of ." in greenloop(project, "audit", "--tests", "linked").stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import subprocess
 import sys
@@ -55,3 +56,33 @@ def test_a_full_disk_below_the_output_is_a_sentence(tmp_path: Path, arguments: l
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1].startswith("greenloop: The output can't be written (No space left")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code"),
+    [
+        (["verify", "code.py", "tests.py"], ">&-", 0),
+        (["verify", "code.py", "tests.py", "--json"], ">&- <&-", 0),
+        (["verify", "code.py", "none.py"], "2>&-", 2),
+        (["show", "none"], ">&- 2>&- <&-", 2),
+    ],
+)
+def test_closed_streams_change_no_exit_code(tmp_path: Path, arguments: list[str], closed: str, code: int) -> None:
+    (tmp_path / "code.py").write_text("def f(x):\n    return 2 * x\n")
+    (tmp_path / "tests.py").write_text("from code import f\n\ndef test_f():\n    assert f(2) == 4\n")
+    line = f"exec {shlex.join(map(str, command(*arguments)))} {closed}"
+    ended = subprocess.run(
+        ["sh", "-c", line], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, "Traceback" in ended.stderr) == (code, False)
+
+
+def test_an_error_is_one_line_whatever_names_it_holds(tmp_path: Path) -> None:
+    own = command("verify", "x\ngreenloop: passed\r2 tests pass.py", "tests.py")
+    ended = subprocess.run(
+        own, cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60
+    )
+    assert ended.stderr.splitlines() == [
+        "greenloop: x\\ngreenloop: passed\\r2 tests pass.py does not exist; check the path."
+    ]
