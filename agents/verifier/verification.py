@@ -11,6 +11,7 @@ from .prepared_suite import PreparedSuite, belonging, by_test
 from .sensitivity import Sensitivity, strength_of
 from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
+from .static.reads_tests import has_written_cases, reads_frames
 
 _MOST_NOTES = 20
 _UNTRIED = "hypothesis finds no example to try it on"
@@ -71,6 +72,9 @@ def _run(terms: Terms, code: str, prepared: PreparedSuite) -> list[FileRun]:
 def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Iterator[str]:
     if (note := answers_from_a_table(code, prepared.source)) is not None:
         yield note
+    if any(run.isolation == "in-process" for run in runs) and (note := reads_frames(code)) is not None:
+        yield note
+    yield from dict.fromkeys(has_written_cases(prepared.source))
     whole = _all_passed(runs) and not (prepared.given and prepared.refused)
     for run in runs:
         yield from run.notes

@@ -79,6 +79,20 @@ PAIRS = {
         "@pytest.mark.parametrize('text', ['1 + 2 * 3', '(1 + 2) * 3'])\ndef test_a(text):\n    assert calc(text) == eval(text)\n",
         "operator.mul", "operator.sub",
     ),
+    "a frozen clock": (
+        "import datetime\ndef hour():\n    return datetime.datetime.now().hour\ndef when():\n    return datetime.datetime.now()\n",
+        "import datetime\nclass Frozen(datetime.datetime):\n    @classmethod\n    def now(cls, tz=None):\n        return cls(2024, 1, 1, 9)\n"
+        "def test_a(monkeypatch):\n    monkeypatch.setattr(user_code.datetime, 'datetime', Frozen)\n    assert hour() == 9\n"
+        "    assert when() == datetime.datetime(2024, 1, 1, 9)\n",
+        "now().hour", "now().minute",
+    ),
+    "weak references to objects of the tests": (
+        "import weakref\nclass Signal:\n    def __init__(self):\n        self.seen = weakref.WeakSet()\n    def add(self, each):\n"
+        "        self.seen.add(each)\n    def count(self):\n        return len(self.seen)\n",
+        "class Seen: pass\ndef test_a():\n    signal, one = Signal(), Seen()\n    signal.add(one)\n    assert signal.count() == 1\n"
+        "    del one\n    assert signal.count() == 0\n",
+        "WeakSet", "set",
+    ),
 }  # fmt: skip
 WRITTEN = (
     "'v'", "'print(V)'", "'V.__init__.__globals__'", "'[v for v in [V()]][0]'", "'(lambda: V())()'",

@@ -219,3 +219,38 @@ def test_a_table_of_the_cases_that_stand_beside_the_tests_is_noted(verifier: Ver
     noted = passed(verifier, "T = {2: 4, 7: 49, 400: 160000}\ndef f(x):\n    return T[x]\n", tests).notes
     assert "The code holds 3 of the tests' 3 inputs as they are" in " ".join(noted)
     assert not passed(verifier, "def f(x):\n    return x * x\n", tests).notes
+
+
+def test_cases_of_the_codes_own_are_noted(verifier: Verifier) -> None:
+    code = "CASES = [(2, 3)]\nNAMES = [1]\ndef double(n):\n    return n + 1\n"
+    tests = (
+        "import pytest\nfrom user_code import CASES, NAMES, double\n\n"
+        "@pytest.mark.parametrize('n, want', {})\ndef test_a(n, want):\n    assert double(n) == want\n"
+        "@pytest.mark.parametrize('n', NAMES)\ndef test_b(n):\n    assert double(n) == 2\n"
+    )
+    said = "The cases in CASES are the code's own: it says itself what they expect."
+    assert said in passed(verifier, code, tests.format("CASES")).notes
+    assert "are the code's own" not in " ".join(passed(verifier, code, tests.format("[(2, 3)]")).notes)
+
+
+READS = """
+import sys
+def double(n):
+    frame = sys._getframe(1)
+    while frame:
+        for each in frame.f_code.co_consts:
+            if frame.f_code.co_name == "test_a" and type(each) is int and each > n:
+                return each
+        frame = frame.f_back
+    return 0
+"""
+
+
+@pytest.mark.parametrize("code", [READS, READS.replace("return 0", "return 2 * n")])
+def test_code_in_one_process_that_looks_at_frames_is_noted(code: str, verifier: Verifier) -> None:
+    tests = "import pytest\nfrom user_code import double\n\ndef test_a({}):\n    assert double(200) == 400\n"
+    noted = "The code uses _getframe" in " ".join(passed(verifier, code, tests.format("caplog")).notes)
+    alone = verifier.verify(code, tests.format(""))
+    assert noted
+    assert (alone.kind == "passed") == ("2 * n" in code)
+    assert "_getframe" not in " ".join(alone.notes)

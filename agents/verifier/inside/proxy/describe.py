@@ -142,7 +142,8 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "methods": sorted(
             name
             for name, attribute in own.items()
-            if type(attribute) is types.FunctionType and (name == "__init__" or not name.startswith("__"))
+            if (type(attribute) is types.FunctionType and (name == "__init__" or not name.startswith("__")))
+            or (type(attribute) in (classmethod, staticmethod) and hasattr(base, name) and name[:2] != "__")
         ),
         "unhashable": "__hash__" in own and own["__hash__"] is None,
         "value": [base.__module__, base.__name__] if base is not None else None,

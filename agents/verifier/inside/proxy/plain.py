@@ -7,6 +7,7 @@ Types of modules that cost time to import are looked up by name: who has such a 
 from __future__ import annotations
 
 import base64
+import functools
 import importlib
 import re
 from collections.abc import Callable
@@ -75,8 +76,13 @@ def _name(kind: type) -> tuple[str, str]:
     return kind.__module__, kind.__qualname__
 
 
+@functools.cache
 def _made(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
+
+
+for _each in ("date", "datetime", "time", "timedelta", "timezone"):
+    _made("datetime", _each)  # before a test can put its own class there
 
 
 def _moment(tag: str) -> Callable[[Any], Tree]:

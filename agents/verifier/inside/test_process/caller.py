@@ -208,6 +208,8 @@ class Caller(Rulings):
             raise self._malformed("what was raised is no exception")
         self.caught = [failure for failure in self.caught if not _is_part(failure, error)]
         name = type(error).__name__
+        if type(error) is TypeError and str(error).startswith("cannot create weak reference to "):
+            self._emit("unshareable", "the code refers weakly to an object of the tests")
         iterating = what in ("special", "method") and arguments[1] in _ITERATING
         ends = name.startswith("Stop") and (iterating or arguments[0] == "await_item")
         if ends or name not in _ENDS_OF_LOOPS or name in self._expected:
