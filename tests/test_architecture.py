@@ -202,6 +202,7 @@ READERS = {
     "batch/reports/page.py": "greenloop's own files",
     "cli/bench.py": "benchmarks' data, which the user names",
     "debugger/debugger.py": "greenloop's own files",
+    "cli/ending.py": "/dev/null alone",
     "batch/package.py": "files of greenloop's runs",
     "healing/request.py": "greenloop's own files",
     "llm_backends/recorded.py": "files of greenloop's runs",
