@@ -62,6 +62,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
     made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _with_items_again(value), 2 * TRIED_CALLS)
+    made |= varied_calls(found, lambda value, _: _with_tables(value), TRIED_CALLS)
     made |= nested_calls(found) | {_by_position(node): each for node, each in found if node.keywords}
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
@@ -81,6 +82,21 @@ def _with_items_again(value: object) -> Iterator[object]:
     if all(isinstance(each, str | int) for each in value):
         for at, item in enumerate(value):
             yield from ([*value[:at], other, *value[at + 1 :]] for other in dict.fromkeys(value) if other != item)
+
+
+def _with_tables(value: object) -> Iterator[object]:
+    """Yield a value with each list and tuple within it as a dictionary of its items by their numbers as texts:
+    code may take one container for another."""
+    if not isinstance(value, dict | list | tuple):
+        return
+    parts = [*value.values()] if isinstance(value, dict) else [*value]
+    for at, each in enumerate(parts):
+        others = [*_with_tables(each)]
+        if isinstance(each, list | tuple) and each:
+            others.append({str(number): item for number, item in enumerate(each)})
+        for other in others:
+            new = [*parts[:at], other, *parts[at + 1 :]]
+            yield dict(zip(value, new, strict=True)) if isinstance(value, dict) else type(value)(new)
 
 
 def _holds_calls(source: str) -> bool:

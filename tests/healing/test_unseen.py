@@ -622,6 +622,14 @@ def test_marks_stand_before_texts_and_items_in_the_place_of_others() -> None:
     assert {"f('/a/b')", "f(['on', 'off', 'on'])", "f(['off', 'off', 'up'])"} <= sources
 
 
+def test_containers_within_stand_as_others() -> None:
+    text = "def f(data, path):\n    return data[path]\n"
+    given = [Call("b.py", "f", "f({'a': [(1, 'x'), 2]}, 'a')")]
+    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("path]", "path[:9]]")})
+    sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
+    assert {"f({'a': {'0': (1, 'x'), '1': 2}}, 'a')", "f({'a': [{'0': 1, '1': 'x'}, 2]}, 'a')"} <= sources
+
+
 def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:
     trials = [
         Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {"s.py": f"print({name})"}), Observation())
