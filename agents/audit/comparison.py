@@ -37,8 +37,8 @@ _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS, _MOST_CANARIES, _RUNS_AT_BASE = (0, 1), 5, 10
 _NOTED = 20
-"""Times as long as by itself a test may take whose calls are noted; as the slowest, each on other code."""
-_LEAST_SECONDS = 10.0
+"""Times as long as by itself a test may take whose calls are noted."""
+_LEAST_SECONDS, _SLOWER = 10.0, 5  # of a new test on old code, on which it may hang
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -117,8 +117,8 @@ class Comparison(Project):
         trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
         compared = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
-            most = _LEAST_SECONDS + _NOTED * max((test.seconds for test in now.tests.values()), default=0.0)
-            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), [most] * 3)
+            most = _LEAST_SECONDS + _SLOWER * max((test.seconds for test in now.tests.values()), default=0.0)
+            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), (0.0, 0.0, most))
             for suite in suites.all[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
@@ -207,9 +207,9 @@ class Comparison(Project):
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
 
     def _ran(self, suite: Suite, reference: str, code: str, most: float) -> tuple[Suite, SuiteRun]:
-        """Collect and run a suite, each test for `most` seconds, as new ones may hang on old code. Files that
-        can't be collected have failed: of `reference` some must be. Where its tests are not those of its `code`,
-        names that this lacks fail only their users."""
+        """Collect and run a suite, each test for `most` seconds (0: half of the time). Files that can't be
+        collected have failed: of `reference` some must be. Where its tests are not those of its `code`, names that
+        this lacks fail only their users."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)

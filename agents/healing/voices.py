@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -91,13 +91,30 @@ def _simplified(text: str) -> str:
     while (now := ast.dump(tree)) != known:
         known = now
         _Simplified().visit(tree)
-    numbers: dict[str, str] = {}
-    for node, _, name in _names(tree):
-        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store):
-            numbers.setdefault(name, f"{len(numbers)}")
-    for node, field, name in _names(tree):
-        setattr(node, field, numbers.get(name, name))
+    for function in _functions(tree):
+        _number(function, " ")
+    _number(tree, "")
     return ast.dump(_Ordered().visit(tree))
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.AST]:
+    """Yield the functions that stand in no other."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        else:
+            yield from _functions(node)
+
+
+def _number(scope: ast.AST, mark: str) -> None:
+    """Name the variables that a scope stores by the order in which they come."""
+    shared = {name for node in ast.walk(scope) if isinstance(node, ast.Global) for name in node.names}
+    numbers: dict[str, str] = {}
+    for node, _, name in _names(scope):
+        if name not in shared and (not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Store)):
+            numbers.setdefault(name, f"{mark}{len(numbers)}")
+    for node, field, name in _names(scope):
+        setattr(node, field, numbers.get(name, name))
 
 
 def _names(tree: ast.AST) -> list[tuple[ast.AST, str, str]]:

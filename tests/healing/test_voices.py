@@ -44,6 +44,10 @@ PAIRS = [
     (MATCHED.format("a", "b", "c"), MATCHED.format("first", "rest", "others")),
     ("if x:\n    pass\nprint(1)\n", "if x:\n    0\nprint(1)\n"),
     (
+        "def f(x):\n    for y in x:\n        g(y, y)\n\n\nfor y in z:\n    f(y)\n",
+        "def f(x):\n    for a in x:\n        g(a, a)\n\n\nfor y in z:\n    f(y)\n",
+    ),
+    (
         "def f(x):\n    if x:\n        return g(x)\n    elif x == 1:\n        raise E\n"
         "    else:\n        return 0\n",
         "def f(x):\n    if x:\n        y = g(x)\n        return y\n"
