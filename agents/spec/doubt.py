@@ -48,7 +48,7 @@ TAKEN_BACK = re.compile(
 _INTRODUCES = re.compile(
     r"(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
     r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|(?:with|for|and) \w+=\S+)[,:]?"
-    r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*)[`\s*]*+",
+    r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*+)[`\s*]*+",
     re.IGNORECASE | re.DOTALL,
 )
 """What may stand in a sentence before its first example: `Sadly f(1) is 2` wants another value."""

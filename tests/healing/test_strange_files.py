@@ -56,7 +56,7 @@ def test_a_tree_has_the_regular_files_and_says_which_it_leaves_out(strange: Path
         listener.bind("socket.py")
         tree = read_tree(strange, [], {})
     assert tree.files == {"s.py": b"print(1)\n", "inside.py": b"print(1)\n"}
-    assert tree.left_out == {"link.py", "fifo.py", "zero.py", "socket.py"}
+    assert tree.left_out == {"link.py", "fifo.py", "zero.py", "socket.py", "linked"}
 
 
 def test_a_link_to_a_secret_of_the_folder_is_a_secret(strange: Path) -> None:
