@@ -239,7 +239,7 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
                 ('return f"{self.major}.{self.minor}.{self.patch}"', 'return Text(f"{self.major}.{self.minor}")'),
             ],
         },
-        "versions.py:14: it answers tests as at the base, and others otherwise",
+        "test_bump: weaker: as it was at the base it fails on the code of now",
     ),
     "rewrites the tests when it is imported": (
         {
