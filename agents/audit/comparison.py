@@ -8,6 +8,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import PurePosixPath
 
 from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
@@ -29,16 +30,17 @@ from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, Test
 from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
 from .tampering import tampering
-from .trial import Trial, notices
+from .trial import Trial, hanging_limit, notices
 from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
 from .weaker_asserts import weaker_asserts
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
-_SEEDS, _MOST_CANARIES, _RUNS_AT_BASE = (0, 1), 5, 10
+_SEEDS = (0, 1)
+_MOST_CANARIES = 5
+_RUNS_AT_BASE = 10
 _NOTED = 20
 """Times as long as by itself a test may take whose calls are noted."""
-_LEAST_SECONDS, _SLOWER = 10.0, 5  # of a new test on old code, on which it may hang
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -117,8 +119,8 @@ class Comparison(Project):
         trees = ((base.tree, base.tree), (on_now, self._tree), (on_old, base.tree))
         compared = [self._suite_of(tree, code) for tree, code in trees]
         with ThreadPoolExecutor(2) as pool:
-            most = _LEAST_SECONDS + _SLOWER * max((test.seconds for test in now.tests.values()), default=0.0)
-            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), (0.0, 0.0, most))
+            limits = (0.0, 0.0, hanging_limit(now))
+            ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), limits)
             for suite in suites.all[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
@@ -203,7 +205,8 @@ class Comparison(Project):
         options = options_for(tree, self._suite.sandbox.interpreter, code)
         if "addopts=" in self._suite.options:
             options += ["-o", "addopts="]
-        paths = [path for path in self._suite.paths if any(_is_below(each, path) for each in tree.files)]
+        files = [*map(PurePosixPath, tree.files)]
+        paths = [path for path in self._suite.paths if any(each.is_relative_to(path) for each in files)]
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
 
     def _ran(self, suite: Suite, reference: str, code: str, most: float) -> tuple[Suite, SuiteRun]:
@@ -228,10 +231,9 @@ class Comparison(Project):
                 )
             return suite, faulty
         run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True, most=most), cold=self._cold)
-        missing = len({*run.planned} - {*run.tests})
-        if missing:
-            total = len(collected.tests)
-            raise UsageError(f"{missing} of {total} tests did not end in time; give more by --seconds.")
+        if missing := {*run.planned} - {*run.tests}:
+            said = f"{len(missing)} of {len(collected.tests)} tests did not end in time"
+            raise UsageError(f"{said}; give more by --seconds.")
         return suite, run.after(faulty)
 
     def _without_flaky(
@@ -344,7 +346,3 @@ def _compared(mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> 
     test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
     whole = mutation.tried == mutation.made and not mutation.not_compared
     return test is not None and whole and bool(functions_of(test.called)) and lost.isdisjoint(test.called)
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder}/") or folder == "."

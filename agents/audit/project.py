@@ -329,8 +329,7 @@ def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) 
     code = code or tree
     has_src = any(path.startswith("src/") and path.endswith(".py") for path in code.files)
     where, told = code_paths(code), code_paths(tree)
-    if where is None and has_src:
-        where = "src ."
+    where = "src ." if where is None and has_src else where
     options = ["-o", f"pythonpath={where or ''}"] if where != told else []
     return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
 

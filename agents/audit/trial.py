@@ -24,6 +24,8 @@ _SLOWER = 3
 _LEAST_SECONDS = 1.0
 _LEAST_CPU = 0.2
 """Seconds of processor time that a test may take beyond three times those that it took."""
+_HANGING_SECONDS = 10.0
+_HANGING_SLOWER = 5
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
 
@@ -161,6 +163,11 @@ class Trial:
             return None
         done = suite.run(replace(job, seconds=min(job.seconds, left)), cold=cold)
         return None if done.ended == "over" and (left < job.seconds or self.left <= 0) else done
+
+
+def hanging_limit(run: SuiteRun) -> float:
+    """Return the seconds that a test of `run` may take on other code, on which it may hang."""
+    return _HANGING_SECONDS + _HANGING_SLOWER * max((test.seconds for test in run.tests.values()), default=0.0)
 
 
 def reason(test: TestRun) -> str:

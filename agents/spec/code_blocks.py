@@ -130,7 +130,7 @@ def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
         least = max(*depths[start : start + 1], depths[index], 0)
         while end < min(len(lines), start + _LONGEST) and (
             depths[end] >= least
-            or (depths[end] == -1 and least >= _INDENTED <= min(depths[end + 1 : end + 2], default=0))
+            or (depths[end] == -1 and least >= _INDENTED and depths[end + 1 : end + 2] >= [_INDENTED])
         ):
             end += 1
         block = lines[start:end]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..records import Signature
 from ..syntax.literals import expression
@@ -52,12 +52,16 @@ _INTRODUCES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """What may stand in a sentence before its first example: `Sadly f(1) is 2` wants another value."""
+_OTHER_CASE = re.compile(
+    r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*", re.IGNORECASE | re.DOTALL
+)
 _LABEL = re.compile(
-    r".*\b(?:got|old|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
+    r".*[✗❌].*|.*\b(?:got|old|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
     re.IGNORECASE | re.DOTALL,
 )
 HELD = re.compile("[\ue000-\ue800]")
 """Marks of calls and values in a sentence."""
+_FIRST_MARK = re.compile("(_[\ue000-\ue7ff])")
 _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
 """Words of a sentence that may speak of an example before it."""
 _SETS = re.compile(
@@ -67,43 +71,46 @@ _SETS = re.compile(
 """`with strict=True`, said of a call beside it."""
 _DEFAULT = re.compile(r"\b(?:defaults?|by itself|unset)\b", re.IGNORECASE)
 
+_HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
+_EXPECTED = re.compile(
+    r"\W*(?:(?:but )?(?:it )?should (?:be|return|give)|expected(?: result)?|(?:we|i) (?:want|expect)|wanted"
+    r"|correct)\b[\s:*`]*(?:['\"\[({\d-]|(?:None|True|False)\b)",
+    re.IGNORECASE,
+)
+"""`Expected: 3`, below an example that states another value."""
+_EXAMPLE_SIGN = re.compile(r"\)`?\s*(?:->|=|→|(?:returns?|gives?|is|outputs?|prints?)\b)")
+_DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
+_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
+
 
 def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) -> set[str]:
     """Return the marks of the calls in `prose` of which it leaves doubt what they give: the keys of `calls`, which
     stand in place of them."""
+    wanted = parameters(signature) if signature else None
     found: set[str] = set()
     for sentence in sentences(prose):
-        part = _doubtful_part(sentence)
-        told = _told_of(sentence, signature)
-        first = HELD.search(sentence)
-        before = sentence[: first.start() - 1] if first else ""  # the mark has a character before
-        if first and sentence[first.start() - 1 : first.end()] in calls and not _is_introduced(before):
+        part, told = _doubtful_part(sentence), _told_of(sentence, wanted)
+        before, mark, _ = _FIRST_MARK.split(sentence, maxsplit=1) if _FIRST_MARK.search(sentence) else ("", "", "")
+        if mark in calls and not _is_introduced(before):
             part = sentence
-        found.update(
-            mark
-            for mark, call in calls.items()
-            if mark in part or (mark in sentence and any(_lacks(call, name, signature) for name in told))
-        )
+        found |= {each for each in calls if each in part}
+        found |= {each for each in calls if each in sentence and not told <= _given_in(calls[each], wanted)}
     return found
 
 
 def _is_introduced(before: str) -> bool:
     """Return True if what stands `before` an example in its sentence leaves no doubt that it is one."""
-    if _LABEL.fullmatch(before) or re.search("[✗❌]", before):
+    if _LABEL.fullmatch(before) or _OTHER_CASE.fullmatch(before):
         return False
-    condition = before.rstrip().endswith(",") and re.match(
-        r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=)", before, re.IGNORECASE
-    )
-    return not condition and _INTRODUCES.fullmatch(before) is not None
+    return _INTRODUCES.fullmatch(before) is not None
 
 
-def _told_of(sentence: str, signature: Signature | None) -> set[str]:
+def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
     """Return the parameters that a sentence says have another value than the usual: `with strict=True`, `in strict
     mode`."""
     if _DEFAULT.search(sentence):
         return set()
     found = {match["name"] for match in _SETS.finditer(sentence)}
-    wanted = parameters(signature) if signature else None
     if wanted is None or wanted.kwarg:
         return found
     every = [*wanted.posonlyargs, *wanted.args]
@@ -112,16 +119,26 @@ def _told_of(sentence: str, signature: Signature | None) -> set[str]:
     return {each.arg for each in optional if each.arg in words} | found
 
 
-def _lacks(call: str, name: str, signature: Signature | None) -> bool:
-    """Return True if `call` does not give the parameter `name`."""
-    node = expression(call)
-    wanted = parameters(signature) if signature else None
-    names = [each.arg for each in (*wanted.posonlyargs, *wanted.args)] if wanted else []
-    asked = [each for each in ast.walk(node) if isinstance(each, ast.Call)] if node else []
-    return not any(
-        name in {each.arg for each in call.keywords} or (name in names and len(call.args) > names.index(name))
-        for call in asked
-    )
+def _given_in(call: str, wanted: ast.arguments | None) -> set[str]:
+    """Return the parameters that the calls in the text `call` give."""
+    node = expression(call) or ast.Constant(None)
+    order = [each.arg for each in (*wanted.posonlyargs, *wanted.args)] if wanted else []
+    calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+    given = {name for each in calls for name in order[: len(each.args)]}
+    return given | {word.arg for each in calls for word in each.keywords if word.arg}
+
+
+def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
+    """Return for each line True if the heading above it says that what follows is wrong, or the line below an
+    example what is right."""
+    found, doubtful = [], False
+    for number, line in enumerate(lines):
+        below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
+        found.append(doubtful or (_EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None))
+        if line.strip() and not _EXAMPLE_LINE.search(line):
+            heads = _HEADING.match(line) is not None
+            doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
+    return found
 
 
 def is_mistaken(text: str, example: re.Pattern[str]) -> bool:

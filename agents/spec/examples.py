@@ -19,7 +19,7 @@ from ..syntax.source import compile_error, names_unbound, parse, parse_error, pa
 from .asked import uncommented
 from .code_blocks import samples, set_up
 from .doctests import checks, shown
-from .doubt import is_mistaken
+from .doubt import lines_in_doubt
 from .in_line import in_line
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
@@ -27,16 +27,6 @@ from .shell import shell_examples
 from .signature import names, parameters
 from .stories import scenarios
 
-_HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
-_EXPECTED = re.compile(
-    r"\W*(?:(?:but )?(?:it )?should (?:be|return|give)|expected(?: result)?|(?:we|i) (?:want|expect)|wanted"
-    r"|correct)\b[\s:*`]*(?:['\"\[({\d-]|(?:None|True|False)\b)",
-    re.IGNORECASE,
-)
-"""`Expected: 3`, below an example that states another value."""
-_EXAMPLE_SIGN = re.compile(r"\)`?\s*(?:->|=|→|(?:returns?|gives?|is|outputs?|prints?)\b)")
-_DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
-_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
     "io", "islice", "itertools", "json", "subprocess", "sys",
@@ -71,7 +61,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     They may use names that are `importable` beside the code.
     """
     lines = _readable(text)
-    doubtful = _in_doubt(lines)
+    doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
     prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
     found: list[tuple[str, str, int]] = [
@@ -166,19 +156,6 @@ def _comment(match: re.Match[str]) -> str:
     divides = statements(match[0].strip()) and match["said"][0] not in "'\""
     is_step = statements(match["step"].strip()) and not divides
     return f"{match['step']}  # {match['said']}" if is_step else match[0]
-
-
-def _in_doubt(lines: Sequence[str]) -> list[bool]:
-    """Return for each line True if the heading above it says that what follows is wrong, or the line below an
-    example what is right."""
-    found, doubtful = [], False
-    for number, line in enumerate(lines):
-        below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
-        found.append(doubtful or (_EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None))
-        if line.strip() and not _EXAMPLE_LINE.search(line):
-            heads = _HEADING.match(line) is not None
-            doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
-    return found
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:

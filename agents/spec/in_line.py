@@ -120,17 +120,7 @@ def _whole(text: str) -> list[str]:
             return []
     if not all(states(part) or _orders(part) for part in parts):
         return []
-    return [f"assert {_compared(text, part)}" for part in parts]
-
-
-def _compared(text: str, part: ast.expr) -> str | None:
-    """Return the source of a comparison in `text`; `f(1) is 2` says in words that they are equal."""
-    match part:
-        case ast.Compare(left=left, ops=[ast.Is()], comparators=[stated]) if not isinstance(
-            getattr(stated, "value", 0), bool | None
-        ):
-            return f"{ast.get_source_segment(text, left)} == {ast.get_source_segment(text, stated)}"
-    return ast.get_source_segment(text, part)
+    return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
 
 
 def states(node: ast.expr) -> bool:

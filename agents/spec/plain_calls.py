@@ -1,4 +1,4 @@
-"""Examples of coroutines and generators, as a plain function states them: by `asyncio.run`, and by `list`."""
+"""Examples as a plain check states them: coroutines by `asyncio.run`, generators by `list`, and values by `==`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from ..records import Signature
 from ..syntax.definitions import Definition
+from ..syntax.literals import is_value
 from ..syntax.source import parse, swapped, unparse
 
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
@@ -15,7 +16,7 @@ _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|Asyn
 
 def stated_plainly(code: str, signature: Signature | None) -> str:
     """Return `code` with `asyncio.run` in place of `await`, and around calls of an `async def` entry point; what a
-    generator is compared with is a list of its items.
+    generator is compared with is a list of its items, and `f(1) is "a"`, which is said in words, compares by `==`.
 
     Other code stays as it is, byte for byte.
     """
@@ -30,6 +31,12 @@ def stated_plainly(code: str, signature: Signature | None) -> str:
         check.left = ast.Call(ast.Name("list", ast.Load()), [check.left], [])
         return unparse(tree)
     before = unparse(tree)
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=bool() | None)]):
+                pass
+            case ast.Compare(ops=[ast.Is()], comparators=[stated]) if is_value(stated):
+                node.ops = [ast.Eq()]
     plain = unparse(without_await(tree, signature.name if signature and awaits else None))
     return code if plain == before else plain
 

@@ -74,7 +74,7 @@ def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Itera
         yield note
     if any(run.isolation == "in-process" for run in runs) and (note := reads_frames(code)) is not None:
         yield note
-    yield from dict.fromkeys(has_written_cases(prepared.source))
+    yield from has_written_cases(prepared.source)
     whole = _all_passed(runs) and not (prepared.given and prepared.refused)
     for run in runs:
         yield from run.notes

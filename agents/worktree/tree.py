@@ -189,8 +189,7 @@ def _is_taken(root: Path, path: str) -> bool:
     """Return True for a file that is no secret, whether by its own name or by that of a link to it; and for a link
     to a folder elsewhere, which can't be read and is told of."""
     if os.path.isdir(root / path):  # noqa: PTH112 - raises nothing
-        real = os.path.realpath(root / path)
-        elsewhere = os.path.islink(root / path) and not real.startswith(f"{root}{os.sep}")  # noqa: PTH114
+        elsewhere = (root / path).is_symlink() and not (root / path).resolve().is_relative_to(root)
         return elsewhere and is_wanted(path) and _is_entered(root, f"{path}/")
     try:
         real = (root / path).resolve().relative_to(root).as_posix()

@@ -58,6 +58,12 @@ def test_steps_stand_below_a_sentence_and_with_comments_of_other_languages(text:
     assert codes(text) == ([f"b = Bucket()\nb.add(1)\n{last}"] if last else [])
 
 
+@pytest.mark.parametrize(("stated", "check"), [("'a b'", "== 'a b'"), ("[1]", "== [1]"), ("None", "is None")])
+def test_is_beside_a_value_compares_by_equality_and_is_kept_beside_none(stated: str, check: str) -> None:
+    shown = f"```\ngiven = [1, 2]\nleast(given) is {stated}\n```"
+    assert codes(shown, LEAST) == [f"given = [1, 2]\nassert least(given) {check}"]
+
+
 def test_what_an_assertion_does_is_done_for_the_next_one() -> None:
     text = "Use:\n\nb = Bucket()\nassert b.add(1)\nassert len(b) == 1"
     assert codes(text)[-1] == "b = Bucket()\nb.add(1)\nassert len(b) == 1"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from functools import lru_cache
 
-from ...syntax.imports import USER_MODULE, split_imports
 from ...syntax.source import parse
 from ..inside.proxy.describe import words
+from .names import Names
 
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back tb_frame getouterframes get_objects get_referrers settrace"
@@ -27,18 +27,16 @@ def reads_frames(code: str) -> str | None:
     )
 
 
-def has_written_cases(tests: str) -> Iterator[str]:
-    """Yield a note for each list of the code's own that tests go through as their cases."""
-    try:
-        tree = parse(tests)
-    except (ValueError, RecursionError):
-        return
-    imports = [each for node in tree.body for each in split_imports(node) if each.module == USER_MODULE]
-    own = {each.binds for each in imports} | {USER_MODULE}
-    for node in ast.walk(tree):
+@lru_cache(maxsize=64)
+def has_written_cases(tests: str) -> tuple[str, ...]:
+    """Return a note for each list of the code's own that tests go through as their cases; for each candidate they
+    are the same."""
+    names = Names(tests)
+    found: dict[str, None] = {}
+    for node in names.nodes:
         match node:
-            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[names, cases, *_]):
-                several = "," in ast.unparse(names)  # one has no expected value beside it
-                root = cases.value if isinstance(cases, ast.Attribute) else cases
-                if several and isinstance(root, ast.Name) and root.id in own:
-                    yield f"The cases in {ast.unparse(cases)} are the code's own: it says itself what they expect."
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[said, cases, *_]):
+                several = "," in ast.unparse(said)  # one has no expected value beside it
+                if several and isinstance(cases, ast.Name | ast.Attribute) and names.is_under_test(cases):
+                    found[ast.unparse(cases)] = None
+    return tuple(f"The cases in {each} are the code's own: it says itself what they expect." for each in found)

@@ -143,6 +143,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
             name
             for name, attribute in own.items()
             if (type(attribute) is types.FunctionType and (name == "__init__" or not name.startswith("__")))
+            # Of these the plain type's own would be found first: `now` of a class based on datetime.
             or (type(attribute) in (classmethod, staticmethod) and hasattr(base, name) and name[:2] != "__")
         ),
         "unhashable": "__hash__" in own and own["__hash__"] is None,
