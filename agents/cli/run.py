@@ -33,7 +33,7 @@ def run(
     spec: str | None = None,
     /,
     *,
-    file: Path | None = None,
+    file: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     tests: Path | None = None,
     resume: str | None = None,
     into: Path | None = None,
@@ -52,7 +52,7 @@ def run(
     spec
         The spec itself, or `-` to read it from standard input.
     file
-        A file that holds the spec: text, or Markdown with front matter.
+        A file that holds the spec: text, or Markdown with front matter; `-` is standard input.
     tests
         A pytest file of yours: trusted.
     resume
@@ -207,6 +207,8 @@ def _read_spec(
     if (spec is None) == (file is None):
         raise UsageError("Give one spec: as an argument, with --file FILE, or - for standard input. See --help.")
     modules = read_modules(paths)
+    if file == Path("-"):
+        spec, file = "-", None
     if file is not None:
         return read_spec_file(file, tests, modules, packages)
     trusted = read_tests_file(tests) if tests is not None else None
