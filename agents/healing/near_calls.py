@@ -45,11 +45,14 @@ def calls_near(
     texts += files.items()
     values = [*_boundaries(texts, mended), *_boundaries(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
-    found = _near([each for each in calls if (each.path, each.function) in mended], values, around)
+    changed = [each for each in calls if (each.path, each.function) in mended]
+    found = _near(changed, values, around)
     if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found += _near(used, values, around)
-    found += [each for one in around for each in _with_options(one, files.get(one.path, ""))]
+    found += [
+        each for one in dict.fromkeys([*around, *changed]) for each in _with_options(one, files.get(one.path, ""))
+    ]
     return found or list(other_runs) or _near(calls, values, around)
 
 
@@ -107,7 +110,8 @@ def _holds_calls(source: str) -> bool:
 
 
 def _with_options(call: Call, text: str) -> Iterator[Call]:
-    """Yield a call with one optional argument more: at an edge of its default, 1 where that is None."""
+    """Yield a call with one optional argument more: at an edge of its default, 1 where that is None, and where it
+    is an empty list one of the first argument."""
     node = _parsed(call.source)
     functions = [each for _, each in _bound(text) if isinstance(each, Function)]
     if not isinstance(node, ast.Call):
@@ -121,7 +125,8 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     given = {each.arg for each in own[:taken]} | {each.arg for each in node.keywords}
     for option, default in zip(own[len(own) - len(defaults) :], defaults, strict=True):
         if option.arg not in given and is_plain(default):
-            for value in edges(value_of(default), ()):
+            filled = [[value_of(each)] for each in node.args[:1] if is_plain(each) and value_of(default) == []]
+            for value in [*edges(value_of(default), ()), *filled]:
                 more = ast.keyword(option.arg, parse_expression(written(value)))
                 source = ast.unparse(ast.Call(node.func, node.args, [*node.keywords, more]))
                 yield replace(call, source=source)

@@ -189,7 +189,7 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     # What a function defines for itself may be written otherwise.
     if lost := {each for each in lost if functions.isdisjoint(accumulate(each.split(".")[:-1], "{}.{}".format))}:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
-    fewer = _effects(before) - _effects(after)
+    fewer = _effects(before) - _effects(after) - _used_now(before, after)
     if fewer > 0:
         yield Suspicion(
             "removes", f"{fewer} statement{'s' * (fewer > 1)} with an effect {'are' if fewer > 1 else 'is'} gone"
@@ -207,6 +207,21 @@ def _effects(tree: ast.Module) -> int:
         if _changed_name(node) in made
     }
     return sum(_effects_of(node) for node in ast.walk(tree) if id(node) not in filling)
+
+
+def _used_now(before: ast.Module, after: ast.Module) -> int:
+    """The number of calls of which the result was thrown away before, and is used now."""
+    lost, used = _calls(before), _calls(after)
+    return ((lost[1] - used[1]) & (used[0] - lost[0])).total()
+
+
+def _calls(tree: ast.Module) -> tuple[Counter[str], Counter[str]]:
+    """The calls in a module of which the result is used, and those of which it is thrown away, by their text."""
+    thrown = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    of_both = ([node for node in calls if (node in thrown) is away] for away in (False, True))
+    used, away = (Counter(map(unparse, nodes)) for nodes in of_both)
+    return used, away
 
 
 def _made_in(function: ast.AST) -> set[str]:

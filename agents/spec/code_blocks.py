@@ -15,14 +15,14 @@ from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .asked import FENCE
-from .doctests import Before
+from .doctests import Before, tells_failure
 from .doubt import is_mistaken
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
 from .shell import named, run_of
 from .signature import parameters
 from .stories import told
 
-_SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises)\b)|(?<=\s)(?P<beside>#)")
+_SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises|throws)\b)|(?<=\s)(?P<beside>#)")
 """Between a step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _ASKS = re.compile(
     r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
@@ -58,6 +58,8 @@ def set_up(
         below = start + len(block)
         shown = _with_output(block, lines[below : below + _LONGEST])
         as_code = [_as_code(line, tells, signature) for line in shown]
+        failing = (n for n, line in enumerate(as_code) if tells_failure(line))
+        as_code = as_code[: next(failing, None)]
         ends = range(len(as_code), max(0, len(as_code) - _LONGEST), -1)  # prose may follow
         parsed = (statements(textwrap.dedent("\n".join(as_code[:end]))) for end in ends)
         body = next(filter(None, parsed), [])
@@ -226,7 +228,8 @@ def _stated(
     step = ast.unparse(node)
     stated = leading_value(said) or leading_object(said, signature)
     if stated is None:
-        raised = leading_exception(said)
+        verb = "raises" if sign[0].endswith(("raises", "throws")) else ""
+        raised = leading_exception(f"{verb} {said}")
         return f"with pytest.raises({raised}): {step}" if raised else None
     if isinstance(node, ast.Call) and last_name(node) == "print":
         printed = is_literal(stated) and _PLAIN.fullmatch(stated) and len(node.args) == 1 and not node.keywords

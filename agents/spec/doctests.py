@@ -16,7 +16,20 @@ from ..syntax.source import indented, names_bound, names_used, parse, source_of
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
 _MOST_SETUP = 100
 """Statements that an example may need before it."""
+_REPR = re.compile(r"(?!<generator|<.* object)(?:[A-Za-z_][\w.]*\(.*\)|<.*>|[\[({].*[\])}])", re.DOTALL)
+_SHORT_REPR = re.compile(r"(?![A-Za-z]+\Z)[^\s#(-]\S*")
+"""What `repr` shows: of any object, and of one that shows itself in a word, as `3/4`."""
+_FAILED = re.compile(r"[A-Z]\w*: .+")
 _RAISED = re.compile(r"^(?:\w+\.)*(?P<name>[A-Z]\w*)(?::|\s*$)")
+
+
+_FAILURE = re.compile(
+    r"(?:#|//)\s*+(?:[^\w\n]{0,5}(?i:(?:this |now |it )?(?:an? )?"
+    r"(?:errors?|fails?|not allowed|forbidden|refused|rejected|illegal|invalid|blows up|crashes)\b)"
+    r"|[^\n]{0,80}?\b(?i:raises?|throws?|raised|thrown)\b[ :]{0,2}(?:an? )?`?(?:[A-Z]|error|exception)"
+    r"|[^\n]{0,80}?\b[A-Z]\w*(?:Error|Exception)\b)"
+)
+"""A remark that a step fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +106,19 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
             if setup and "capsys" in check:
                 setup.append("capsys.readouterr()")
             found.append(("\n".join([*setup, check]), item.text, item.line))
+        if not check and (_FAILED.fullmatch(item.result) or tells_failure(item.code)):
+            return found
         last = body[-1:]
         if _is_raised(item.result):
             last = parse(check).body if check else []  # what it did before it raised may matter
             texts.update(dict.fromkeys(last, check or ""))
         before.add(last)
     return found
+
+
+def tells_failure(line: str) -> bool:
+    """Return True for a line of code with a remark that what stands before it fails."""
+    return _FAILURE.search(line) is not None
 
 
 def _is_raised(result: str) -> bool:
@@ -128,7 +148,9 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
     stated = value(result)
     if stated is None or (expected := expression(stated)) is None:
         fixed = "\n" not in result and "..." not in result and not re.search(r"\b0x", result)
-        return f"assert repr({code}) == {result!r}" if fixed else None
+        own = (last_name(node.value) or "")[:1].isupper() if isinstance(node.value, ast.Call) else True
+        shown = _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
+        return f"assert repr({code}) == {result!r}" if fixed and shown else None
     plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
     operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
     return f"assert {code if plain else f'({code})'} {operator} {stated}"

@@ -30,7 +30,7 @@ _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
 _MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
+    r"\b(?:wrongly|incorrectly|misbehav\w+|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
@@ -41,7 +41,8 @@ TAKEN_BACK = re.compile(
     r"(?:(?:be|is|was|return|give|to be)\b[ :]{0,2})?"
     r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
     r"|\b(?:approx\w*|roughly|maybe|perhaps|any order|or so|todo|fixme|for now|at the moment"
-    r"|surpris\w+|in v\d)\b|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
+    r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
+    r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
     re.IGNORECASE,
 )
 """Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
@@ -56,7 +57,8 @@ _OTHER_CASE = re.compile(
     r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*", re.IGNORECASE | re.DOTALL
 )
 _LABEL = re.compile(
-    r".*[✗❌].*|.*\b(?:got|old|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
+    r".*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|nope?|v\d+"
+    r"|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
     re.IGNORECASE | re.DOTALL,
 )
 HELD = re.compile("[\ue000-\ue800]")
@@ -78,6 +80,23 @@ _EXPECTED = re.compile(
     re.IGNORECASE,
 )
 """`Expected: 3`, below an example that states another value."""
+_OUTDATED = re.compile(
+    r"\W{0,9}(?:(?:old|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)|.*\bI see\b|.*\bexcept\b)",
+    re.IGNORECASE,
+)
+"""Words of a heading above what holds no longer, or is wrong."""
+_VERSION = re.compile(r"#{1,6}\s+(?:version\s+|v)?\[?(?P<n>\d+(?:\.\d+){1,3})\b", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"\s{0,20}(?:(?:that|this|which|both|these)(?:'s|\s(?:is|was|are))\s(?:all\s)?"
+    r"(?:wrong|incorrect|a bug|not (?:right|what))"
+    r"|I (?:get|got|see) .{1,40}\bbut\b"
+    r"|(?:it|that|this|the \w+) should (?:be|have been|return|give|say) [-\w'\"`\[({]"
+    r"|`?\w+\([^()\n]*\)`? should (?:be|give|return) .{1,40}\bthere\b)",
+    re.IGNORECASE,
+)
+"""Prose below an example that says what it should show."""
+_FARTHEST = 3
+"""Lines from an example to such prose."""
 _EXAMPLE_SIGN = re.compile(r"\)`?\s*(?:->|=|→|(?:returns?|gives?|is|outputs?|prints?)\b)")
 _DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
 _EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
@@ -132,13 +151,43 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
     """Return for each line True if the heading above it says that what follows is wrong, or the line below an
     example what is right."""
     found, doubtful = [], False
+    corrected = _corrected(lines)
     for number, line in enumerate(lines):
         below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
-        found.append(doubtful or (_EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None))
+        told = _EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None
+        found.append(doubtful or told or number in corrected)
         if line.strip() and not _EXAMPLE_LINE.search(line):
             heads = _HEADING.match(line) is not None
             doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
+            doubtful |= heads and _OUTDATED.match(line) is not None
     return found
+
+
+def _corrected(lines: Sequence[str]) -> set[int]:
+    """Return the lines of older versions, and those of examples of which prose below them says that they are
+    wrong."""
+    found: set[int] = set()
+    versions = {number: match for number, line in enumerate(lines) if (match := _VERSION.match(line))}
+    latest = max(map(_numbers, versions.values()), default=())
+    old = False
+    for number, line in enumerate(lines):
+        if line.startswith("#"):
+            old = number in versions and _numbers(versions[number]) < latest
+        if old:
+            found.add(number)
+        if not _CORRECTS.match(line):
+            continue
+        above = number - 1
+        while above >= 0 and number - above <= _FARTHEST and not lines[above].strip(" `~"):
+            above -= 1
+        while above >= 0 and lines[above].strip(" `~"):
+            found.add(above)
+            above -= 1
+    return found
+
+
+def _numbers(version: re.Match[str]) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version["n"])))
 
 
 def is_mistaken(text: str, example: re.Pattern[str]) -> bool:

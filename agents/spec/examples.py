@@ -16,7 +16,7 @@ from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, value
 from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
-from .asked import uncommented
+from .asked import FENCE, uncommented
 from .code_blocks import samples, set_up
 from .doctests import checks, shown
 from .doubt import lines_in_doubt
@@ -36,6 +36,15 @@ _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MU
 """`f(0) raises.`, in a spec that names one exception."""
 _SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
 """`cache.put(1, 1);  // evicts 2`, as in other languages."""
+_PRINTS = re.compile(
+    r"(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b|\breturns? nothing\b",
+    re.IGNORECASE,
+)
+_RETURNS = re.compile(
+    r"\b(?:return|yield)(?:s|ed|ing)?\b(?! (?:nothing|None)\b)|\bgives?\b|->(?! None\b)|==|\bassert\b",
+    re.IGNORECASE,
+)
+"""What says of a function that it prints, and of one that it returns something."""
 _OTHERS = {"str": ("int", "float"), "int": ("str", "bytes"), "float": ("str", "bytes"), "bytes": ("str", "int")}
 """Types of literals that are none of an annotated one."""
 _WRAPPED = 50
@@ -63,7 +72,13 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     lines = _readable(text)
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
-    prints = signature is not None and signature.text.endswith("-> None") and signature.kind == "function"
+    prints = (
+        signature is not None
+        and signature.kind == "function"
+        and (
+            signature.text.endswith("-> None") or (_PRINTS.search(text) is not None and not _RETURNS.search(text))
+        )
+    )
     found: list[tuple[str, str, int]] = [
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
@@ -86,6 +101,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     plain = [item for item in every if as_code or "\\\\" not in item.code]
     plain = [item._replace(code=stated_plainly(item.code, signature)) for item in plain]
     certain = [item for item in plain if _is_certain(item.code, signature, text, importable)]
+    if prints:  # what stands beside a call was printed by it
+        certain = [item for item in certain if not _states_value(item.code, signature)]
     return tuple(
         Example(item.code, item.source) for item in _agreeing(sorted(certain, key=lambda item: item.line))
     )
@@ -168,11 +185,22 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
             break
         whole += "\n" + following
     below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
-    if below.startswith(("# ", "== ")) and whole.endswith(")"):
+    if below.startswith(("# ", "== ")) and whole.endswith(")") and not _told_above(lines, index):
         whole += f" {below}"
     elif whole == line and whole.endswith(")") and value(below) and expression(whole):
         whole += f" -> {below}"
     return whole if _depth(whole) == 0 else line
+
+
+def _told_above(lines: Sequence[str], index: int) -> bool:
+    """Return True if the comments around the line at `index` stand above the lines that they speak of."""
+    around = [lines[index].strip()]
+    for step in (-1, 1):
+        at = index + step
+        while 0 <= at < len(lines) and lines[at].strip() and not FENCE.match(lines[at]):
+            around.insert(len(around) if step == 1 else 0, lines[at].strip())
+            at += step
+    return around[0].startswith("#") and not around[-1].startswith("#")
 
 
 def _depth(text: str) -> int:
@@ -223,6 +251,14 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
                 return True
     given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
     return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)
+
+
+def _states_value(code: str, signature: Signature | None) -> bool:
+    """Return True for an assertion that a call of the function returns a value other than None."""
+    match statements(code)[-1]:
+        case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[stated])):
+            return signature is not None and name == signature.name and _kind(stated) != "None"
+    return False
 
 
 def _agreeing(found: Sequence[_Found]) -> list[_Found]:

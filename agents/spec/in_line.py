@@ -51,6 +51,13 @@ _UNQUOTED = re.compile(
     r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"
 )
 """`IV` or `a-b`: a word that is no word of a sentence."""
+_EXCEPTION = re.compile(
+    r"\s*`?(?P<verb>(?:raises?|throws?)\s+)?(?:an?\s+)?`?(?P<name>[A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?"
+    r"(?:[.;!]\s|:\s(?!if\b|unless\b|when\b)|\s+(?:with\s+(?:the\s+|a\s+)?message|saying)\b"
+    r"|,\s(?!if\b|unless\b|when\b|or\b|otherwise\b|except\b)[a-z]"
+    r"|[\s.,;)!]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))"
+)
+_CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]")
 _DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
 
 
@@ -294,10 +301,9 @@ def _ends(tail: str) -> bool:
 
 def leading_exception(rest: str) -> str | None:
     """Return the exception that `rest` names first; None where it is anything else."""
-    match = re.match(
-        r"\s*`?(?:raises?\s+|an?\s+)*`?([A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?(?:[.;]\s|,\s(?!if\b|unless\b|when\b|or\b|otherwise\b|except\b)[a-z]|[\s.,;)]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))",
-        rest,
-    )
-    if match and match[1].endswith(("Error", "Exception")):
-        return match[1]  # the spec's own, perhaps
-    return exception(match[1]) if match else None
+    match = _EXCEPTION.match(rest)
+    if match and (
+        match["name"].endswith(("Error", "Exception")) or (match["verb"] and _CAMEL.match(match["name"]))
+    ):
+        return match["name"]  # the spec's own, perhaps
+    return exception(match["name"]) if match else None

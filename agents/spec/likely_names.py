@@ -43,6 +43,9 @@ _APART = r"\b(?!`? (?:of|by|into)\b)"
 """After `class A`, which may be a class of pupils: `the students of class A by grade`."""
 _ASK = rf"(?i:{ASKED})\s+"
 _DEFINED = re.compile(rf"(?:\bclass (?=\w+(?:\(| with\b))|{_ASK}(?:an?\s+|the\s+)?class\s+`?)(\w+)")
+_OF_A_TITLE = 3
+_TITLE = re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")
+_ALONE = re.compile(r"[:`'\"*_ ]*(?:\n|\Z)")
 CLASSES = (
     (4, re.compile(rf"{_CLASS}(?: (?:named|called|name|to write|is))?[:,]? {_QUOTE}(?P<n>{_CAPITAL}){_APART}")),
     (4, re.compile(rf"\b(?P<n>{_CAPITAL})`?, an? (?:\w+ )?(?:data)?class\b")),
@@ -54,7 +57,7 @@ CLASSES = (
     (2, re.compile(rf"(?<![\w.])(?P<n>{_CAMEL})\b(?!\.\w)")),
     (2, re.compile(rf"\b(?:[Aa]n?|[Tt]he|[Nn]ew)\s(?:(?!{_OF}\b)[a-z-]+\s){{0,3}}{_QUOTE}(?P<n>{_WORD}){_NOUN}")),
     (2, re.compile(rf"(?:\A|[.:]\s|\n)[#*` ]{{0,9}}(?P<n>{_CAMEL})\b`?(?!\S)")),
-    (3, re.compile(rf"(?:\A|\n#{{1,6}} )[\s#*`]{{0,9}}(?P<n>{_WORD}){_QUOTE}{_HAS}")),
+    (_OF_A_TITLE, _TITLE),
     (2, re.compile(rf": (?P<n>{_WORD})(?=,? with\b)")),
     (4, re.compile(rf"(?:`|\b(?:[Aa]n?|[Tt]he|[Yy]our)\s(?:\w+\s)?)(?P<n>{_CAPITAL})`? (?:data)?class\b")),
     (2, re.compile(rf"{_ASK}(?:(?:an?|the)\s+)?`?(?P<n>{_CAMEL}\b|{_WORD}(?=\(|,? with\b))")),
@@ -121,7 +124,11 @@ def likely_name(prose: str) -> str | None:
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
     evidence = min(2, len(called)) + (_OBJECTS.search(prose) is not None)
     others = (_KNOWN - set(_DEFINED.findall(prose))) | {match["n"] for match in _RAISED.finditer(prose)}
-    named = {name: points for name, points in _points(CLASSES, prose).items() if name not in others}
+    of_classes = _points(CLASSES, prose)
+    if len(called) == 1:  # a title above examples of one function
+        titles = {match["n"] for match in _TITLE.finditer(prose) if _ALONE.match(prose, match.end())}
+        others |= {name for name in titles if of_classes[name] == _OF_A_TITLE or name.lower() in called}
+    named = {name: points for name, points in of_classes.items() if name not in others}
     classes = {name: points + evidence for name, points in named.items() if not _NO_CLASS.fullmatch(name)}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
     functions, introduced = _functions(re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose))

@@ -135,8 +135,10 @@ class LaidOut:
                 if lead is None:
                     continue
                 begin = self.line_of(self.start(inner))
-                levels.update(dict.fromkeys(range(begin, (inner.end_lineno or begin) + 1), (lead, depth + 1)))
-                pending.append((inner, depth + 1))
+                chained = isinstance(inner, ast.If) and self.text.startswith("elif", self.start(inner))
+                below = depth if chained else depth + 1
+                levels.update(dict.fromkeys(range(begin, (inner.end_lineno or begin) + 1), (lead, below)))
+                pending.append((inner, below))
         return levels
 
 

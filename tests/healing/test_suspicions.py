@@ -148,6 +148,13 @@ def test_an_effect_may_be_written_as_an_operation_in_place() -> None:
     assert named("def f(a):\n    return 2\n", new) == {"removes"}
 
 
+def test_a_result_that_was_thrown_away_may_be_used() -> None:
+    old, new = "def f(a):\n    g(a)\n    a.h()\n", "def f(a):\n    return a + g(a)\n"
+    assert named(new + "    a.h()\n", old) == set()
+    assert named(new, old) == {"removes"}
+    assert named("def f(a):\n    return g(a) + 1\n", "def f(a):\n    g(a)\n    return g(a)\n") == {"removes"}
+
+
 @pytest.mark.parametrize("new", ["_, a.b = divmod(a.b, 2)", "a.b, a[0] = 1, 2", "a.b: int = a.b"])
 def test_an_effect_may_be_one_of_several_that_a_statement_has(new: str) -> None:
     old, new = "def f(a):\n    a.b = a.b % 2\n", f"def f(a):\n    {new}\n"

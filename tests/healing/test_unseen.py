@@ -612,6 +612,12 @@ def test_options_of_an_expected_call_and_arguments_by_place_are_tried() -> None:
     }
     assert {"Bag([1, 2]).top('a', limit=1)", "Bag([1, 2]).top('a', by=0)", "Bag([1, 2])"} <= sources
     assert {each for each in sources if "mark" in each} == {"Bag([1, 2]).top('a', mark=';')"}
+    text = "def tag(name, tags=[]):\n    tags.append(name)\n    return tags\n"
+    patch = Patch(
+        "patch1", Place("t.py", "function", "tag", 1, 3), {"t.py": text.replace("return tags", "return [name]")}
+    )
+    near = calls_near([Call("t.py", "tag", "tag('a')")], {"t.py": text}, [patch])
+    assert "tag('a', tags=['a'])" in {each.source for each in near}
 
 
 def test_marks_stand_before_texts_and_items_in_the_place_of_others() -> None:

@@ -640,3 +640,49 @@ def test_instead_in_a_sentence_of_another_case_puts_no_example_in_doubt() -> Non
 def test_a_class_may_have_a_name_of_the_standard_library(name: str) -> None:
     text = f"Write a class {name} with up() and value(). c = {name}(1); c.up(); c.value() == 2. {name}(3).value() == 3"
     assert len(read_spec(text, origin="argument").examples) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('def hello(name):\n    """Print a greeting.\n\n    >>> hello("A")\n    Hello A\n    """', ["hello(\"A\")\nassert capsys.readouterr().out.strip() == 'Hello A'"]),
+        ("Write hello(n) which prints the numbers from n to 1.\n\nhello(1) outputs 1", []),
+        ("hello(n) prints the numbers down to 1 and returns nothing.\n\nhello(1) outputs 1", []),
+        ("hello(n) prints a line and returns n.\n\nhello(1) gives 1", ["assert hello(1) == 1"]),
+        ("Write hello(n).\n\n# must return 2\nhello(1)\n# must return 0\nhello(5)", []),
+        ("Write hello(n).\n\nhello(1)\n# 2\nhello(5)\n# 0", ["assert hello(1) == 2", "assert hello(5) == 0"]),
+        ("Rewrite hello(n).\n\n>>> hello(1)\n1\n\nI get 1 but I want 2!", []),
+        ("`hello` misbehaves:\n\n```\n>>> hello(1)\n1\n```\n\nhello(1) should give 2 there.", []),
+        ("Write hello(n).\n\nhello(1) == 1\n\nThat is wrong, it should be 2.", []),
+        ("# hello(n)\n\n## 1.4 (current)\n`hello(7)` gives 2.\n\n## 1.3\n`hello(8)` gives 3.", ["assert hello(7) == 2"]),
+        ("Write hello(n).\n\nOld:\nhello(8) == 3\nNew:\nhello(7) == 2", ["assert hello(7) == 2"]),
+        ("Write hello(n).\n\nPitfall: hello(1) == 1", []),
+        ("Write hello(n).\n\nhello(1) == 1  # legacy", []),
+        ("hello(text) -> str\n\n>>> hello('x')\nabc", []),
+        ("Write hello(n).\n\nhello(1) raises ValueError: no", ["with pytest.raises(ValueError):\n    hello(1)"]),
+        ("Write hello(n).\n\nhello(1) raises a ValueError saying 'no'", ["with pytest.raises(ValueError):\n    hello(1)"]),
+    ],
+)  # fmt: skip
+def test_what_a_call_printed_once_gave_or_fails_with_is_no_value_of_it(text: str, wanted: list[str]) -> None:
+    assert codes(text, Signature("hello", "function", "def hello(n)")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("remark", "wanted"),
+    [
+        ("raises TooBig", "TooBig"),
+        ("throws a ValueError", "ValueError"),
+        ("ValueError: too big", "ValueError"),
+        ("RuntimeError!", "RuntimeError"),
+        ("error", None),
+        ("not allowed (too big)", None),
+    ],
+)
+def test_what_follows_a_step_that_fails_stands_on_its_failure_or_is_left_out(
+    remark: str, wanted: str | None
+) -> None:
+    text = f"A class Box with put(x) and n. It raises `TooBig` at two.\n\nb = Box()\nb.n  # 0\nb.put(1)  # {remark}\nb.n  # 0\n"
+    found = codes(text, Signature("Box", "class", "class Box"))
+    assert [code for code in found if "put" in code and "raises" not in code] == []
+    assert ("raises" in found[-1]) is (wanted is not None)
+    assert wanted is None or f"pytest.raises({wanted})" in found[-1]

@@ -295,3 +295,10 @@ def test_what_can_be_called_is_no_program(text: str) -> None:
 def test_the_likeliest_name_is_taken_where_it_stands_out(text: str, header: str | None) -> None:
     signature = found(text)
     assert (signature and signature.text) == header
+
+
+@pytest.mark.parametrize("title", ["Dedupe", "Requirements", "Tests:", "Overview", "Ruby:"])
+def test_a_title_above_calls_of_one_function_is_no_class(title: str) -> None:
+    wanted = found(f"# {title}\n\nRemoves duplicates.\n\ndedupe([1, 1]) == [1]")
+    assert wanted is not None
+    assert (wanted.name, wanted.kind) == ("dedupe", "function")

@@ -135,6 +135,16 @@ def test_a_method_is_known_by_its_class_and_follows_the_indentation_there() -> N
     assert spliced(without, code, "Stack.push") == without.replace("size = 0", f"size = 0\n\n{new}")
 
 
+def test_branches_keep_their_depth() -> None:
+    branches = (
+        "if x:\n  return 1\n elif x is None:\n  if x == 2: pass\n  elif x == 3:\n   return 3\n  return 4\n"
+        " else:\n  if x:\n   return 5\n  elif_x = 6\n  return elif_x\n"
+    )
+    result = spliced("class A:\n\tdef f(self): return 0\n", f"def f(x):\n {branches}", "f")
+    expected = re.sub(r"(?m)^ +", lambda found: "\t" * len(found[0]), f"def f(x):\n {branches}")
+    assert expected.rstrip() in result
+
+
 def test_strings_keep_what_is_in_them() -> None:
     result = spliced("class A:\n\tdef f(self):\n\t\tpass\n", CODE, "area")
     assert '\ttext = """\n  keep\n    this"""\n\treturn text' in result
