@@ -221,6 +221,8 @@ class Comparison(Project):
             self._absent += absent
             suite = self._opened(replace(suite, tree=with_absent_names(suite.tree)))
             suite, collected, faulty = self._collect(suite)
+        if collected is None and faulty.ended in ("over", "late"):
+            raise UsageError("The tests were not found in time; give more by --seconds.")
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
                 lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]
@@ -232,8 +234,8 @@ class Comparison(Project):
             return suite, faulty
         run = run_whole(suite, collected.tests, SuiteJob(self._left(), record=True, most=most), cold=self._cold)
         if missing := {*run.planned} - {*run.tests}:
-            said = f"{len(missing)} of {len(collected.tests)} tests did not end in time"
-            raise UsageError(f"{said}; give more by --seconds.")
+            count = f"{len(missing)} of {len(collected.tests)} tests"
+            raise UsageError(f"{count} did not end in time; give more by --seconds.")
         return suite, run.after(faulty)
 
     def _without_flaky(

@@ -254,3 +254,24 @@ def test_code_in_one_process_that_looks_at_frames_is_noted(code: str, verifier: 
     assert noted
     assert (alone.kind == "passed") == ("2 * n" in code)
     assert "_getframe" not in " ".join(alone.notes)
+
+
+@pytest.mark.parametrize(
+    ("condition", "noted"),
+    [
+        ('os.getcwd().startswith("/b")', True),
+        ('any("test" in each for each in sys.argv) or n', True),
+        ("len(sys.argv) > 1", False),
+        ('str(n) == "2"', False),
+    ],
+)
+def test_code_that_does_otherwise_by_where_it_runs_is_noted(
+    condition: str, noted: bool, verifier: Verifier
+) -> None:
+    code = (
+        f"import os, sys\ndef double(n):\n    return n * 2 if {condition} else n + n\n"
+        'def main():\n    return 1 if sys.argv[1] == "-v" else 0\n'
+        'if __name__ == "__main__":\n    print(sys.argv[1] == "-v")\n'
+    )
+    tests = "from user_code import double\n\ndef test_a():\n    assert double(200) == 400\n"
+    assert ("of the code asks for" in " ".join(passed(verifier, code, tests).notes)) is noted
