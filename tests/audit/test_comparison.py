@@ -749,3 +749,12 @@ def test_what_a_new_test_leaves_behind_hides_no_change_from_an_old_one(project: 
     report = compared(project, sandbox)
     assert report.passed, sentences(report)
     assert not any(each.noticed_before for each in report.mutation.survivors)
+
+
+@pytest.mark.thorough
+def test_a_base_whose_tests_take_too_long_to_be_found_asks_for_more_time(project: Path, sandbox: Sandbox) -> None:
+    write(project, {"tests/test_slow.py": "import time\n\ntime.sleep(60)\n\n\ndef test_slow():\n    pass\n"})
+    commit(project)
+    write(project, {"tests/test_slow.py": [("time.sleep(60)", "")]})
+    with pytest.raises(UsageError, match="not found in time; give more by --seconds"):
+        Comparison(project, [], sandbox, 12.0).report_since("main")
