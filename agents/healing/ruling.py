@@ -16,7 +16,7 @@ MOST_FAILING = 0.25
 
 _OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types", "hard-coded"])
 """Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where calls show what is
-mended, and it does in each as the leader does, it is a voice for it."""
+mended, and it does in each as the leader does, it is a voice for it; a hard-coded one beside two others alone."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
@@ -45,7 +45,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     leader = alike[0]
     tried = evidence.tried(alike)
     suspected = [trial for trial in plausible if trial.suspicions]
-    rewritten = [trial for trial in suspected if all(each.name in _OF_A_REWRITE for each in trial.suspicions)]
+    seconding = _OF_A_REWRITE if voices(alike) >= AGREEING else _OF_A_REWRITE - {"hard-coded"}
+    rewritten = [trial for trial in suspected if all(each.name in seconding for each in trial.suspicions)]
     following = evidence.following(leader, rewritten) if tried else []
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
