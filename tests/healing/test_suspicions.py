@@ -262,7 +262,7 @@ def test_how_a_value_is_written_or_a_file_is_opened_is_no_answer(code: str, foun
         ([trial(1, "a"), trial(2, "b", suspicious=True)], True, HELD_OUT, "verified", "patch1"),
         ([*THREE[:2], trial(3, "a", suspicious=True)], True, ALIKE, "verified", "patch1"),
         ([*THREE[:2], trial(3, "b", suspicious=True)], True, ALIKE, "consensus", "patch1"),
-        ([THREE[0], *(trial(n, "a", suspicious=True) for n in (2, 3))], True, ALIKE, "contested", "patch1"),
+        ([THREE[0], *(trial(n, "a", suspicious=True, reason="hard-coded") for n in (2, 3))], True, ALIKE, "contested", "patch1"),
         ([THREE[0], trial(2, "a", suspicious=True)], True, Evidence(), "contested", "patch1"),
         ([*THREE[:2], trial(3, "a", suspicious=True, reason="reaches")], True, ALIKE, "consensus", "patch1"),
         ([trial(1, "a", suspicious=True), trial(2, "a", suspicious=True)], False, ALIKE, "contested", "patch1"),
