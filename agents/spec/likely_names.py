@@ -143,7 +143,7 @@ def _functions(prose: str) -> tuple[Mapping[str, int], Set[str]]:
     """Return the points of the functions in `prose`, whose calls have `x` for each name, and those introduced."""
     points = _points(FUNCTIONS, prose)
     headers = {match["n"] for match in _HEADER.finditer(prose)}
-    known = {name for name in BUILTINS if points[name] < 2 * _ENOUGH} | _FORMS
+    known = {name for name in BUILTINS if points[name] < 2 * _ENOUGH} | (_FORMS - headers)
     introduced = _points(_INTRODUCED, prose).keys() - known
     known |= {name for name in KNOWN if name not in headers and name not in introduced}
     among = (introduced or points.keys()) - known

@@ -302,3 +302,10 @@ def test_a_title_above_calls_of_one_function_is_no_class(title: str) -> None:
     wanted = found(f"# {title}\n\nRemoves duplicates.\n\ndedupe([1, 1]) == [1]")
     assert wanted is not None
     assert (wanted.name, wanted.kind) == ("dedupe", "function")
+
+
+def test_a_way_of_writing_names_may_be_the_name_of_a_function() -> None:
+    wanted = found("title_case(s: str) -> str capitalizes words.")
+    assert wanted is not None
+    assert wanted.name == "title_case"
+    assert found("Turn snake_case into kebab_case.") is None
