@@ -14,9 +14,9 @@ LEAST_TRIED = 3
 MOST_FAILING = 0.25
 """Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
 
-_OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types", "hard-coded"])
+_OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types"])
 """Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where calls show what is
-mended, and it does in each as the leader does, it is a voice for it; a hard-coded one beside two others alone."""
+mended, and it does in each as the leader does, it is a voice for it."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
@@ -45,8 +45,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     leader = alike[0]
     tried = evidence.tried(alike)
     suspected = [trial for trial in plausible if trial.suspicions]
-    seconding = _OF_A_REWRITE if voices(alike) >= AGREEING else _OF_A_REWRITE - {"hard-coded"}
-    rewritten = [trial for trial in suspected if all(each.name in seconding for each in trial.suspicions)]
+    rewritten = [trial for trial in suspected if all(each.name in _OF_A_REWRITE for each in trial.suspicions)]
     following = evidence.following(leader, rewritten) if tried else []
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
