@@ -15,8 +15,8 @@ from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .asked import FENCE
-from .doctests import Before, tells_failure
-from .doubt import is_mistaken
+from .doctests import Before
+from .doubt import FAILURE, is_mistaken
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
 from .shell import named, run_of
 from .signature import parameters
@@ -58,7 +58,7 @@ def set_up(
         below = start + len(block)
         shown = _with_output(block, lines[below : below + _LONGEST])
         as_code = [_as_code(line, tells, signature) for line in shown]
-        failing = (n for n, line in enumerate(as_code) if tells_failure(line))
+        failing = (n for n, line in enumerate(as_code) if FAILURE.search(line))
         as_code = as_code[: next(failing, None)]
         ends = range(len(as_code), max(0, len(as_code) - _LONGEST), -1)  # prose may follow
         parsed = (statements(textwrap.dedent("\n".join(as_code[:end]))) for end in ends)

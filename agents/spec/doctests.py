@@ -12,6 +12,7 @@ from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function, is_definition
 from ..syntax.literals import expression, value
 from ..syntax.source import indented, names_bound, names_used, parse, source_of
+from .doubt import FAILURE
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
 _MOST_SETUP = 100
@@ -21,15 +22,6 @@ _SHORT_REPR = re.compile(r"(?![A-Za-z]+\Z)[^\s#(-]\S*")
 """What `repr` shows: of any object, and of one that shows itself in a word, as `3/4`."""
 _FAILED = re.compile(r"[A-Z]\w*: .+")
 _RAISED = re.compile(r"^(?:\w+\.)*(?P<name>[A-Z]\w*)(?::|\s*$)")
-
-
-_FAILURE = re.compile(
-    r"(?:#|//)\s*+(?:[^\w\n]{0,5}(?i:(?:this |now |it )?(?:an? )?"
-    r"(?:errors?|fails?|not allowed|forbidden|refused|rejected|illegal|invalid|blows up|crashes)\b)"
-    r"|[^\n]{0,80}?\b(?i:raises?|throws?|raised|thrown)\b[ :]{0,2}(?:an? )?`?(?:[A-Z]|error|exception)"
-    r"|[^\n]{0,80}?\b[A-Z]\w*(?:Error|Exception)\b)"
-)
-"""A remark that a step fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +71,14 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
     return Shown("\n".join(code), "\n".join(result).strip(), text, start), index
 
 
-def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple[str, str, int]]:
+def checks(
+    session: Sequence[Shown], optional: bool, prints: bool, *, exact: bool = False
+) -> list[tuple[str, str, int]]:
     """Return a session's checks as (code, source text, line), each with the statements before it that it needs.
 
     `optional` says that the entry point may return None, so that a call with nothing printed states that; `prints`
-    that what is shown below a call was printed by it.
+    that what is shown below a call was printed by it; `exact` that it was shown, and not
+    written by hand as in a spec.
     """
     found: list[tuple[str, str, int]] = []
     before = Before()
@@ -96,7 +91,7 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
         if not body or "doctest:" in item.code:
             continue
         texts.update({node: source_of(item.code.split("\n"), node) for node in body})
-        check = _check(body[-1], texts[body[-1]], item.result, optional, prints)
+        check = _check(body[-1], texts[body[-1]], item.result, optional, prints, exact)
         before.add(body[:-1])
         if check:
             try:
@@ -106,7 +101,7 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
             if setup and "capsys" in check:
                 setup.append("capsys.readouterr()")
             found.append(("\n".join([*setup, check]), item.text, item.line))
-        if not check and (_FAILED.fullmatch(item.result) or tells_failure(item.code)):
+        if not check and not exact and (_FAILED.fullmatch(item.result) or FAILURE.search(item.code)):
             return found
         last = body[-1:]
         if _is_raised(item.result):
@@ -116,11 +111,6 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool) -> list[tuple
     return found
 
 
-def tells_failure(line: str) -> bool:
-    """Return True for a line of code with a remark that what stands before it fails."""
-    return _FAILURE.search(line) is not None
-
-
 def _is_raised(result: str) -> bool:
     """Return True for what is shown of an exception, its last line alone as well."""
     return (
@@ -128,7 +118,7 @@ def _is_raised(result: str) -> bool:
     )
 
 
-def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool) -> str | None:
+def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool, exact: bool) -> str | None:
     """The assertion that a statement and its printed result make; None where they make none that is certain."""
     if isinstance(node, ast.Assert) and not result:
         return code
@@ -149,7 +139,7 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool)
     if stated is None or (expected := expression(stated)) is None:
         fixed = "\n" not in result and "..." not in result and not re.search(r"\b0x", result)
         own = (last_name(node.value) or "")[:1].isupper() if isinstance(node.value, ast.Call) else True
-        shown = _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
+        shown = exact or _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
         return f"assert repr({code}) == {result!r}" if fixed and shown else None
     plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
     operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
@@ -233,7 +223,7 @@ def _checks(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Clas
     """The checks of the doctests in a docstring, in order; each repeats the statements that it needs."""
     found: list[str] = []
     for session in shown((ast.get_docstring(node) or "").split("\n")):
-        stated = checks(session, optional=False, prints=False)
+        stated = checks(session, optional=False, prints=False, exact=True)
         read = {line for _, _, line in stated}
         for item in session:
             if item.result and item.line not in read:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import Signature
 from ..syntax.literals import expression
@@ -46,6 +46,13 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
+FAILURE = re.compile(
+    r"(?:#|//)\s*+(?:[^\w\n]{0,5}(?i:(?:this |now |it )?(?:an? )?"
+    r"(?:errors?|fails?|not allowed|forbidden|refused|rejected|illegal|invalid|blows up|crashes)\b)"
+    r"|[^\n]{0,80}?\b(?i:raises?|throws?|raised|thrown)\b[ :]{0,2}(?:an? )?`?(?:[A-Z]|error|exception)"
+    r"|[^\n]{0,80}?\b[A-Z]\w*(?:Error|Exception)\b)"
+)
+"""A remark that the step before it fails."""
 _INTRODUCES = re.compile(
     r"(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
     r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|(?:with|for|and) \w+=\S+)[,:]?"
@@ -151,7 +158,7 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
     """Return for each line True if the heading above it says that what follows is wrong, or the line below an
     example what is right."""
     found, doubtful = [], False
-    corrected = _corrected(lines)
+    corrected = {*_corrected(lines), *_of_older_versions(lines)}
     for number, line in enumerate(lines):
         below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
         told = _EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None
@@ -163,27 +170,27 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
     return found
 
 
-def _corrected(lines: Sequence[str]) -> set[int]:
-    """Return the lines of older versions, and those of examples of which prose below them says that they are
-    wrong."""
-    found: set[int] = set()
-    versions = {number: match for number, line in enumerate(lines) if (match := _VERSION.match(line))}
-    latest = max(map(_numbers, versions.values()), default=())
-    old = False
-    for number, line in enumerate(lines):
-        if line.startswith("#"):
-            old = number in versions and _numbers(versions[number]) < latest
-        if old:
-            found.add(number)
-        if not _CORRECTS.match(line):
-            continue
+def _corrected(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines of examples of which the prose below them says that they are wrong."""
+    for number in (number for number, line in enumerate(lines) if _CORRECTS.match(line)):
         above = number - 1
         while above >= 0 and number - above <= _FARTHEST and not lines[above].strip(" `~"):
             above -= 1
         while above >= 0 and lines[above].strip(" `~"):
-            found.add(above)
+            yield above
             above -= 1
-    return found
+
+
+def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the lines below headings of versions that are not the latest."""
+    versions = {number: _numbers(match) for number, line in enumerate(lines) if (match := _VERSION.match(line))}
+    latest = max(versions.values(), default=())
+    old = False
+    for number, line in enumerate(lines):
+        if line.startswith("#"):
+            old = versions.get(number, latest) < latest
+        if old:
+            yield number
 
 
 def _numbers(version: re.Match[str]) -> tuple[int, ...]:

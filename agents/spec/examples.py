@@ -72,13 +72,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     lines = _readable(text)
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
-    prints = (
-        signature is not None
-        and signature.kind == "function"
-        and (
-            signature.text.endswith("-> None") or (_PRINTS.search(text) is not None and not _RETURNS.search(text))
-        )
-    )
+    prints = signature is not None and _prints(text, signature)
     found: list[tuple[str, str, int]] = [
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
@@ -101,8 +95,9 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     plain = [item for item in every if as_code or "\\\\" not in item.code]
     plain = [item._replace(code=stated_plainly(item.code, signature)) for item in plain]
     certain = [item for item in plain if _is_certain(item.code, signature, text, importable)]
-    if prints:  # what stands beside a call was printed by it
-        certain = [item for item in certain if not _states_value(item.code, signature)]
+    if signature and prints:  # what stands beside a call was printed by it
+        results = [(item, _result(statements(item.code)[-1], signature)) for item in certain]
+        certain = [item for item, stated in results if stated is None or _kind(stated) == "None"]
     return tuple(
         Example(item.code, item.source) for item in _agreeing(sorted(certain, key=lambda item: item.line))
     )
@@ -245,20 +240,25 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
     wanted = parameters(signature)
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
-    match nodes[0]:
-        case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[stated])):
-            if name == signature.name and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2], ()):
-                return True
+    stated = _result(nodes[0], signature)
+    if stated is not None and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2], ()):
+        return True
     given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
     return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)
 
 
-def _states_value(code: str, signature: Signature | None) -> bool:
-    """Return True for an assertion that a call of the function returns a value other than None."""
-    match statements(code)[-1]:
+def _prints(text: str, signature: Signature) -> bool:
+    """Return True for a function that prints, and returns nothing."""
+    said = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
+    return signature.kind == "function" and (said or signature.text.endswith("-> None"))
+
+
+def _result(node: ast.AST, signature: Signature) -> ast.expr | None:
+    """Return the result of a call of the function that an assertion states; None for any other statement."""
+    match node:
         case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[stated])):
-            return signature is not None and name == signature.name and _kind(stated) != "None"
-    return False
+            return stated if name == signature.name else None
+    return None
 
 
 def _agreeing(found: Sequence[_Found]) -> list[_Found]:

@@ -94,6 +94,11 @@ TypeError: can only concatenate str (not "int") to str
 4
 """
 '''
+WEIGHT = (
+    "class Weight:\n    def __init__(self, n):\n        self.n = n\n    def __repr__(self):\n"
+    "        return f'{self.n} kg'\ndef load(n):\n    return Weight(n)\n"
+)
+WEIGHT_TESTS = '"""\n>>> from user_code import load\n>>> load(3)\n3 kg\n"""\n'
 DOCTEST_FUNCTION = '''from user_code import add
 def test_add():
     """
@@ -523,6 +528,8 @@ CASES = {
     "doctests of wrong code": (ADD.replace("a + b", "b + a if a == b else a - b"), DOCTESTS, "failed"),
     "a doctest as a test": (ADD, DOCTEST_FUNCTION, "passed"),
     "a doctest of wrong code": (ADD.replace("a + b", "a * b"), DOCTEST_FUNCTION, "failed"),
+    "a doctest of what shows itself in words": (WEIGHT, WEIGHT_TESTS, "passed"),
+    "a doctest of other words": (WEIGHT.replace("kg", "lb"), WEIGHT_TESTS, "failed"),
     "a doctest that says nothing": (ADD, '"""\n>>> add\n<function add at ...>\n"""\n', "refused"),
     "a stream of the test": (ADD, HELD, "passed"),
     "another output": (ADD.replace("'got'", "'gut'"), HELD, "failed"),
