@@ -253,7 +253,7 @@ class Comparison(Project):
         passed = {name: passed[name] for name in passed if name not in doubted}
         if passed:
             self._notes.append(f"Flaky, and taken as passed: {listed([*passed])}")
-        return four.with_contract(passed).failing(doubted)
+        return four.with_contract(passed).failing(doubted).with_caught_failures()
 
     def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
         """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -65,6 +65,22 @@ class TwoByTwo:
         failed = {each: replace(self.contract.tests[each], outcome="failed", text=why) for each in names}
         now = {**self.now.tests, **{each: failed[each] for each in names if each in self.now.tests}}
         return replace(self.with_contract(failed), now=replace(self.now, tests=now))
+
+    def with_caught_failures(self) -> TwoByTwo:
+        """Return the same where a test has failed of which an assertion fails in a call by the new code, and none
+        does so with the old."""
+        sound = [name for name in self._passing() if not self.base.tests[name].failed_in_callback]
+        why = "an assertion of it fails in a call by the code, which catches the error"
+
+        def caught(run: SuiteRun, names: Iterable[str]) -> dict[str, TestRun]:
+            tests = ((name, run.tests[name]) for name in names if run.outcome(name) == "passed")
+            return {
+                name: replace(test, outcome="failed", text=why) for name, test in tests if test.failed_in_callback
+            }
+
+        now = caught(self.now, map(self._counterpart, sound))
+        failed = self.with_contract(caught(self.contract, (self._same(self.contract, name) for name in sound)))
+        return replace(failed, now=replace(self.now, tests={**self.now.tests, **now}))
 
     def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
         """Return the same where old tests ended otherwise on the new code."""

@@ -26,7 +26,8 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = ("suite_start", "suite_server", "suite_session", "function_changes", "reached", "replaced", "absent_names")
+_OF_SUITES = ("suite_start", "suite_server", "suite_session", "function_changes", "absent_names")
+_OWN = (*_OF_SUITES, "reached", "replaced", "swallowed")
 _LENT = ("kernel", "processes")
 _OF_ERRORS = ("report", "calls", "answers")
 _MOST_LINE = 48 << 20
@@ -95,6 +96,7 @@ class TestRun:
     of tests raised the error; `called` are the functions that it called, as `path::line`; `lacks` is a module that
     could not be found.
 
+    `failed_in_callback`: an assertion of the tests failed in a call that the code made, which may catch the error.
     `crossed` answers went to the test, the last of the functions `crossings`, to `questions` (digests of the
     arguments); `given` is the text of the other answer that it got. `cpu` are seconds of processor
     time, `setup` those until its fixtures were made."""
@@ -106,6 +108,7 @@ class TestRun:
     setup: float = 0.0
     asserted: bool = False
     by_test: bool = False
+    failed_in_callback: bool = False
     called: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
@@ -236,7 +239,7 @@ class _Server:
             "test_files": [path for path in suite.tree.files if never_changes(path)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()
+        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN + _OF_ERRORS}
         files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())

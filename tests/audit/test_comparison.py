@@ -699,6 +699,53 @@ def test_code_that_is_wrong_at_times_is_no_flaky_test(project: Path, sandbox: Sa
     assert "it fails at times on the code of now, and never on that of the base" in found.why
 
 
+CAUGHT = """
+
+def each(texts, call):
+    for text in texts:
+        try:
+            call(Version(*parse(text)))
+        except BaseException:
+            pass
+"""
+CALLBACKS = """
+
+def test_assert():
+    def check(version):
+        assert str(version) == "1.2.3"
+
+    each(["1.2.3"], check)
+
+
+def test_fail():
+    each(["1.2.3"], lambda version: str(version) == "1.2.3" or pytest.fail("another"))
+
+
+def test_unittest():
+    each(["1.2.3"], lambda version: unittest.TestCase().assertEqual(str(version), "1.2.3"))
+"""
+
+
+def test_an_assertion_that_fails_in_a_callback_counts_though_the_code_catches_it(
+    project: Path, sandbox: Sandbox
+) -> None:
+    tests = TESTS.replace("import pytest\n", "import unittest\n\nimport pytest\n").replace(
+        "parse\n", "each, parse\n", 1
+    )
+    write(project, {"versions.py": CODE + CAUGHT, "tests/test_versions.py": tests + CALLBACKS})
+    commit(project)
+    write(project, {"versions.py": [("{self.patch}", "{self.patch % 3}")]})
+    broken = {
+        each.id.rpartition("_")[2]: each.why
+        for each in compared(project, sandbox).changes
+        if each.status == "broken"
+    }
+    caught = "it fails now: an assertion of it fails in a call by the code, which catches the error"
+    assert {name: broken.get(name) for name in ("assert", "fail", "unittest")} == dict.fromkeys(
+        ("assert", "fail", "unittest"), caught
+    )
+
+
 @pytest.mark.thorough
 def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: Path, sandbox: Sandbox) -> None:
     code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"

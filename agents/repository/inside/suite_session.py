@@ -19,6 +19,7 @@ from .function_changes import Functions, Unchangeable
 from .reached import reached_by
 from .replaced import looking, replaced
 from .report import Report
+from .swallowed import on_failure_in_callback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class SuiteSession:
         sys.argv = ["pytest", *arguments]
         if self.serve is not None:
             self._take = self._collecting.enter_context(reached_by(self._place))
+        on_failure_in_callback(self._place, self._task["test_files"], self._note_failed_in_callback)
         code = int(pytest.main(arguments, plugins=plugins))
         if self._job["asked"]:
             answers = CallAnswers(self._place)
@@ -211,6 +213,9 @@ class SuiteSession:
 
     def _note_replaced(self) -> None:
         self._test["replaced"] = replaced(self._place, self._task["test_files"])
+
+    def _note_failed_in_callback(self) -> None:
+        self._test["failed_in_callback"] = True
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""
