@@ -24,7 +24,9 @@ def is_asked(text: str, place: int) -> bool:
 
 
 def uncommented(text: str) -> str:
-    """Return `text` without the marks of a comment that all of its lines, three or more, begin with."""
+    """Return `text` without the marks of a comment that all of its lines, three or more, begin with, and without
+    `//` before a line."""
+    text = re.sub(r"^//+ ", "", text, flags=re.MULTILINE)
     lines = text.split("\n")
     marked = [line.startswith("#") for line in lines if line.strip()]
     if not marked[2:] or not all(marked):

@@ -26,11 +26,19 @@ CONTRAST = re.compile(
     re.IGNORECASE,
 )
 """After it another value that it is not, which puts nothing in doubt: `f(1) is 2, not 3`."""
+REMARK = re.compile(
+    rf"{STATED}`?(?:\s+with\s+(?:the\s+|a\s+)?(?:message|text)|\s+saying|:)?\s*+(?:'[^'\n]*+'|\"[^\"\n]*+\")"
+    rf"|{STATED}`?\s*+\((?:\w+\s+)?not\s+(?:found|present|an?|included|counted|part|divisible|enough|empty)\b[^()\n]*+\)"
+    rf"|{STATED}`?:\s+(?:not an?|cannot|can't)\s[\w\s]{{1,40}}\Z",
+    re.IGNORECASE,
+)
+"""What may follow a value and puts nothing in doubt: the message of an exception, `-1 (not found)`."""
 _SO = re.compile(
     r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
 )
+_CASE_OF = re.compile(r"\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])", re.IGNORECASE)
 _MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|misbehav\w+|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
+    r"\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
@@ -40,7 +48,8 @@ TAKEN_BACK = re.compile(
     r"\b(?:expected|should|wants?|wanted|tomorrow|where|while)\b[ :]{0,3}"
     r"(?:(?:be|is|was|return|give|to be)\b[ :]{0,2})?"
     r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
-    r"|\b(?:approx\w*|roughly|maybe|perhaps|any order|or so|todo|fixme|for now|at the moment"
+    r"|\b(?:approx\w*|roughly|maybe|perhaps|usually|mostly|sometimes|in most"
+    r"|any order|or so|todo|fixme|for now|at the moment"
     r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
     r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
     re.IGNORECASE,
@@ -64,7 +73,7 @@ _OTHER_CASE = re.compile(
     r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*", re.IGNORECASE | re.DOTALL
 )
 _LABEL = re.compile(
-    r".*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|nope?|v\d+"
+    r".*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|no(?:pe)?|v\d+"
     r"|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
     re.IGNORECASE | re.DOTALL,
 )
@@ -115,7 +124,7 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
     wanted = parameters(signature) if signature else None
     found: set[str] = set()
     for sentence in sentences(prose):
-        part, told = _doubtful_part(sentence), _told_of(sentence, wanted)
+        part, told = _doubtful_part(sentence, wanted), _told_of(sentence, wanted)
         before, mark, _ = _FIRST_MARK.split(sentence, maxsplit=1) if _FIRST_MARK.search(sentence) else ("", "", "")
         if mark in calls and not _is_introduced(before):
             part = sentence
@@ -208,9 +217,14 @@ def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
     return False
 
 
-def _doubtful_part(sentence: str) -> str:
-    """Return the part of a sentence of which no example is taken: one after `so` fulfils what is said before."""
+def _doubtful_part(sentence: str, wanted: ast.arguments | None) -> str:
+    """Return the part of a sentence of which no example is taken: one after `so` fulfils what is said before, and
+    one after `If code is None the price stays:` the condition of its own argument."""
     last = max((match.start() for match in _DOUBT.finditer(sentence)), default=None)
     if last is None:
         return ""
-    return sentence[: next((match.end() for match in _SO.finditer(sentence) if match.start() > last), None)]
+    ends = [match.end() for match in _SO.finditer(sentence) if match.start() > last]
+    case = _CASE_OF.match(sentence)
+    if case and wanted and case["name"] in {each.arg for each in wanted.args} and case.end() > last:
+        ends.append(case.end())
+    return sentence[: min(ends, default=None)]

@@ -36,6 +36,8 @@ _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MU
 """`f(0) raises.`, in a spec that names one exception."""
 _SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
 """`cache.put(1, 1);  // evicts 2`, as in other languages."""
+_TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b")
+"""What may follow `//` that divides by nothing, though Python would read it so: `// returns -1 (not found)`."""
 _PRINTS = re.compile(
     r"(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b|\breturns? nothing\b",
     re.IGNORECASE,
@@ -51,6 +53,10 @@ _WRAPPED = 50
 """Characters of a line of prose that may go on in the next one."""
 _BEGINS = re.compile(r"\s*(?:[-*+•|>#@]|\d+[.)]\s|```|~~~|(?:assert|def|class|import|from|with|return)\b)")
 """A line that goes on with none."""
+_STATED_ABOVE = re.compile(
+    r"\s*#\s*(?:(?:must|should|shall|will)\s+(?:return|be|give|equal)|returns|gives|->|=>)\s+(?P<stated>.+)"
+)
+"""`# must return 2`, above the call that does so."""
 _LONGEST = 30
 """Lines of an example."""
 
@@ -165,7 +171,7 @@ def _prompt(match: re.Match[str]) -> str:
 
 def _comment(match: re.Match[str]) -> str:
     """Return a step and what is said beside it with Python's mark of a comment."""
-    divides = statements(match[0].strip()) and match["said"][0] not in "'\""
+    divides = statements(match[0].strip()) and not _TELLS.match(match["said"])
     is_step = statements(match["step"].strip()) and not divides
     return f"{match['step']}  # {match['said']}" if is_step else match[0]
 
@@ -180,7 +186,10 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
             break
         whole += "\n" + following
     below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
-    if below.startswith(("# ", "== ")) and whole.endswith(")") and not _told_above(lines, index):
+    above = _STATED_ABOVE.match(lines[index - 1]) if index else None
+    if whole.endswith(")") and _told_above(lines, index):
+        whole += f" -> {above['stated']}" if above else ""
+    elif below.startswith(("# ", "== ")) and whole.endswith(")"):
         whole += f" {below}"
     elif whole == line and whole.endswith(")") and value(below) and expression(whole):
         whole += f" -> {below}"

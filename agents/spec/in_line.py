@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
-from .doubt import CONTRAST, HELD, STATED, TAKEN_BACK, in_doubt, is_mistaken
+from .doubt import CONTRAST, HELD, REMARK, STATED, TAKEN_BACK, in_doubt, is_mistaken
 from .signature import closing
 
 _ARROW = re.compile(
@@ -24,7 +24,7 @@ _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
 _FOLLOWS = re.compile(r"\.\w+\(?|[(\[]")
 _BESIDE = re.compile(
-    r"(?P<sign>\s)\s*(?=(?:True|False|None|\[.*\]|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?)(?:[,;.]|\s+and\b|\s*$))"
+    r"(?P<sign>\s)\s*(?=[A-Z]\w*(?:Error|Exception)(?:[,;.:]|\s*$)|(?:True|False|None|\[.*\]|'[^']*'|\"[^\"]*\"|-?\d+(?:\.\d+)?)(?:[,;.]|\s+and\b|\s*$))"
 )
 """`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
@@ -32,7 +32,7 @@ _DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bsho
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(
-    r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\()"
+    r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\(|(?:--?|[–—])\s)"
 )
 _COMMON = BUILTINS | MAKERS
 """Functions that no spec asks for."""
@@ -46,6 +46,8 @@ _RAISES_FOR = re.compile(
     r"[,:]?|:))\s+`?(?=\w++\()",
     re.IGNORECASE,
 )
+_RANGE = re.compile(r"`?\d++(?>(?:-\d++)+)(?!\.\d|[\w(])")
+"""`3-5`, `2024-11-16`: to Python these are differences."""
 _OR = re.compile(r"`?(?:,|,?\s(?:or|and))\s`?")
 _UNQUOTED = re.compile(
     r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"
@@ -76,7 +78,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     for mark, (call, assertion) in zip(marks, made, strict=True):
         before, _, after = prose.partition(call)
         prose = before + mark + (after.replace(assertion.stated, STATED, 1) if assertion else after)
-    prose = CONTRAST.sub(STATED, prose)
+    prose = REMARK.sub(STATED, CONTRAST.sub(STATED, prose))
     if is_mistaken(prose, HELD):
         return []
     doubtful = in_doubt(
@@ -254,6 +256,8 @@ def asserted(call: str, stated: str) -> str:
 def leading_value(rest: str) -> str | None:
     """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
     first = rest.strip().rstrip("; ")
+    if _RANGE.match(first):
+        return None
     if value(first) and not TAKEN_BACK.search("".join(first.partition("#")[1:])):
         return first
     for end in reversed(_breaks(first)):
@@ -292,7 +296,7 @@ def _ends(tail: str) -> bool:
         return False
     return (
         re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)[`.,;\s]*|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)(?:[`.,;\s]*|[`).,;]++\s[^=<>]*+)|`?(?:--?|[–—])\s++(?!or\b)[a-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
             tail,
         )
         is not None

@@ -86,7 +86,9 @@ def names(text: str, name: str, *, called: bool) -> bool:
     """
     word = re.escape(name)
     if name[:1].isupper():
-        return re.search(rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b", text) is not None
+        before = rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b"
+        after = rf"\b{word}\s+(?:exception\b|is\s+an?\s+(?:[a-z]+\s+)?(?:subclass|exception)\b)"
+        return re.search(f"{before}|{after}", text) is not None
     introduced = rf"\bdef\s+{word}\((?!self)|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
     return called and re.search(introduced, text) is not None
 

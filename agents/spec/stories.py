@@ -39,8 +39,11 @@ _MOST_STEPS = 30
 _LONGEST = 1_000
 """Characters of a story."""
 _WHEN = re.compile(
-    r"\s*(?:When|And)\s+(?:I\s+|you\s+|we\s+)?(?:calls?\s+)?`?(?P<call>[a-z_]\w*\(.*\))`?\s*", re.IGNORECASE
+    r"\s*(?:When|And)\s+(?:I\s+|you\s+|we\s+)?(?:calls?\s+)?"
+    r"`?(?:(?P<call>[a-z_]\w*\(.*\))`?\s*|(?P<name>[a-z_]\w*+)`?\s+is\s+called\s+with\s+(?P<given>\S.*))",
+    re.IGNORECASE,
 )
+_AND = re.compile(r"(?<!\s)\s++and\s+(?=[<\w'\"\[({-])")
 _THEN = re.compile(
     r"\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|(?:should|shall)\s+be)"
     r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*)",
@@ -139,7 +142,8 @@ def scenarios(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     for index, (when, then) in enumerate(pairwise(lines)):
         call, result = _WHEN.fullmatch(when), _THEN.fullmatch(then)
         if call and result:
-            said = f"{call['call']} -> {result['stated']}"
+            made = call["call"] or f"{call['name']}({_AND.sub(', ', call['given'])})"
+            said = f"{made} -> {result['stated']}"
             for row in _rows(lines[index + 2 :]) if re.search(r"<\w+>", said) else [dict[str, str]()]:
                 yield index, re.sub(r"<(\w+)>", lambda cell, row=row: row.get(cell[1].lower(), cell[0]), said)  # type: ignore[misc]
 
