@@ -35,6 +35,8 @@ class Used:
     texts: tuple[str, ...]
     answered: tuple[str, ...]
     """The texts but for those in calls that are to raise."""
+    stated: tuple[tuple[tuple[object, ...], object], ...] = ()
+    """What each call that is compared with a literal passes on, and that literal."""
     about: str = ""
     repeated: bool = False
     """All that it checks is said by an example that stands before its clause."""
@@ -54,6 +56,9 @@ class Used:
             case "test":
                 shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
                 return need.value == self.about and shown
+            case _ if need.giving:
+                wanted, has = ast.literal_eval(need.giving), BY_NAME[need.value].has
+                return any(result == wanted and any(map(has, values)) for values, result in self.stated)
             case "input":
                 return any(map(BY_NAME[need.value].has, self.values))
             case "value":
@@ -87,7 +92,24 @@ def used_by(test: Test) -> Used:
     said = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     texts = tuple(str(node.value) for node in said)
     answered = tuple(str(node.value) for node in said if id(node) not in refused)
-    return Used(frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, answered, test.about)
+    stated = tuple(_stated_in(test)) if source else ()
+    return Used(
+        frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, answered, stated, test.about
+    )
+
+
+def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
+    """Yield for each check of `test` the values in its call, and the literal that it expects."""
+    for check in checks_in(test.source, test.preamble):
+        value = {"true": (True,), "false": (False,)}.get(check.sign) or literal_value(check.value)
+        if value and check.sign != "!=":
+            calls = [
+                node for each in statements(check.call) for node in ast.walk(each) if isinstance(node, ast.Call)
+            ]
+            yield (
+                tuple(each for call in calls for node in argument_nodes(call) for each in _values(node)),
+                value[0],
+            )
 
 
 def _values(node: ast.expr) -> Iterator[object]:
@@ -175,7 +197,7 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
         return f"{call or f'{entry}(...)'} raises {need.raising or need.value}"
     if need.kind == "text":
         return f"{entry}(...) == {need.value}"
-    return f"{call or f'{entry}(...)'} == ..."
+    return f"{call or f'{entry}(...)'} == {need.giving or '...'}"
 
 
 def _made(need: Need, test: Test) -> str | None:
@@ -197,7 +219,8 @@ def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clau
     left_open = [used_by(Test("", code, "spec")) for code in unspecified]
 
     def asks(need: Need) -> bool:
-        return need.kind not in ("input", "value") or not any(used.meets(need) for used in left_open)
+        asked = replace(need, giving="")
+        return need.kind not in ("input", "value") or not any(used.meets(asked) for used in left_open)
 
     return tuple(replace(clause, needs=tuple(filter(asks, clause.needs))) for clause in found)
 

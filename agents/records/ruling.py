@@ -70,7 +70,7 @@ class Need:
     a kind of value that goes in or comes out, or a test that was written for it.
 
     An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`; the
-    literal that a clause ends in (`if there is none, return -1`) is in `giving`: its test has to expect that.
+    literal that comes out (`if there is none, return -1`) is in `giving`: the test has to expect that.
     """
 
     kind: NeedKind
@@ -83,7 +83,9 @@ class Need:
             return f"{self.raising} for {self.value}"
         if self.kind == "test":
             return f"“{self.value}”"
-        return self.value if self.kind in ("input", "value") else f"`{self.value}`"
+        if self.kind in ("input", "value"):
+            return f"{self.value} that gives {self.giving}" if self.giving else self.value
+        return f"`{self.value}`"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ..syntax.source import statements
 from .asked import FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
-from .rules import ASSUMED, BOUND, NO_RAISE, rule_need
+from .rules import ASSUMED, BOUND, NO_RAISE, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, sentences
 from .signature import closing, without_headers
 
@@ -89,6 +89,8 @@ _PATTERN = re.compile(
 """A layout of texts (`YYYY-MM-DD`), which is no text itself."""
 _ROW = re.compile(r"(?!\s*\$).* \| ")
 """Of a table, and no command."""
+_OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "one item", "None"})
+"""Kinds of an input as a whole: what a clause says comes out is the result, and no part of it."""
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
@@ -139,16 +141,21 @@ def _is_example(said: str, spec: Spec) -> bool:
     calls = [(match, closing(said, match.end() - 1)) for match in re.finditer(called, said)]
     for match, end in reversed(calls):
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
-    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", QUOTED.sub(" ", said)))
+    said = QUOTED.sub(" ", said)
+    shown = "".join(example.code for example in spec.examples)
+    if not all(f"raises({each})" in shown for each in _EXCEPTION.findall(said)):
+        return False
+    words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", said))
     return len(words) - words.count(entry) < (
         2 if calls and re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1
     )
 
 
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without fenced code, and prompts; of a stub its docstrings."""
+    """Return the text of `spec` without prompts and fenced code, but for comments on exceptions; of a stub its
+    docstrings."""
     text = uncommented(spec.text[:_LONGEST])
-    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_docstrings(block[2])}\n", text)
+    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_said_in(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {
         number
@@ -156,6 +163,12 @@ def _prose(spec: Spec) -> str:
         for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
     }
     return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
+
+
+def _said_in(code: str) -> str:
+    """Return the docstrings in `code`, and the comments of their own lines that speak of exceptions."""
+    comments = re.findall(r"^[ \t]*# ?(.+)$", code, re.MULTILINE)
+    return "\n\n".join([_docstrings(code), *filter(_EXCEPTION.search, comments)])
 
 
 def _docstrings(code: str) -> str:
@@ -265,7 +278,10 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
             yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
     else:
         text_comes_out = spec.signature is not None and spec.signature.text.endswith("-> str")
-        yield from (Need("value" if outcome or text_comes_out else "input", kind) for kind, outcome in inputs)
+        result = stated_result(said, spec.signature.name) if spec.signature and not a_class else ""
+        for kind, outcome in inputs:
+            giving = result if kind in _OF_THE_WHOLE and kind != result else ""
+            yield Need("value" if outcome or text_comes_out else "input", kind, giving=giving)
     yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(said))
     if not raised and not _DENIED.search(said):

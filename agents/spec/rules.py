@@ -52,6 +52,14 @@ _GIVING = re.compile(
     r"|exits? with (?:exit )?(?:code|status))\s+"
     r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
 )
+_RESULT_OF = re.compile(
+    r"\b(?:(?:returns?|gives?|yields?|gets?|is|are)\s+"
+    r"`?(?P<value>-?\d+(?:\.\d+)?|None|True|False|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')`?"
+    r"(?:[ .]*\Z|\s(?:if|for|when|where|on)\b)|(?:is|are|counts? as)\s(?P<denied>(?:not|never|no)\s)?(?:an?\s)?"
+    r"(?P<what>[\w-]+(?:\s[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"(?:is|are|has|can)_(?P<what>\w+)")
 _OF_THE_CODE = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
@@ -64,6 +72,18 @@ _OF_THE_CODE = re.compile(
 BOUND = re.compile(r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)")
 """`n < 1 returns []`."""
 ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+
+
+def stated_result(said: str, name: str) -> str:
+    """Return the literal that a clause says comes out of the function `name`, `returns 0 for an empty list`; where
+    the name asks, `is_leap_year`, also that of `1900 is not a leap year`. Without one it is empty."""
+    asks = _QUESTION.fullmatch(name)
+    found = [
+        match["value"] or str(not match["denied"])
+        for match in _RESULT_OF.finditer(said)
+        if match["value"] or (asks and asks["what"].replace("_", " ").startswith(match["what"].lower()))
+    ]
+    return found[0] if len(found) == 1 else ""
 
 
 def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemplified: bool) -> Need | None:

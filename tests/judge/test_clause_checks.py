@@ -304,3 +304,22 @@ def test_code_that_ends_its_tests_by_what_the_spec_names_runs() -> None:
     )
     assert judge(judged, Situation(clauses=(RAISES,), entry="f")).ruling.grade == "contested"
     assert judge(judged, Situation(entry="f")).ruling.grade == "failed"
+
+
+@pytest.mark.parametrize(
+    ("source", "held"),
+    [
+        ("assert f('') == True", False),
+        ("assert f('') is False", True),
+        ("assert not f('')", True),
+        ("assert f('') != False", False),
+        ("assert f('') == True\n    assert f('ab') is False", False),
+    ],
+)
+def test_an_input_of_which_a_clause_says_what_comes_out_is_held_by_a_test_that_expects_it(
+    source: str, held: bool
+) -> None:
+    """All drafts and a generated test may be wrong alike about it."""
+    clause = Clause("An empty text is not one", (Need("input", "an empty text", giving="False"),))
+    found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated"))
+    assert (found.standing.startswith("held"), found.would_test) == (held, "" if held else "f(...) == False")

@@ -473,3 +473,31 @@ def test_what_is_not_of_a_kind_and_raises_is_no_denial() -> None:
         assert needs(f"Write f(d: dict). {said}.")[said] == ["`TypeError`"]
     for said in ("It does not raise TypeError", "It never even raises TypeError", "TypeError must not be raised"):
         assert "`TypeError`" not in needs(f"Write f(d: dict). {said}.")[said]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\ndef f(n: int) -> int: ...\n# f(5) -> 5\n# raises ValueError if n < 0\n```",
+        "Write f(n).\n\nf(5) == 5\nf(6) == 6\nn < 0 -> ValueError",
+    ],
+)
+def test_an_exception_beside_examples_is_needed_where_no_example_shows_it(text: str) -> None:
+    [(_, found)] = [each for each in needs(text).items() if "n < 0" in each[0]]
+    assert "`ValueError`" in found
+
+
+@pytest.mark.parametrize(
+    ("sentence", "wanted"),
+    [
+        ("An empty text is not a palindrome.", "an empty text that gives False"),
+        ("An empty text counts as a palindrome too.", "an empty text that gives True"),
+        ("An empty text gives False.", "an empty text that gives False"),
+        ("Return False for an empty text.", "an empty text that gives False"),
+        ("An empty text is no problem.", "an empty text"),
+        ("It ignores spaces, so 'a a' is a palindrome.", "white space"),
+    ],
+)
+def test_what_comes_out_for_an_input_as_a_whole_is_needed_with_it(sentence: str, wanted: str) -> None:
+    found = needs(f"Write is_palindrome(text: str) -> bool. {sentence}")
+    assert wanted in [*found.values()][-1]
