@@ -56,7 +56,7 @@ _RESULT_OF = re.compile(
     r"\b(?:(?:returns?|gives?|yields?|gets?|is|are)\s+"
     r"`?(?P<value>-?\d+(?:\.\d+)?|None|True|False|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')`?"
     r"(?:[ .]*\Z|\s(?:if|for|when|where|on)\b)|(?:is|are|counts? as)\s(?P<denied>(?:not|never|no)\s)?(?:an?\s)?"
-    r"(?P<what>[\w-]+(?:\s[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)",
+    r"(?P<what>[\w-]+(?:\s(?!too\b|as\b)[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)",
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"(?:is|are|has|can)_(?P<what>\w+)")

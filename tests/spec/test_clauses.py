@@ -215,7 +215,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Raise ValueError for an empty text.", ["`ValueError`", "ValueError for an empty text"]),
         ("Empty strings are left out.", ["an empty text"]),
         ("An empty word is dropped.", ["an empty text"]),
-        ("An empty word list gives 0.", ["an empty input"]),
+        ("An empty word list gives 0.", ["an empty input that gives 0"]),
         ("It never raises ValueError.", []),
         ("Upper or lower case.", ["lower case", "upper case"]),
         ("Ignore case.", ["lower case", "upper case"]),
