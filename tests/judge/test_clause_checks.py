@@ -323,3 +323,23 @@ def test_an_input_of_which_a_clause_says_what_comes_out_is_held_by_a_test_that_e
     clause = Clause("An empty text is not one", (Need("input", "an empty text", giving="False"),))
     found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated"))
     assert (found.standing.startswith("held"), found.would_test) == (held, "" if held else "f(...) == False")
+
+
+@pytest.mark.parametrize(
+    ("source", "held"),
+    [
+        ("assert f({'a': 1, 'b': 2}, {'b': 0}) == {'a': 1, 'b': 2}", False),
+        ("assert f({'a': 1, 'b': 2}, {'b': -2}) == {'a': 1}", True),
+        ("assert f([1, 2]) == [1, 2]", False),
+        ("assert f([1, (0, 1)]) == [1, (1,)]", True),
+        ("assert f('a b') == 'A B'", False),
+        ("assert f('a b') == 'ab'", True),
+        ("assert f([1, 0]) == 1", True),
+        ("assert f([1]) == [1]\n    assert f([0]) == []", True),
+    ],
+)
+def test_that_something_is_left_out_is_held_by_a_result_that_lacks_it(source: str, held: bool) -> None:
+    rule = "Items that come to 0 are left out"
+    clause = Clause(rule, (Need("test", rule),))
+    found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated", about=rule))
+    assert found.standing.startswith("held") is held
