@@ -92,7 +92,7 @@ def verify(
         with options.verifier() as verifier:
             module, source = read_text(code, LONGEST), read_text(tests, LONGEST)
             with suppress(ValueError):  # what is no Python is the verdict's matter
-                source = as_user_code(source, code, module)
+                source, module = as_user_code(source, code, module)
             verdict = verifier.verify(module, source)
         if json:
             Console().document(verdict_document(verdict, options.limits), stream)

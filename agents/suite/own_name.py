@@ -4,30 +4,76 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..syntax.collection import last_name
 from ..syntax.imports import USER_MODULE
 from ..syntax.source import names_bound, parse, statements
 
+_BY_NAME = frozenset({"patch", "multiple", "setattr", "delattr", "import_module", "__import__"})
+"""Functions whose first argument may name a module, or what is in it, as a text."""
 
-def as_user_code(tests: str, path: Path, code: str) -> str:
-    """Return the pytest file `tests` with its imports of the file `path`, which holds `code`, as imports of
-    `user_code`; every line stays where it was. Raises ValueError where `tests` isn't Python.
 
-    Of `first/first.py`, `from first import first` is the module only where that defines no `first`.
+def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
+    """Return the pytest file `tests` with the file `path`, which holds `code`, imported and named as `user_code`,
+    and the code with the name by which they import it as its `__name__`; every line stays where it was.
+
+    Raises ValueError where the tests aren't Python. Of `first/first.py`, `from first import first` is the module
+    only where that defines no `first`.
     """
     parts = path.absolute().with_suffix("").parts[1:]
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
     if any(parts[-1] in names_bound(node) for node in statements(code)):
         names.discard(f"{parts[-1]}.{parts[-1]}")
     lines = tests.split("\n")
-    for node in ast.walk(parse(tests)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            line = lines[node.lineno - 1].encode()
-            end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
-            made = _import(node, line[node.col_offset : end].decode(), names).encode()
-            lines[node.lineno - 1] = (line[: node.col_offset] + made + line[end:]).decode()
-    return "\n".join(lines)
+    nodes = list(ast.walk(parse(tests)))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    own = next((each for node in imports for each in _modules(node) if each in names), "")
+    for node in imports:
+        line = lines[node.lineno - 1].encode()
+        end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
+        made = _import(node, line[node.col_offset : end].decode(), names).encode()
+        lines[node.lineno - 1] = (line[: node.col_offset] + made + line[end:]).decode()
+    targets = {node: text for each in nodes for node, text in _targets(each, names)}
+    asked = _asked_for_name(ast.Module(statements(code), [])) if own else ()
+    return _replaced(lines, targets), _replaced(code.split("\n"), {node: repr(own) for node in asked})
+
+
+def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Return the modules that an import may load, by their full names."""
+    if isinstance(node, ast.Import):
+        return [each.name for each in node.names]
+    module = node.module or ""
+    return [module, *(f"{module}.{each.name}".lstrip(".") for each in node.names)]
+
+
+def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
+    """Yield the text in a call such as `patch("mailer.connect")`, with one that names `user_code` in its place."""
+    match node:
+        case ast.Call(func=function, args=[ast.Constant(value=str(text)) as target, *_]):
+            of_patch = isinstance(function, ast.Attribute) and last_name(function.value) == "patch"
+            own = max((each for each in names if f"{text}.".startswith(f"{each}.")), key=len, default="")
+            if own and (last_name(function) in _BY_NAME or (of_patch and last_name(function) == "dict")):
+                yield target, repr(USER_MODULE + text[len(own) :])
+
+
+def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
+    """Return where code asks for its `__name__`, but for `__name__ == "__main__"`."""
+    compared = [each for node in ast.walk(tree) if isinstance(node, ast.Compare) for each in ast.walk(node)]
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    return [node for node in names if node.id == "__name__" and node not in compared]
+
+
+def _replaced(lines: Sequence[str], edits: Mapping[ast.expr, str]) -> str:
+    """Return the text of `lines` with other text in place of nodes, each on one line."""
+    found = list(lines)
+    for node, text in sorted(edits.items(), key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
+        if node.lineno == node.end_lineno:
+            line = found[node.lineno - 1].encode()
+            made = line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
+            found[node.lineno - 1] = made.decode()
+    return "\n".join(found)
 
 
 def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) -> str:

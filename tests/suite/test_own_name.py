@@ -31,7 +31,7 @@ from agents.suite.own_name import as_user_code
     ],
 )  # fmt: skip
 def test_imports_by_the_files_own_name_are_of_user_code(tests: str, meant: str) -> None:
-    assert as_user_code(tests, Path("src/calc.py"), "") == meant
+    assert as_user_code(tests, Path("src/calc.py"), "") == (meant, "")
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,27 @@ def test_imports_by_the_files_own_name_are_of_user_code(tests: str, meant: str) 
     ],
 )
 def test_a_name_that_folder_file_and_function_have_is_the_function(code: str, meant: str) -> None:
-    assert as_user_code("from first import first", Path("first/first.py"), code) == meant
+    assert as_user_code("from first import first", Path("first/first.py"), code) == (meant, code)
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("with patch('calc.open'): pass", "with patch('user_code.open'): pass"),
+        ("é = 'é'; a = mock.patch('src.calc.os.path', 1)", "é = 'é'; a = mock.patch('user_code.os.path', 1)"),
+        ("monkeypatch.setattr('calc.N', patch('calc'))", "monkeypatch.setattr('user_code.N', patch('user_code'))"),
+        ("@patch.dict('calc.CONFIG', unit='calc')", "@patch.dict('user_code.CONFIG', unit='calc')"),
+        ("add('calc.txt', dict('calc.x'), patch('calculus.x'))",) * 2,
+    ],
+)  # fmt: skip
+def test_texts_that_name_what_is_replaced_name_user_code(line: str, meant: str) -> None:
+    after = "\ndef f(): ..." if line.startswith("@") else ""
+    made, _ = as_user_code(f"from calc import add\n{line}{after}", Path("src/calc.py"), "")
+    assert made == f"from user_code import add\n{meant}{after}"
+
+
+def test_code_has_the_name_by_which_the_tests_import_it() -> None:
+    code = "log = getLogger(__name__); é = __name__\nif __name__ == '__main__':\n    main()"
+    named = "log = getLogger('calc'); é = 'calc'\nif __name__ == '__main__':\n    main()"
+    assert as_user_code("import calc", Path("src/calc.py"), code)[1] == named
+    assert as_user_code("import user_code", Path("src/calc.py"), code)[1] == code
