@@ -112,6 +112,8 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
     closed to others (a `mktemp -d`) what lies in it is taken, part by part.
     """
     executable = Path(found["executable"])
+    if ".." in executable.parts:  # started as `../venv/bin/python`: in a sandbox these folders are not there
+        executable = executable.parent.resolve() / executable.name
     version = tuple(found["version"])
     trees: list[Path] = []
     links: list[tuple[str, str]] = []

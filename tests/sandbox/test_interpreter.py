@@ -92,3 +92,20 @@ def test_root_runs_jobs_with_an_environment_that_only_root_may_enter(tmp_path: P
     finally:
         shutil.rmtree(place)
     assert (done.stdout, done.stderr) == ("b'42\\n'\n", "")
+
+
+def test_a_python_that_is_started_by_a_relative_path_is_there_by_its_real_one(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    ask = (
+        "import sys; sys.path.insert(0, sys.argv[1])\nfrom agents.sandbox.interpreter import this_interpreter as i"
+    )
+    done = subprocess.run(
+        ["../venv/bin/python", "-c", f"{ask}\nprint(i().executable, *i().trees)", str(Path(__file__).parents[2])],
+        cwd=tmp_path / "project",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split()[0] == f"{tmp_path.resolve()}/venv/bin/python"
+    assert ".." not in done.stdout
