@@ -64,6 +64,15 @@ ALIKE = {
         "from user_code import f\ndef test_a(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n"
         "    assert f() == 'b'\n",
     ),
+    "a slow function": (
+        "import time\ndef f(x):\n    time.sleep(1.1)\n    return x\n",
+        "from user_code import f\ndef test_a():\n    assert f(1) == 1\n",
+    ),
+    "a clock that a test sets": (
+        "import time\ndef f():\n    return time.time() + 1\n",
+        "import user_code\ndef test_a(monkeypatch):\n    monkeypatch.setattr(user_code.time, 'time', lambda: 4)\n"
+        "    assert user_code.f() == 5\n",
+    ),
     "an attribute that a test sets": (
         "SIZE = 1\ndef f():\n    return SIZE\n",
         "import user_code\nfrom user_code import f\ndef test_a(monkeypatch):\n"
@@ -275,3 +284,14 @@ def test_code_that_does_otherwise_by_where_it_runs_is_noted(
     )
     tests = "from user_code import double\n\ndef test_a():\n    assert double(200) == 400\n"
     assert ("of the code asks for" in " ".join(passed(verifier, code, tests).notes)) is noted
+
+
+@pytest.mark.parametrize(
+    ("own", "noted"), [("ParseError = BaseException", True), ("class ParseError(Exception): pass", False)]
+)
+def test_an_exception_that_is_any_by_another_name_is_noted(own: str, noted: bool, verifier: Verifier) -> None:
+    code = f"{own}\ndef f(text):\n    if not text: raise ParseError(text)\n    return int(text)\n"
+    tests = "import pytest\nfrom user_code import f, ParseError\ndef test_a():\n    assert f('1') == 1\n"
+    tests += "    with pytest.raises(ParseError):\n        f('')\n"
+    found = "ParseError of the code is BaseException: any error is one" in passed(verifier, code, tests).notes
+    assert found is noted

@@ -291,3 +291,31 @@ def test_all_tests_together_have_the_wall_time_and_no_assertion_counts_as_never_
         )
     assert verdict.stopped is not None
     assert (verdict.kind, verdict.stopped.limit) == ("stopped", "wall")
+
+
+OF_OTHERS = {
+    "a fake of the tests in a module": (
+        "import time\ndef f(x):\n    time.sleep(x)\n    return x\n",
+        "import user_code\ndef test_a(monkeypatch):\n    slept = []\n"
+        "    monkeypatch.setattr(user_code.time, 'sleep', slept.append)\n"
+        "    assert user_code.f(3) == 3\n    assert slept == [3]\n",
+    ),
+    "a function that is asked for its value": (
+        "def f(now):\n    return now() + 1\n",
+        "from user_code import f\ndef test_a():\n    assert f(lambda: 2) == 3\n",
+    ),
+    "the length that list() asks for": (
+        "class P:\n    def __init__(self):\n        self.rest = iter([1, 2])\n    def __iter__(self):\n"
+        "        return self\n    def __next__(self):\n        return next(self.rest)\n"
+        "    def __length_hint__(self):\n        return 2\n",
+        "from user_code import P\ndef test_a():\n    assert list(P()) == [1, 2]\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OF_OTHERS)
+def test_what_others_ask_and_the_tests_own_functions_give_is_no_answer_to_notice(
+    verifier: Verifier, case: str
+) -> None:
+    verdict = verifier.verify(*OF_OTHERS[case])
+    assert [strength.missed for strength in verdict.strength] == [""], verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from ..proxy.frames import HELLO, FrameSocket
@@ -25,6 +26,7 @@ def main(descriptor: int) -> None:
         rule.forget_others()
         rule.hold()
     code = Code()
+    os.register_at_fork(after_in_child=channel.close)  # the process that is asked answers, and no copy of it
     responder = Responder(channel, code, importable["modules"], spare)
     try:
         responder.serve()

@@ -21,8 +21,8 @@ _MOST_CHARACTERS = 2000
 _LEAST_SECONDS = 0.25
 _SHARE = 0.05
 """Time to ask again: a share of what the tests took, but that at least."""
-_MOST_SECONDS = 0.5
-"""For one answer."""
+_MOST_SECONDS = 1.0
+"""For one answer, to a call that took a tenth of it at the most."""
 
 Call = tuple[str, ...]
 """The name of a function or class, and its arguments packed; for a method of what that gave the same follows."""
@@ -34,8 +34,10 @@ class PlainCalls:
 
     def __init__(self) -> None:
         self.functions: dict[int, str] = {}
+        self.open = True
         self._answers: dict[Call, list[str]] = {}
         self._made: tuple[int | None, Call] = None, ()
+        self._asked = 0.0
 
     def call(self, what: str, number: int | None, arguments: Sequence[Any]) -> Call | None:
         """Return what identifies a call that is about to be made; None where it is not to be asked again."""
@@ -45,15 +47,18 @@ class PlainCalls:
             name = arguments[0]
         elif what == "call" or (what == "special" and arguments[0] == "__call__"):
             name, before = self.functions.get(number or 0), ()
-        if name is None or len(self._answers) >= _MOST_CALLS:
+        if name is None or not self.open or len(self._answers) >= _MOST_CALLS:
             return None
         packed = _packed((arguments[-2], dict(arguments[-1])))
+        self._asked = time.monotonic()
         return None if packed is None else (*before, name, packed)
 
     def answered(self, call: Call, answer: object, number: int | None = None) -> None:
         """Keep the answer to a call, where it is plain data; an exception by its type, an object by its number."""
         packed = _packed(answer)
-        if packed is None:
+        if time.monotonic() - self._asked > _MOST_SECONDS / 10:
+            self._answers.pop(call, None)
+        elif packed is None:
             self._answers.pop(call, None)
             self._made = number, call
         elif packed not in self._answers.setdefault(call, []):
@@ -80,7 +85,7 @@ class PlainCalls:
                 known = self._answers[call]
                 if len(known) > 1 or not _same(known[0], _asked(caller, module, call)):
                     differing.setdefault(".".join(call[::2]), call)
-        except ChannelClosed:  # it has ended, or takes too long
+        except ChannelClosed:  # it has ended, or takes far longer than it did
             if call is not None:
                 differing.setdefault(".".join(call[::2]), call)
         except Exception:  # there is no other process, or none that answers

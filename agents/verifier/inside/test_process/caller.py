@@ -95,8 +95,9 @@ class Caller(Rulings):
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         number = self.crossing.remote_number(arguments[0]) if arguments else None
-        if what in ("set", "delete") and isinstance(arguments[0], (type, types.ModuleType)):
-            self.calls.functions.clear()  # what they answer depends on the tests from here on
+        shared = isinstance(arguments[0], (type, types.ModuleType)) if arguments else False
+        if what in ("set", "delete") and (shared or type(arguments[0]).__name__ == "module"):
+            self.calls.open = False  # what they answer depends on the tests from here on
         if changes := self._environment.changes():
             self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])
@@ -149,6 +150,10 @@ class Caller(Rulings):
         if how == "raise":
             raise value
         return value
+
+    def tell(self, note: str) -> None:
+        """Tell the user something about the code."""
+        self._emit("note", note)
 
     def _note_change(self) -> None:
         """Note that what the code is asked now changes what a test passed to it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..proxy.frames import ANSWER, ASK
@@ -56,6 +57,7 @@ class Reader(Known):
         """The answers in a segment and the calls of the tests' own functions, in order."""
         found: list[Spot] = []
         asked: list[tuple[str, Tree]] = []
+        called_back: list[int | None] = []
         question: tuple[str, Tree]
         for index, (from_code, kind, payload) in enumerate(segment.frames):
             what, parts, *printed = json.loads(payload)
@@ -63,6 +65,14 @@ class Reader(Known):
                 key = f"{what}{self._canonical(parts, 'tests')}"
                 if kind == ASK:
                     asked.append((key, [what, main_part(parts[0])]))
+                elif (
+                    called_back
+                    and (at := called_back.pop()) is not None
+                    and what == "return"
+                    and _is_data(parts[0])
+                ):
+                    # It was asked for what it returns, on which the code's answer depends.
+                    found[at] = found[at]._replace(changes=_aside(found[at].changes))
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
@@ -77,22 +87,29 @@ class Reader(Known):
                     changes = of_files(payload) if files else of_answer(payload, self, given)
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
-                if "__hash__" in question[1][1]:  # asked by sets and dicts of the tests
-                    changes = [change._replace(rank=ASIDE) for change in changes]
+                of_any_object = question[1][0] == "get" and str(question[1][1][-1]).startswith("__")
+                if "__hash__" in question[1][1] or of_any_object:  # asked by sets and dicts, or by mocks
+                    changes = [*_aside(changes)]
+                if question[1][0] in ("set", "delete"):  # what it tells of arguments, calls before it changed
+                    changes = [change for change in changes if "argument" not in change.text]
                 if "__next__" in question[1][1] and what == "return":
                     changes.insert(1, ENDING)
                 if isinstance(parts[0], list) and parts[0][:1] in (["o"], ["K"]):
                     self._said.setdefault(parts[0][1], self._question(*question[1])[:_MOST_NAME])
             else:
                 continue
+            if kind == ASK:
+                called_back.append(None)
             key, (asking, asked_of) = question
-            if asking == "names" or NO_MEMBER in key:
-                continue  # asked by a star import, or by greenloop itself
+            if asking == "names" or NO_MEMBER in key or "__length_hint__" in asked_of:
+                continue  # asked by a star import, by greenloop itself, or by `list` and `tuple`
             if asking == "get" and str(asked_of[-1]).startswith("_") and what == "raise":
                 continue  # pytest and the standard library look for such names in any object
             group = hashlib.blake2b(f"{key}|{said}".encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
             is_value = kind == ANSWER and not (isinstance(parts[0], list) and parts[0][0] in ("o", "K", "y", "T"))
             text = self._question(asking, asked_of)
+            if kind == ASK:
+                called_back[-1] = len(found)
             found.append(Spot(index, group, text, tuple(changes), is_value, index in segment.shared))
         return found
 
@@ -147,6 +164,14 @@ class Reader(Known):
         if what == "call" or "__call__" in strings[:1]:
             return f"{name or 'an object'}({arguments})"
         return f"{of}{strings[0] if strings else what}({arguments})"[:200]
+
+
+def _aside(changes: Sequence[Change]) -> tuple[Change, ...]:
+    return tuple(change._replace(rank=ASIDE) for change in changes)
+
+
+def _is_data(tree: Tree) -> bool:
+    return tree is not None and not (isinstance(tree, list) and tree[:1] in (["o"], ["K"], ["y"]))
 
 
 def main_part(tree: Tree) -> Tree:
