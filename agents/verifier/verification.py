@@ -11,7 +11,7 @@ from .prepared_suite import PreparedSuite, belonging, by_test
 from .sensitivity import Sensitivity, strength_of
 from .session import Terms
 from .static.hard_coded_answers import answers_from_a_table
-from .static.reads_tests import asks_where_it_runs, has_written_cases, reads_frames
+from .static.reads_tests import asks_where_it_runs, has_written_cases, reaches_tests
 
 _MOST_NOTES = 20
 _UNTRIED = "hypothesis finds no example to try it on"
@@ -72,7 +72,7 @@ def _run(terms: Terms, code: str, prepared: PreparedSuite) -> list[FileRun]:
 def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Iterator[str]:
     if (note := answers_from_a_table(code, prepared.source)) is not None:
         yield note
-    if any(run.isolation == "in-process" for run in runs) and (note := reads_frames(code)) is not None:
+    if any(run.isolation == "in-process" for run in runs) and (note := reaches_tests(code)) is not None:
         yield note
     if (note := asks_where_it_runs(code)) is not None:
         yield note

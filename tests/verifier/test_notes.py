@@ -30,6 +30,13 @@ BY_ORDER = {
         "from user_code import P\ndef test_a():\n    assert P(2).twice() == 4\ndef test_b():\n"
         "    assert P(3).twice() == 6\n",
     ),
+    "a program that counts its runs": (
+        "import pathlib, tempfile\nkept = pathlib.Path(tempfile.gettempdir(), 'n')\n"
+        "n = len(kept.read_text()) if kept.exists() else 0\nkept.write_text('x' * (n + 1))\nprint([3, 60][n % 2])\n",
+        "import subprocess, sys\ndef run(*given):\n"
+        "    return subprocess.run([sys.executable, 'user_code.py', *given], capture_output=True, text=True).stdout\n"
+        "def test_a():\n    assert run('1', '2') == '3\\n'\ndef test_b():\n    assert run('60') == '60\\n'\n",
+    ),
     "an end at first": (
         "import os\nready = []\ndef f(x):\n    if x and not ready: os._exit(0)\n"
         "    ready.append(x)\n    return 2 * x\n",
@@ -253,6 +260,24 @@ def double(n):
         frame = frame.f_back
     return 0
 """
+
+
+REPLACES = {
+    "math.isclose": "import math\nmath.isclose = lambda *a, **k: True\ndef double(n): return 2 * n\n",
+    "pytest.raises": "import pytest\npytest.raises = None\ndef double(n): return 2 * n\n",
+    "kind.__eq__": "kind = type('K', (), {})\nkind.__eq__ = lambda a, b: True\ndef double(n): return 2 * n\n",
+    "PYTEST_CURRENT_TEST": "import os\nat = os.getenv('PYTEST_CURRENT_TEST')\ndef double(n): return 2 * n\n",
+    "": "import sys\nsys.stdout = sys.stdout\ndef double(n): return 2 * n\ndouble.__doc__ = 'Double.'\n",
+}
+
+
+@pytest.mark.parametrize("named", REPLACES)
+def test_code_in_one_process_that_replaces_what_tests_use_is_noted(named: str, verifier: Verifier) -> None:
+    tests = "import pytest\nfrom user_code import double\n\ndef test_a({}):\n    assert double(200) == 400\n"
+    notes = " ".join(passed(verifier, REPLACES[named], tests.format("caplog")).notes)
+    assert ("what passes says little" in notes) is bool(named)
+    assert named in notes
+    assert "says little" not in " ".join(passed(verifier, REPLACES[named], tests.format("")).notes)
 
 
 @pytest.mark.parametrize("code", [READS, READS.replace("return 0", "return 2 * n")])

@@ -7,28 +7,47 @@ import ast
 from functools import lru_cache
 
 from ...syntax.collection import is_main_guard
-from ...syntax.source import parse
+from ...syntax.source import names_bound, parse
 from ..inside.proxy.describe import words
 from .names import Names
 
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back tb_frame getouterframes get_objects get_referrers settrace"
+    " PYTEST_CURRENT_TEST"
 )
+_OPERATORS = words("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ __contains__ __getattribute__")
+_SHARED = words("sys os logging warnings")
+"""Modules whose attributes honest code sets: `sys.stdout`."""
 
 _OF_PROCESS = words("argv orig_argv getcwd")
 
 
-def reads_frames(code: str) -> str | None:
-    """Return a note where code that shares a process with its tests looks at frames or objects that are theirs."""
+def reaches_tests(code: str) -> str | None:
+    """Return a note where code that shares a process with its tests looks at frames, objects or names that are
+    theirs, or replaces what a module has that they may use, too."""
     try:
-        used = (getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(parse(code)))
-        found = next((name for name in used if name in _FRAMES), None)
+        nodes = [*ast.walk(parse(code))]
     except (ValueError, RecursionError):
         return None
-    return found and (
-        f"The code uses {found}, by which code in one process with its tests can read what they expect: "
-        "what passes says little."
-    )
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    theirs = {name for node in imports for name in names_bound(node)} - _SHARED
+    for node in nodes:
+        match node:
+            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)) if name in _FRAMES:
+                how = f"uses {name}, by which code in one process with its tests can read what they expect"
+            case ast.Attribute(attr=name, ctx=ast.Store()) if name in _OPERATORS or _root(node) in theirs:
+                how = f"replaces {ast.unparse(node)}, which its tests in one process with it may use, too"
+            case _:
+                continue
+        return f"The code {how}: what passes says little."
+    return None
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an attribute of attributes begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def asks_where_it_runs(code: str) -> str | None:

@@ -1,5 +1,5 @@
-"""Asks calls of plain functions and of fresh objects once more, in a process of the code's that nothing was asked
-before: where an answer is another than it was, a note says so."""
+"""Asks calls of plain functions and of fresh objects, and a program, once more, in a process of the code's that
+nothing was asked before: where an answer is another than it was, a note says so."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..proxy.plain import Unshareable
 from .asserts import unlike
 from .other_answers import text_of
 
+_PROGRAM = "user_code.py"
 _MOST_CALLS = 6
 _MOST_CHARACTERS = 2000
 """Of the arguments of a call, and of its answer."""
@@ -22,7 +23,7 @@ _LEAST_SECONDS = 0.25
 _SHARE = 0.05
 """Time to ask again: a share of what the tests took, but that at least."""
 _MOST_SECONDS = 1.0
-"""For one answer, to a call that took a tenth of it at the most."""
+"""For one answer, to a call that took a quarter of it at the most."""
 
 Call = tuple[str, ...]
 """The name of a function or class, and its arguments packed; for a method of what that gave the same follows."""
@@ -47,6 +48,8 @@ class PlainCalls:
             name = arguments[0]
         elif what == "call" or (what == "special" and arguments[0] == "__call__"):
             name, before = self.functions.get(number or 0), ()
+        elif what == "program":
+            name, before, arguments = _PROGRAM, (), (tuple(arguments), {})
         if name is None or not self.open or len(self._answers) >= _MOST_CALLS:
             return None
         packed = _packed((arguments[-2], dict(arguments[-1])))
@@ -56,7 +59,7 @@ class PlainCalls:
     def answered(self, call: Call, answer: object, number: int | None = None) -> None:
         """Keep the answer to a call, where it is plain data; an exception by its type, an object by its number."""
         packed = _packed(answer)
-        if time.monotonic() - self._asked > _MOST_SECONDS / 10:
+        if time.monotonic() - self._asked > _MOST_SECONDS / 4:
             self._answers.pop(call, None)
         elif packed is None:
             self._answers.pop(call, None)
@@ -96,7 +99,7 @@ class PlainCalls:
             steps = []
             for name, args, kwargs in _steps(call):
                 given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
-                steps.append(f"{name}({', '.join(given)})")
+                steps.append(" ".join((name, *args[0])) if name == _PROGRAM else f"{name}({', '.join(given)})")
             text = ".".join(steps)[:200]
             note(f"{text} is not always answered alike: the answer depends on more than the arguments.")
 
@@ -109,6 +112,8 @@ def _steps(call: Call) -> Iterator[tuple[str, Any, Any]]:
 def _asked(caller: Any, target: object, call: Call) -> object:
     try:
         for name, args, kwargs in _steps(call):
+            if name == _PROGRAM:
+                return caller.ask("program", name, *args)
             target = caller.ask("method", target, name, args, tuple(kwargs.items()))
     except Exception as error:
         return type(error).__name__, "raised"
