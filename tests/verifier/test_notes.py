@@ -32,9 +32,10 @@ BY_ORDER = {
     ),
     "a program that counts its runs": (
         "import pathlib, tempfile\nkept = pathlib.Path(tempfile.gettempdir(), 'n')\n"
-        "n = len(kept.read_text()) if kept.exists() else 0\nkept.write_text('x' * (n + 1))\nprint([3, 60][n % 2])\n",
-        "import subprocess, sys\ndef run(*given):\n"
-        "    return subprocess.run([sys.executable, 'user_code.py', *given], capture_output=True, text=True).stdout\n"
+        "n = len(kept.read_text()) if kept.exists() else 0\nkept.write_text('x' * (n + 1))\n"
+        "print([3, 60][n % 2])\n",
+        "import subprocess, sys\ndef run(*given):\n    command = [sys.executable, 'user_code.py', *given]\n"
+        "    return subprocess.run(command, capture_output=True, text=True).stdout\n"
         "def test_a():\n    assert run('1', '2') == '3\\n'\ndef test_b():\n    assert run('60') == '60\\n'\n",
     ),
     "an end at first": (
