@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import chain, islice, starmap
-from typing import Any
+from itertools import chain, islice
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
@@ -21,14 +19,8 @@ from ..syntax.literals import literal_value
 from ..syntax.source import statements
 from .argument_tests import SAID
 from .probes import EDGE, ODD, argument_nodes, calls_with, literal_calls, probes_of, varied_calls
+from .shown_rules import shows, within
 
-_CONTAINERS = (list, tuple, set, frozenset, dict)
-_LEFT_OUT = re.compile(
-    r"(?!.*\b(?:not?|nor|never)\b|.*n't\b).*\b(?:left out|leaves? out|dropp(?:ed|ing)|drops?|remov(?:ed|es)"
-    r"|skipp?(?:ed|s)|omit(?:s|ted)|excluded?|filtered|discard(?:ed|s))\b",
-    re.IGNORECASE | re.DOTALL,
-)
-"""What a clause says that is in the result no longer."""
 _NUMBER = re.compile(r"(?<![\w.'\"])-?\d{1,9}(?:\.\d{1,4})?(?!\.?\w)")
 
 
@@ -64,8 +56,7 @@ class Used:
                 return any(wanted in text for text in self.answered)
             case "test":
                 shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
-                loses = not _LEFT_OUT.match(need.value) or not self.stated or any(starmap(_loses, self.stated))
-                return need.value == self.about and shown and loses
+                return need.value == self.about and shown and shows(need.value, self.stated)
             case _ if need.giving:
                 wanted, has = ast.literal_eval(need.giving), BY_NAME[need.value].has
                 return any(result == wanted and any(map(has, values)) for values, result in self.stated)
@@ -125,33 +116,11 @@ def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
 def _values(node: ast.expr) -> Iterator[object]:
     """Yield the literal values in an expression, those within containers too."""
     if (value := literal_value(node)) is not None:
-        yield from (value[0], *_within(value[0]))
+        yield from (value[0], *within(value[0]))
         return
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
             yield from _values(child)
-
-
-def _loses(given: Sequence[object], result: object) -> bool:
-    """Return True if a part of what is `given` is not in the result, or where that can't be told: a key of dicts,
-    an item of lists, a character of texts."""
-    alike: list[Any] = [each for each in given if isinstance(each, type(result))]
-    if not alike:
-        return True
-    if isinstance(result, dict):
-        return any(key not in result for each in alike for key in each)
-    if isinstance(result, str):
-        return bool(Counter("".join(map(str.casefold, alike))) - Counter(result.casefold()))
-    parts = (given, _within(result))
-    gone, kept = (Counter(each for each in part if not isinstance(each, _CONTAINERS)) for part in parts)
-    return not isinstance(result, _CONTAINERS) or bool(gone - kept)
-
-
-def _within(value: object) -> Iterator[object]:
-    items = (*value, *value.values()) if isinstance(value, dict) else value
-    for item in items if isinstance(items, list | tuple | set | frozenset) else ():
-        yield item
-        yield from _within(item)
 
 
 def clause_checks(

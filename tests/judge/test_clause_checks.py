@@ -325,21 +325,34 @@ def test_an_input_of_which_a_clause_says_what_comes_out_is_held_by_a_test_that_e
     assert (found.standing.startswith("held"), found.would_test) == (held, "" if held else "f(...) == False")
 
 
+LEFT_OUT = "Items that come to 0 are left out"
+SORTED = "The result is in ascending order"
+AS_GIVEN = "Items keep the order in which they came"
+
+
 @pytest.mark.parametrize(
-    ("source", "held"),
+    ("rule", "source", "held"),
     [
-        ("assert f({'a': 1, 'b': 2}, {'b': 0}) == {'a': 1, 'b': 2}", False),
-        ("assert f({'a': 1, 'b': 2}, {'b': -2}) == {'a': 1}", True),
-        ("assert f([1, 2]) == [1, 2]", False),
-        ("assert f([1, (0, 1)]) == [1, (1,)]", True),
-        ("assert f('a b') == 'A B'", False),
-        ("assert f('a b') == 'ab'", True),
-        ("assert f([1, 0]) == 1", True),
-        ("assert f([1]) == [1]\n    assert f([0]) == []", True),
+        (LEFT_OUT, "assert f({'a': 1, 'b': 2}, {'b': 0}) == {'a': 1, 'b': 2}", False),
+        (LEFT_OUT, "assert f({'a': 1, 'b': 2}, {'b': -2}) == {'a': 1}", True),
+        (LEFT_OUT, "assert f([1, 2]) == [1, 2]", False),
+        (LEFT_OUT, "assert f([1, (0, 1)]) == [1, (1,)]", True),
+        (LEFT_OUT, "assert f('a b') == 'A B'", False),
+        (LEFT_OUT, "assert f('a b') == 'ab'", True),
+        (LEFT_OUT, "assert f([1, 0]) == 1", True),
+        (LEFT_OUT, "assert f([1]) == [1]\n    assert f([0]) == []", True),
+        ("Items are not left out", "assert f([1]) == [1]", True),
+        (SORTED, "assert f([1, 2]) == [1, 2]", False),
+        (SORTED, "assert f([2, 1]) == [1, 2]", True),
+        (SORTED, "assert f([1, 3], [2]) == [1, 2, 3]", True),
+        (SORTED, "assert f(3) == [1, 2, 3]", True),
+        ("The given lists are in ascending order", "assert f([1, 2]) == [1, 2]", True),
+        (AS_GIVEN, "assert f(['a', 'b']) == ['a', 'b']", False),
+        (AS_GIVEN, "assert f(['b', 'a', 'c']) == ['b', 'a', 'c']", True),
+        (AS_GIVEN, "assert f([1, 'a']) == [1, 'a']", True),
     ],
 )
-def test_that_something_is_left_out_is_held_by_a_result_that_lacks_it(source: str, held: bool) -> None:
-    rule = "Items that come to 0 are left out"
+def test_a_rule_of_what_comes_out_is_held_by_a_result_that_shows_it(rule: str, source: str, held: bool) -> None:
     clause = Clause(rule, (Need("test", rule),))
     found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated", about=rule))
     assert found.standing.startswith("held") is held
