@@ -54,7 +54,8 @@ def verifier(sandbox: Sandbox) -> Iterator[Verifier]:
 
 
 @pytest.mark.parametrize(
-    ("folder", "specs", "broken", "classes"), [("everyday", 30, 198, 9), ("everyday-fresh", 20, 150, 6)]
+    ("folder", "specs", "broken", "classes"),
+    [("everyday", 30, 198, 9), ("everyday-fresh", 20, 150, 6), ("everyday-third", 24, 123, 4)],
 )
 def test_specs_are_read_each_broken_at_several_clauses(folder: str, specs: int, broken: int, classes: int) -> None:
     tasks = read_everyday(BENCHMARK / folder)
@@ -69,7 +70,7 @@ def test_specs_are_read_each_broken_at_several_clauses(folder: str, specs: int, 
 @pytest.mark.parametrize(
     "every", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(1, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("folder", ["everyday", "everyday-fresh"])
+@pytest.mark.parametrize("folder", ["everyday", "everyday-fresh", "everyday-third"])
 def test_the_hidden_tests_pass_every_reference_and_fail_every_broken_one(
     folder: str, every: int, verifier: Verifier
 ) -> None:
