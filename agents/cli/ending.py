@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import NoReturn, Protocol, TextIO, TypeVar
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
@@ -116,7 +117,7 @@ def interrupt() -> NoReturn:
 
 def open_streams() -> None:
     """Open what the shell has closed of the standard streams (`>&-`): what is opened next would get its number,
-    and be written to as one."""
+    and be written to as one. What the encoding of standard output lacks is escaped, as on standard error."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
@@ -124,6 +125,8 @@ def open_streams() -> None:
             os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def repeat_signals() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.commands import command, environment
+from ..support.commands import command, environment, greenloop
 
 CHILD = """
 import signal, threading, time
@@ -76,6 +76,15 @@ def test_closed_streams_change_no_exit_code(tmp_path: Path, arguments: list[str]
         ["sh", "-c", line], cwd=tmp_path, env=environment(tmp_path), capture_output=True, text=True, timeout=60
     )
     assert (ended.returncode, "Traceback" in ended.stderr) == (code, False)
+
+
+def test_what_standard_output_can_not_encode_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("def f(x):\n    return 2 * x\n")
+    tests = "from code import f\n\ndef test_größe():\n    assert f(2) == 4\n"
+    (tmp_path / "tests.py").write_text(tests, encoding="utf-8")
+    ended = greenloop(tmp_path, "verify", "code.py", "tests.py", extra={"PYTHONIOENCODING": "ascii"})
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "test_gr\\xf6\\xdfe\n" in ended.stdout
 
 
 def test_an_error_is_one_line_whatever_names_it_holds(tmp_path: Path) -> None:
