@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import errno
 import os
+import re
 import signal
 import sys
 import threading
@@ -117,7 +118,11 @@ def interrupt() -> NoReturn:
 
 def open_streams() -> None:
     """Open what the shell has closed of the standard streams (`>&-`): what is opened next would get its number,
-    and be written to as one. What the encoding of standard output lacks is escaped, as on standard error."""
+    and be written to as one. What the encoding of standard output lacks is escaped, as on standard error.
+    A size of the terminal that is no positive number is forgotten: nothing would be drawn in it."""
+    for variable in ("COLUMNS", "LINES"):
+        if not re.fullmatch("0*[1-9][0-9]{0,4}", os.environ.get(variable, "1")):
+            del os.environ[variable]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)

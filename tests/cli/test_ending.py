@@ -87,6 +87,14 @@ def test_what_standard_output_can_not_encode_is_escaped(tmp_path: Path) -> None:
     assert "test_gr\\xf6\\xdfe\n" in ended.stdout
 
 
+@pytest.mark.parametrize("width", ["0", "00", "\N{SUPERSCRIPT TWO}", "9" * 5000])
+def test_a_width_that_is_none_is_as_if_it_were_unset(tmp_path: Path, width: str) -> None:
+    shown = [greenloop(tmp_path, "--help", extra={"COLUMNS": each}) for each in ("80", width)]
+    assert shown[0].stdout == shown[1].stdout
+    ended = greenloop(tmp_path, "show", "none", extra={"COLUMNS": width})
+    assert (ended.returncode, ended.stderr.count("greenloop: There is no run")) == (2, 1)
+
+
 def test_an_error_is_one_line_whatever_names_it_holds(tmp_path: Path) -> None:
     own = command("verify", "x\ngreenloop: passed\r2 tests pass.py", "tests.py")
     ended = subprocess.run(
