@@ -26,11 +26,11 @@ from ..run.run import settings_as_json
 from ..settings import Settings, Use, uses
 from .driver import BatchDisplay, Driver, Executor, Stop
 from .heals import heal_content
-from .journal import Journal, file_in
+from .journal import JOURNAL_FILE, Journal, file_in
 from .labels import Report, label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of
 from .records import Batch, Entry, Facts, Task
-from .reports import write_reports
+from .reports import REPORTS, write_reports
 from .supply import Supplier
 from .worker import Worker
 
@@ -103,10 +103,14 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
 
 @contextmanager
 def lock_directory(directory: Path) -> Iterator[None]:
-    """Hold `directory` for this process alone; the lock falls with it. Raises UsageError."""
+    """Hold `directory` for this process alone; the lock falls with it. Raises UsageError, also where a report
+    would overwrite a file that is of no batch."""
     from filelock import FileLock, Timeout
 
     try:
+        taken = [directory / name for name in REPORTS if (directory / name).exists()]
+        if taken and not (directory / JOURNAL_FILE).exists():
+            raise UsageError(f"{taken[0]} is of no batch and would be overwritten; choose another --out.")
         contained(directory).mkdir(parents=True, exist_ok=True)
         lock = FileLock(file_in(directory, LOCK_FILE))
         lock.acquire(timeout=0)

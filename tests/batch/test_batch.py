@@ -207,6 +207,18 @@ def test_what_contradicts_itself_is_refused_with_one_sentence(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["junit.xml", "report.html", "results.jsonl", "summary.md"])
+def test_a_file_that_is_of_no_batch_is_not_overwritten_and_no_model_is_asked(tmp_path: Path, name: str) -> None:
+    write_specs(tmp_path, 1)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).write_text("mine")
+    with writing(Writer()) as provider:
+        ended = batch(tmp_path, provider)
+    said = f"greenloop: {Path('out', name)} is of no batch and would be overwritten; choose another --out.\n"
+    assert (ended.returncode, ended.stderr, provider.requests) == (2, said, [])
+    assert [(each.name, each.read_text()) for each in (tmp_path / "out").iterdir()] == [(name, "mine")]
+
+
 def test_check_only_reads_and_shards_are_disjoint_and_all(tmp_path: Path) -> None:
     folder = write_specs(tmp_path, 5)
     shares = [greenloop(tmp_path, "batch", "specs", "--check", "--shard", f"{n}/2") for n in (1, 2)]

@@ -26,7 +26,7 @@ def lines(report: Report) -> Iterator[str]:
         yield json.dumps(document, separators=(",", ":")) + "\n"
 
 
-_REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
+REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
     "results.jsonl": lambda _, report: lines(report),
     "junit.xml": lambda _, report: junit(report),
     "summary.md": lambda _, report: summary(report),
@@ -41,7 +41,7 @@ def write_reports(directory: Path, report: Report) -> list[Path]:
     and stops nothing. Raises OSError where a file can't be written.
     """
     report = replace(report, results=sorted(report.results, key=lambda result: result.id))
-    for name, written in _REPORTS.items():
+    for name, written in REPORTS.items():
         pieces = written(directory, report)
         replace_atomically(directory / name, (piece.encode("utf-8", "surrogatepass") for piece in pieces))
-    return [directory / name for name in _REPORTS]
+    return [directory / name for name in REPORTS]
