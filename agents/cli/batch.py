@@ -134,14 +134,15 @@ def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]
 
 
 def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> int:
-    """List the entries; exit 2 when any of them is bad."""
+    """List the entries; return 2 where all of them are bad, 1 where some are, else 0."""
     from ..terminal.batch_console import entry_lines
 
     if stream is not None:
         console.document(entries, stream)
     else:
         console.lines(entry_lines(entries))
-    return UsageError.exit_code if any(entry.error is not None for entry in entries) else 0
+    bad = sum(entry.error is not None for entry in entries)
+    return 0 if not bad else UsageError.exit_code if bad == len(entries) else 1
 
 
 def status(directory: Path, /, *, json: bool = False) -> int:

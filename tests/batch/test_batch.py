@@ -228,5 +228,6 @@ def test_check_only_reads_and_shards_are_disjoint_and_all(tmp_path: Path) -> Non
     ]
     (folder / "empty.md").write_text("")
     ended = greenloop(tmp_path, "batch", "specs", "--check")
-    assert ended.returncode == 2
+    assert ended.returncode == 1
     assert "6 specs, 1 of them bad" in ended.stdout
+    assert greenloop(tmp_path, "batch", "specs/empty.md", "--check").returncode == 2
