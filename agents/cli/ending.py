@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import NoReturn, Protocol, TextIO, TypeVar
 
@@ -116,6 +116,19 @@ def interrupt() -> NoReturn:
     raise KeyboardInterrupt
 
 
+class _Log(TextIOWrapper):
+    """Standard error: a line that can't be written there, on a full disk, ends no command."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+
 def open_streams() -> None:
     """Open what the shell has closed of the standard streams (`>&-`): what is opened next would get its number,
     and be written to as one. What the encoding of standard output lacks is escaped, as on standard error.
@@ -132,6 +145,8 @@ def open_streams() -> None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+    error = os.fdopen(2, "wb", closefd=False)
+    sys.stderr = _Log(error, sys.stderr.encoding, errors="backslashreplace", line_buffering=True)
 
 
 def repeat_signals() -> None:

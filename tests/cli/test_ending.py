@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ..support.commands import command, environment, greenloop
+from ..support.commands import QUICKSORT, REPLAYS, command, environment, greenloop
 
 CHILD = """
 import signal, threading, time
@@ -56,6 +56,18 @@ def test_a_full_disk_below_the_output_is_a_sentence(tmp_path: Path, arguments: l
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1].startswith("greenloop: The output can't be written (No space left")
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+def test_a_full_disk_below_the_progress_changes_neither_result_nor_exit_code(tmp_path: Path) -> None:
+    for arguments, code, printed in (
+        ((QUICKSORT, "--model", f"recorded:{REPLAYS}"), 0, "\nconsensus: "),
+        (("verify", "none.py", "none.py"), 2, ""),
+    ):
+        with Path("/dev/full").open("w") as full:
+            own, here = command(*arguments), environment(tmp_path)
+            ended = subprocess.run(own, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=full, text=True)
+        assert (ended.returncode, printed in ended.stdout) == (code, True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")
