@@ -6,6 +6,8 @@ import shutil
 import socket
 import sys
 import webbrowser
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -45,9 +47,8 @@ def ui(
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
             raise
         raise UsageError("The page needs starlette and uvicorn: pip install 'greenloop[ui]'.") from error
-    from contextlib import closing
-
     from ..jobs import Jobs
+    from ..storage.run_directory import make_work_dir
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening, handled({"SIGTERM": interrupt}):
         if sys.platform != "win32":  # where it would let another program have the same port
@@ -59,11 +60,9 @@ def ui(
         sessions = Sessions(f"http://127.0.0.1:{listening.getsockname()[1]}/")
         address = sessions.new_address()
         console = Console()
-        try:
+        with _writing(settings.work_dir):
+            make_work_dir(settings.work_dir)
             page = redirect_file(address, settings.work_dir) if browser else None
-        except OSError as error:
-            place = settings.work_dir
-            raise UsageError(f"{place} can't be written ({error}); give another --work-dir.") from error
 
         def ready() -> None:
             console.lines([f"The page: {address}", "It opens once, in one browser. Ctrl-C ends it."])
@@ -96,13 +95,27 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
         if (error.name or "").partition(".")[0] not in ("mcp", "anyio", "pydantic"):
             raise
         raise UsageError("The MCP server needs the package mcp: pip install 'greenloop[mcp]'.") from error
+    from ..storage.run_directory import make_work_dir
+
     settings = Settings.of(own)
     if settings.work_dir == Settings().work_dir:
         from platformdirs import user_data_path
 
         settings = replace(settings, work_dir=user_data_path("greenloop", appauthor=False))
+    else:
+        with _writing(settings.work_dir):
+            make_work_dir(settings.work_dir)
     for root in roots:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name one that holds repositories.")
     server(settings, [root.resolve() for root in roots]).run()
     return 0
+
+
+@contextmanager
+def _writing(work_dir: Path) -> Iterator[None]:
+    """Say of an OSError of the body which option has the way out."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{work_dir} can't be written ({error.strerror}); give another --work-dir.") from error

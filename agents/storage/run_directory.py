@@ -237,8 +237,7 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
     """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
         make_work_dir(work_dir)
-        for folder in ((runs := _runs(work_dir)), runs / record.id):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        (_runs(work_dir) / record.id).mkdir(mode=0o700, exist_ok=True)
         run = RunDirectory(work_dir / "runs" / record.id)
         if run.exists:
             raise FileExistsError(errno.EEXIST, "there is a run of that name")
@@ -251,9 +250,10 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
 
 
 def make_work_dir(work_dir: Path) -> None:
-    """Make `work_dir` where it is missing, and have git leave it alone. Raises UsageError and OSError."""
+    """Make `work_dir` and its folder of runs, and have git leave a new one alone. Raises UsageError, OSError."""
     if not contained(work_dir).exists():
         write_atomically(work_dir / ".gitignore", "*\n")
+    _runs(work_dir).mkdir(mode=0o700, exist_ok=True)
 
 
 def _runs(work_dir: Path) -> Path:

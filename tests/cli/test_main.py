@@ -97,6 +97,17 @@ def test_a_path_that_can_not_be_used_is_one_sentence(tmp_path: Path, command: tu
         assert said, ended
 
 
+@pytest.mark.parametrize("server", [("ui", "--no-browser"), ("mcp",)], ids=" ".join)
+def test_a_server_refuses_a_work_directory_that_can_not_be_made_at_its_start(
+    tmp_path: Path, server: tuple[str, ...]
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    for place in (Path("file"), Path("file/inner")):
+        ended = greenloop(tmp_path, *server, "--work-dir", str(place), seconds=30)
+        said = f"greenloop: {place} can't be written (Not a directory); give another --work-dir.\n"
+        assert (ended.returncode, ended.stderr, ended.stdout) == (2, said, "")
+
+
 def test_an_argument_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "--file", "sp\udcffec.md")
     assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import stat
 import subprocess
 import sys
@@ -270,7 +271,10 @@ def test_a_work_directory_that_is_a_link_out_gets_no_page_and_shows_no_report(
     assert ended.returncode == 2
     assert "link out of" in ended.stderr
     assert [each.name for each in elsewhere.iterdir()] == ["report.html"]
+    (folder / "work_dir").unlink()
     with served(folder, provider) as server:
+        shutil.rmtree(folder / "work_dir")
+        (folder / "work_dir").symlink_to(elsewhere)
         assert "link out of" in server.ask("GET", f"/report?key={report_key(server.key)}")[1]["error"]
 
 
