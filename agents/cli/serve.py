@@ -108,7 +108,10 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
     for root in roots:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name one that holds repositories.")
-    server(settings, [root.resolve() for root in roots]).run()
+    try:
+        server(settings, [root.resolve() for root in roots]).run()
+    except* BrokenPipeError:  # nobody reads the answers any more
+        pass
     return 0
 
 

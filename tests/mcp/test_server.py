@@ -383,6 +383,16 @@ def test_nothing_is_left_of_a_server_whose_client_is_gone(tmp_path: Path, provid
     assert json.loads(ended.stdout)["code"] == MENDED, ended.stderr
 
 
+def test_a_client_that_reads_no_answers_ends_the_server_quietly(tmp_path: Path) -> None:
+    own, here, pipe = command("mcp", *RECORDED), environment(tmp_path), subprocess.PIPE
+    with subprocess.Popen(own, cwd=tmp_path, env=here, stdin=pipe, stdout=pipe, stderr=pipe) as server:
+        assert server.stdout is not None
+        server.stdout.close()
+        server.stdout = None
+        _, said = server.communicate(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n', timeout=60)
+    assert (server.returncode, said) == (0, b"")
+
+
 def test_without_the_package_the_command_names_it(tmp_path: Path) -> None:
     text = f"import sys; sys.path.insert(0, {str(ROOT)!r}); sys.modules['mcp'] = None\n"
     text += "from agents.cli import main\nsys.exit(main(['mcp']))"
