@@ -165,12 +165,15 @@ def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
     """The calls that are given, and those in the file of `--answers`. Raises UsageError."""
     if answers is None:
         return given
+    from ..healing.expectations import asked_and_expected
     from ..spec.answers import LONGEST_ANSWERS, statements
     from ..spec.place import read_text
 
     text = read_text(answers, LONGEST_ANSWERS)
     if not (found := statements(text.replace("\r\n", "\n"), str(answers))):
         raise UsageError(f"{answers} holds no answer; write a line such as `total([1, 2]) == 3`.")
+    for line, number in found:
+        asked_and_expected(line, f"{answers}, line {number}: `{line}`")
     return (*given, *(line for line, _ in found))
 
 

@@ -202,22 +202,26 @@ def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[Expected
 
 
 def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
-    raising = _RAISING.fullmatch(text.strip())
-    try:
-        node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
-    except ValueError as error:
-        raise UsageError(f"{EXPECT_CALL} {text} is not Python ({error}); {_FORMS}.") from error
-    match node:
-        case ast.Compare(asked, [ast.Eq() | ast.Is()], [value]) if is_plain(value):
-            expected = raising[2] if raising else ast.unparse(value)
-        case ast.Compare() if not raising:  # with another object, or in another way
-            asked, expected = node, "True"
-        case _:
-            raise UsageError(f"{EXPECT_CALL} {text} is not understood; {_FORMS}.")
+    asked, expected = asked_and_expected(text, f"{EXPECT_CALL} {text}")
     for path, code in files.items():
         if (calls := calls_in(asked)) and any(names_used(asked) & names_bound(each) for each in statements(code)):
             return ExpectedCall(Call(path, ast.unparse(calls[0].func), ast.unparse(asked)), expected)
     raise UsageError(f"{EXPECT_CALL} {text} calls nothing that {', '.join(files)} defines.")
+
+
+def asked_and_expected(text: str, named: str) -> tuple[ast.expr, str]:
+    """Return the call that `text` is about, and its answer. Raises UsageError, which begins with `named`."""
+    raising = _RAISING.fullmatch(text.strip())
+    try:
+        node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
+    except ValueError as error:
+        raise UsageError(f"{named} is not Python ({error}); {_FORMS}.") from error
+    match node:
+        case ast.Compare(asked, [ast.Eq() | ast.Is()], [value]) if is_plain(value):
+            return asked, raising[2] if raising else ast.unparse(value)
+        case ast.Compare() if not raising:  # with another object, or in another way
+            return node, "True"
+    raise UsageError(f"{named} is not understood; {_FORMS}.")
 
 
 def read_expectations(request: HealRequest) -> Expectations:

@@ -79,6 +79,11 @@ def test_an_answer_decides_and_asks_nothing_twice(heals: Heals) -> None:
     for wrong in ("total([1])", "nothing(1) == 2", "total([1]) == total([2]) raises ValueError"):
         assert heals.run("--resume", run, "--expect-call", wrong) == 2
         assert "--expect-call" in heals.document["error"]["message"]
+    for number, wrong in enumerate(("???? what", "total([1])"), 1):
+        heals.script("total([1]) == 1\n" * number + wrong, "answers.txt")
+        assert heals.run("--resume", run, "--answers", "answers.txt") == 2
+        said = heals.document["error"]["message"]
+        assert said.startswith(f"answers.txt, line {number + 1}: `{wrong}` is not ")
 
 
 CART = """\
