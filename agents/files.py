@@ -34,7 +34,7 @@ def contained(path: Path, root: Path | None = None) -> Path:
     try:
         place, real = absolute.resolve(), root.resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise UsageError(f"{path} can't be read ({error}).") from error
+        raise UsageError(f"{path} can't be read ({error}); check its name and its links.") from error
     if not place.is_relative_to(real):
         raise UsageError(f"{path} is, or lies behind, a link out of {root}; name {place} itself if you trust it.")
     return place

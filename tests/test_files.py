@@ -110,7 +110,7 @@ def test_a_fifo_is_refused_and_not_waited_for(folder: Path) -> None:
 def test_a_loop_of_links_is_refused(folder: Path) -> None:
     (folder / "a").symlink_to("b")
     (folder / "b").symlink_to("a")
-    with pytest.raises((UsageError, OSError)):
+    with pytest.raises((UsageError, OSError), match=r"; check its name and its links\.|Too many levels"):
         read_regular(Path("a"))
 
 
