@@ -7,7 +7,7 @@ import importlib.util
 import marshal
 import struct
 from functools import cache
-from importlib.abc import InspectLoader
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType
 from typing import Literal
@@ -48,11 +48,9 @@ def _modules(pattern: str, as_bytecode: bool) -> dict[str, bytes]:
 
 
 def _compiled(name: str) -> bytes:
-    module = f"{__package__}.inside.{name.replace('/', '.')}".removesuffix(".__init__")
-    spec = importlib.util.find_spec(module)
-    code = spec.loader.get_code(spec.name) if spec and isinstance(spec.loader, InspectLoader) else None
-    if code is None:
-        raise ImportError(f"greenloop is installed without {module}; install it again.")
+    loader = SourceFileLoader(f"{__package__}.inside.{name.replace('/', '.')}", str(_FOLDER / f"{name}.py"))
+    code = loader.get_code(loader.name)  # not by the import system: pytest's hook there puts its own code in
+    assert code is not None
     return importlib.util.MAGIC_NUMBER + struct.pack("<III", 0, 0, 0) + marshal.dumps(_placed(code, name))
 
 

@@ -68,6 +68,11 @@ def test_patches_are_shown_and_nothing_changes(project: Heals) -> None:
     assert (project.folder / "prices.py").read_text() == CODE
 
 
+def test_it_heals_where_pytest_rewrites_its_own_modules(project: Heals) -> None:
+    project.script("import pytest\npytest.register_assert_rewrite('agents')\n", "conftest.py")  # as if installed
+    assert "healed, verified" in ran(project, "--heal").stdout
+
+
 def test_nothing_of_a_project_is_shown_raw(project: Heals) -> None:
     project.script(f"# \x1b[2J \u202e \x0b\n{CODE}", "prices.py")
     shown = ran(project, "--heal").stdout
