@@ -139,7 +139,8 @@ class NotRepeatable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CapturedCall:
-    """The arguments of one call, packed: `receiver` names the class of a method's first argument."""
+    """The arguments of one call, packed: `receiver` names the class of a method's first argument
+    (its module, if it isn't the function's own)."""
 
     receiver: list[str] | None
     body: Tree
@@ -198,21 +199,21 @@ def _literals(keywords: list[ast.keyword]) -> dict[str, Any]:
     return {str(each.arg): value_of(each.value) for each in keywords}
 
 
-def is_method(function: Callable[..., Any]) -> bool:
-    """Return True if `function` is defined in a class: its first argument may be an instance, or the class."""
+def home_of_method(function: Callable[..., Any]) -> str | None:
+    """The module of a function that is defined in a class: its first argument may be an instance, or the class."""
     outer = function.__qualname__.rpartition(".")[0]
-    return bool(outer) and not outer.endswith(_LOCALS)
+    return function.__module__ if outer and not outer.endswith(_LOCALS) else None
 
 
-def capture(of_class: bool, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
-    """Pack the arguments of a call, of a function that is defined in a class if `of_class`.
+def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
+    """Pack the arguments of a call, of a function that is defined in a class of module `home`, if in any.
 
     Raises Unshareable where they are no plain data or too much.
     """
     if not _is_small((args, kwargs)):
         raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
     crossing = PlainCrossing(2)
-    receiver = _receiver(args[0]) if of_class and args else None
+    receiver = _receiver(args[0], home) if home is not None and args else None
     if receiver is None:
         return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
     state = vars(args[0]) if receiver[0] == "instance" else None
@@ -240,19 +241,21 @@ def _is_small(value: Any) -> bool:
     return True
 
 
-def _receiver(first: Any) -> list[str] | None:
-    """`class` or `instance`, module and qualified name of the class; None for plain data. Raises Unshareable."""
+def _receiver(first: Any, home: str) -> list[str] | None:
+    """`class` or `instance`, module (none where it is `home`, which has another name inside if it is the program
+    itself) and qualified name of the class; None for plain data. Raises Unshareable."""
     kind = first if isinstance(first, type) else type(first)
     if kind.__module__ == "builtins":
         return None
     if _LOCALS in kind.__qualname__:
         raise Unshareable(f"class {kind.__qualname__} is defined in a function")
+    module = kind.__module__ if kind.__module__ != home else ""
     if kind is first:
-        return ["class", kind.__module__, kind.__qualname__]
+        return ["class", module, kind.__qualname__]
     bases = kind.__mro__[:-1]
     if not hasattr(first, "__dict__") or any(map(keeps_state_elsewhere, bases)):
         raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
-    return ["instance", kind.__module__, kind.__qualname__]
+    return ["instance", module, kind.__qualname__]
 
 
 def unhealable(function: Callable[..., Any]) -> str | None:

@@ -25,7 +25,7 @@ from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, is_method, read_call
+from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, home_of_method, read_call
 from .case import Case
 from .tests_case import TestsCase
 
@@ -262,7 +262,7 @@ class CallCase(Case):
         """A function that stands for the one in the sandbox, and adds to `calls`."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
-            packed = capture(is_method(self.function), args, kwargs)
+            packed = capture(home_of_method(self.function), args, kwargs)
             calls.append(packed)
             how, what = process.ask(packed.receiver, packed.body)
             if how == "unshareable":

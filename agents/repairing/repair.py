@@ -15,7 +15,7 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ..errors import UsageError
-from ..healing.call_process import CapturedCall, capture, is_method
+from ..healing.call_process import CapturedCall, capture, home_of_method
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
@@ -122,19 +122,19 @@ class _Calls:
         self._function = function
         self._options = options
         self._sandbox = sandbox
-        of_class = isinstance(function, FunctionType) and is_method(function)
+        home = home_of_method(function) if isinstance(function, FunctionType) else None
         checks = options.verify is not None or options.has_tests
-        self._used = (function, options.exceptions, of_class, id(self), checks)
+        self._used = (function, options.exceptions, home, id(self), checks)
 
     def called(self) -> Callable[..., Any]:
         """The function for a `def`."""
-        function, exceptions, of_class, name, checks = self._used
+        function, exceptions, home, name, checks = self._used
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return function(*args, **kwargs)
-            call = _packing(of_class, args, kwargs)
+            call = _packing(home, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = function(*args, **kwargs)
@@ -155,13 +155,13 @@ class _Calls:
 
     def awaited(self) -> Callable[..., Any]:
         """The function for an `async def`."""
-        function, exceptions, of_class, name, checks = self._used
+        function, exceptions, home, name, checks = self._used
 
         @functools.wraps(function)
         async def wrapper(*args: Any, **kwargs: Any) -> Any:
             if os.environ.get(SWITCH) == "off" or name in _under_way.get():
                 return await function(*args, **kwargs)
-            call = _packing(of_class, args, kwargs)
+            call = _packing(home, args, kwargs)
             token = _under_way.set(_under_way.get() | {name})
             try:
                 value = await function(*args, **kwargs)
@@ -264,12 +264,12 @@ def _at_once(steps: Coroutine[Any, Any, T]) -> T:
     raise AssertionError("it waits for an event loop")
 
 
-def _packing(of_class: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Packing:
+def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Packing:
     """Return what packs a call; arguments that it could change are packed before it."""
 
     def packing() -> CapturedCall | str:
         try:
-            return capture(of_class, args, kwargs)
+            return capture(home, args, kwargs)
         except (Unshareable, RecursionError) as reason:
             return str(reason)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agents.healing.call_process import CallStopped, capture, is_method, located, project_files, unhealable
+from agents.healing.call_process import CallStopped, capture, home_of_method, located, project_files, unhealable
 from agents.healing.calls import CallCase
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.inside.proxy.plain import Unshareable
@@ -111,7 +111,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def case_of(function: Any, *args: Any, **expected: Any) -> CallCase:
     callee, path = located(function)
-    call = capture(is_method(function), args, {})
+    call = capture(home_of_method(function), args, {})
     expected.setdefault("raised", ValueError)
     return CallCase(open_sandbox(), callee, project_files(path, callee), call, function, **expected)
 
@@ -227,13 +227,13 @@ def test_what_cannot_be_done_again_is_said(shop: ModuleType, tmp_path: Path) -> 
     assert "closure over rate" in (unhealable(shop.closure(2)) or "")
     assert "lambda" in (unhealable(lambda: 1) or "")
     with (tmp_path / "open").open("w") as file, pytest.raises(Unshareable, match="no plain data"):
-        capture(False, (file,), {})
+        capture(None, (file,), {})
     with pytest.raises(Unshareable, match="KiB"):
-        capture(False, (list(range(100_000)),), {})
+        capture(None, (list(range(100_000)),), {})
     cyclic: list[Any] = []
     cyclic.append(cyclic)
     with pytest.raises(Unshareable, match="KiB"):
-        capture(False, (cyclic,), {})
+        capture(None, (cyclic,), {})
 
 
 def test_a_module_is_run_up_to_the_statement_that_makes_the_call(tmp_path: Path) -> None:

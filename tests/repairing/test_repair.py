@@ -27,6 +27,7 @@ from agents.repairing.repair import repaired
 from agents.repairing.repairs import SharedSandbox
 from agents.sandbox import Job, Running, Sandbox, open_sandbox
 
+from ..support.commands import ROOT
 from ..support.modules_on_disk import imported
 from ..support.proposers import Replies, three
 
@@ -213,6 +214,38 @@ def test_methods_of_each_kind_are_healed(shop: ModuleType) -> None:
     reply = f"@staticmethod\ndef read(text):\n    return {fixed}"
     shop.Cart.read = repair(verify=accepts, proposer=Replies(*three(reply)))(vars(shop.Cart)["read"])
     assert shop.Cart.read("₹1,299") == 1299.0
+
+
+PROGRAM = """\
+from agents import repair
+from tests.support.proposers import Replies, three
+
+
+class Shop:
+    def __init__(self):
+        self.rate = 2.0
+
+    @repair(verify=bool, proposer=Replies(*three("def price(self, text):\\n return self.rate * float(text[-1:])")))
+    def price(self, text):
+        return self.rate * float(text)
+
+    @classmethod
+    @repair(verify=bool, proposer=Replies(*three("def make(cls, text):\\n return float(text[-1:])")))
+    def make(cls, text):
+        return float(text)
+
+
+if __name__ == "__main__":
+    print(Shop().price("$4"), Shop.make("$4"))
+"""
+
+
+@pytest.mark.thorough
+def test_methods_of_a_class_of_the_program_itself_are_healed(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command, variables = [sys.executable, "program.py"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True)
+    assert (ended.stdout, ended.stderr) == ("8.0 4.0\n", "")
 
 
 def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType, tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class Called:
 
     def _receiver(self, kind: str, module: str, qualname: str, state: Any) -> Any:
         found = self._attribute(
-            self._loaded() if module == self._name else importlib.import_module(module), qualname
+            self._loaded() if module in ("", self._name) else importlib.import_module(module), qualname
         )
         if kind == "class":
             return found
