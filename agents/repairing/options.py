@@ -85,6 +85,30 @@ class Stop(Cancellation):
         return self._end - time.monotonic()
 
 
+def _is_some(*kinds: type) -> Callable[[Any], bool]:
+    """Return what accepts numbers above 0 and whatever else there is of the types `kinds`."""
+    return lambda value: isinstance(value, kinds) and (not isinstance(value, (int, float)) or value > 0)
+
+
+_TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "max_attempts": (_is_some(int), "a whole number above 0"),
+    "max_seconds": (_is_some(int, float), "a number above 0"),
+    "max_heals": (_is_some(int), "a whole number above 0"),
+    "model": (_is_some(str), "the name of a model"),
+    "proposer": (lambda value: callable(getattr(value, "propose", None)), "an object with propose(system, user)"),
+    "on_failure": (
+        lambda value: value in ("raise", "return_none") or callable(value),
+        "raise, return_none or a function",
+    ),
+    "verify": (callable, "a function that takes the value"),
+    "prompt_extra": (_is_some(str), "a text"),
+    "cache": (_is_some(Path), "the path of a directory"),
+    "on_event": (callable, "a function that takes a RepairEvent"),
+    "runs": (RUNS.__contains__, f"one of {', '.join(RUNS)}"),
+}
+"""By its name, what accepts the value of an option (None stands for no value), and what that is."""
+
+
 @dataclass(frozen=True, slots=True)
 class RepairOptions:
     """The arguments of `repair`, checked. Raises UsageError."""
@@ -105,19 +129,14 @@ class RepairOptions:
     exceptions: tuple[type[Exception], ...] = (Exception,)
 
     def __post_init__(self) -> None:
-        if self.runs not in RUNS:
-            raise UsageError(f"runs={self.runs!r} is not known; write one of {', '.join(RUNS)}.")
-        if self.on_failure not in ("raise", "return_none") and not callable(self.on_failure):
-            raise UsageError(
-                f"on_failure={self.on_failure!r} is not known; write 'raise', 'return_none' or a function."
-            )
-        for name in ("max_attempts", "max_seconds", "max_heals"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"{name} has to be more than 0.")
+        for name, (fits, wanted) in _TAKES.items():
+            value = getattr(self, name)
+            if value is not None and not fits(value):
+                raise UsageError(f"{name}= takes {wanted}, and not {value!r}.")
         if not all(isinstance(kind, type) and issubclass(kind, Exception) for kind in self.exceptions):
             raise UsageError("exceptions= takes subclasses of Exception; others are never caught.")
         for path in self.test_files:
-            if not path.is_file():
+            if not isinstance(path, Path) or not path.is_file():
                 raise UsageError(f"tests= names {path}, which is no file; give functions or pytest files.")
 
     @property

@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Packing = Callable[[], CapturedCall | str]
 """Returns a call, or why it can't be done again."""
+Test = Callable[[Callable[..., Any]], object] | str | Path
+"""A function of the function, or the path of a pytest file."""
 Do = Callable[[Callable[[], Any], Callable[[], object]], Coroutine[Any, Any, Any]]
 """Does the first in a thread; cancelled, it calls the second."""
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
@@ -46,14 +48,14 @@ def repair(
     proposer: Proposer | None = None,
     on_failure: Literal["raise", "return_none"] | Callable[[BaseException], Any] = "raise",
     verify: Callable[[Any], object] | None = None,
-    tests: Sequence[Callable[[Callable[..., Any]], object] | str | Path] | None = None,
+    tests: Test | Sequence[Test] | None = None,
     prompt_extra: str | None = None,
     cache: str | Path | None = None,
     on_event: Callable[[RepairEvent], object] | None = None,
     runs: Runs = "sandbox",
     max_seconds: float = 60,
     max_heals: int = 10,
-    exceptions: tuple[type[Exception], ...] = (Exception,),
+    exceptions: type[Exception] | tuple[type[Exception], ...] = (Exception,),
 ) -> Callable[[F], F]: ...
 
 
@@ -82,13 +84,26 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     if "cache" in given:
-        given["cache"] = Path(given["cache"])
-    tests = given.pop("tests", ())
+        given["cache"] = _path(given["cache"])
+    if "exceptions" in given:
+        given["exceptions"] = _each(given["exceptions"])
+    tests = _each(given.pop("tests", ()))
     given["tests"] = tuple(filter(callable, tests))
-    given["test_files"] = tuple(Path(each).absolute() for each in tests if not callable(each))
+    given["test_files"] = tuple(_path(each) for each in tests if not callable(each))
     options = RepairOptions(**given)
     decorate = partial(repaired, options)
     return decorate if function is None else decorate(function)
+
+
+def _each(given: Any) -> tuple[Any, ...]:
+    """Return what is in a collection; anything else by itself."""
+    single = callable(given) or isinstance(given, str) or not isinstance(given, Iterable)
+    return (given,) if single else tuple(given)
+
+
+def _path(given: Any) -> Any:
+    """Return the path that is given as one or as a text; anything else as it is."""
+    return Path(given).absolute() if isinstance(given, (str, os.PathLike)) else given
 
 
 def repaired(options: RepairOptions, function: Any, sandbox: SharedSandbox | None = None) -> Any:

@@ -634,11 +634,37 @@ def test_a_key_in_the_environment_is_no_consent(shop: ModuleType, monkeypatch: p
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"runs": "here"}, {"on_failure": "quiet"}, {"max_attempts": 0}, {"exceptions": (KeyboardInterrupt,)}],
+    [
+        {"runs": "here"},
+        {"on_failure": "quiet"},
+        {"max_attempts": 0},
+        {"max_attempts": "many"},
+        {"max_seconds": float("nan")},
+        {"exceptions": (KeyboardInterrupt,)},
+        {"exceptions": 5},
+        {"tests": [5]},
+        {"tests": 5},
+        {"tests": "nowhere.py"},
+        {"verify": 3},
+        {"proposer": object()},
+        {"model": 5},
+        {"cache": 5},
+        {"on_event": 5},
+        {"prompt_extra": 4},
+    ],
 )
-def test_arguments_that_make_no_sense_are_refused(arguments: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
+def test_arguments_that_make_no_sense_are_refused_with_their_name(arguments: dict[str, Any]) -> None:
+    (name,) = arguments
+    with pytest.raises(UsageError, match=f"^{name}= "):
         repair(**arguments)
+
+
+def test_one_test_and_one_exception_need_no_collection(shop: ModuleType, tmp_path: Path) -> None:
+    price = repair(tests=rupees, proposer=Replies(*three(PRICE)), exceptions=ValueError)(shop.price)
+    assert price("₹1,299") == 1299.0
+    failing(lambda: price(5), AttributeError)
+    (tmp_path / "test_price.py").write_text(FILE_OF_TESTS.format(name=shop.__name__))
+    repair(tests=str(tmp_path / "test_price.py"))(shop.price)
 
 
 def test_the_decorator_imports_nothing_heavy() -> None:
