@@ -239,7 +239,8 @@ class _Calls:
         from .repairs import Failure
 
         stop = Stop(self._options.max_seconds)
-        failure = Failure(call(), error, returned, _running_line(self._function))
+        packed = call() if returned or not _misfits(error) else "its arguments do not fit the function"
+        failure = Failure(packed, error, returned, _running_line(self._function))
         token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
         context = contextvars.copy_context()
         _under_way.reset(token)
@@ -302,6 +303,11 @@ def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
     except Exception as error:
         return error
     return ValueError("`verify` refused the value")
+
+
+def _misfits(error: Exception | None) -> bool:
+    """Return True for what Python raises, before the function begins, of arguments that do not fit it."""
+    return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
 def _running_line(function: Callable[..., Any]) -> int | None:

@@ -267,6 +267,17 @@ def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType,
     assert model.prompts == []
 
 
+def test_of_arguments_that_do_not_fit_no_model_is_asked(shop: ModuleType) -> None:
+    model = Replies(*three(PRICE))
+    decorate = repair(tests=[rupees], proposer=model)
+    for wrong in (decorate(shop.price), decorate(shop.Cart.price), lambda: asyncio.run(decorate(shop.slowly)())):
+        assert "arguments do not fit" in notes_of(failing(wrong, TypeError))
+    assert model.prompts == []
+    assert "arguments" not in notes_of(failing(lambda: repair(runs="record")(shop.last)(5), AttributeError))
+    fails = repair(runs="record")(shop.price)  # a TypeError of its own
+    assert "arguments" not in notes_of(failing(lambda: fails(b"1"), TypeError))
+
+
 @pytest.mark.thorough
 def test_async_functions_are_healed_and_the_loop_goes_on(shop: ModuleType) -> None:
     model = Replies(*three(f"async def slowly(text):\n    await asyncio.sleep(0)\n{FIX}"), seconds=0.2)
