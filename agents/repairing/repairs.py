@@ -10,6 +10,7 @@ import atexit
 import hashlib
 import json
 import os
+import re
 import threading
 import time
 from collections import deque
@@ -19,7 +20,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ..errors import GreenloopError, SandboxBroken, UsageError
+from ..errors import BudgetSpent, GreenloopError, Interrupted, SandboxBroken, UsageError
 from ..files import contained, read_regular
 from ..healing.call_process import (
     Callee,
@@ -143,6 +144,9 @@ class Repairs:
                 self._sandbox.close()  # the next heal opens another
             kind = type(error).__name__
             why = str(error) or kind if isinstance(error, _EXPECTED) else f"{kind}: {error}"
+            why = re.sub(r" (and go on )?with --resume", "", why)  # nothing here can be gone on with
+            if isinstance(error, (BudgetSpent, Interrupted)):  # if by its caller, nobody asks why
+                why = f"it takes longer than max_seconds={self.options.max_seconds:g}; raise that"
             result = RepairResult(False, why)
         self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
         notes, self._notes = self._notes, ()

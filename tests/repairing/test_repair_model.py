@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from agents.repairing.search import chosen, model_settings
 
 from ..support.modules_on_disk import imported
 from ..support.proposers import three
-from ..support.provider import Provider, Streams, serving
+from ..support.provider import Answer, Fails, Provider, Streams, serving
 
 pytestmark = pytest.mark.thorough
 SOURCE = 'def price(text):\n    return float(text.replace("$", ""))\n'
@@ -54,9 +55,24 @@ def test_a_named_model_is_asked_for_one_failure_once(shop: ModuleType, provider:
     assert "".join(event.delta for event in events if event.type == "propose_chunk") == "".join(REPLIES)
 
 
-def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, provider: Provider) -> None:
-    from ..support.provider import Fails
+@pytest.mark.parametrize(
+    ("answer", "seconds", "note"),
+    [
+        (lambda _: time.sleep(9), 5, "it takes longer than max_seconds=5; raise that."),
+        (Fails(503, "Busy.", headers={"Retry-After": "0"}), 60, "try later."),
+    ],
+)
+def test_a_note_names_no_option_of_a_command(
+    shop: ModuleType, provider: Provider, answer: Answer, seconds: float, note: str
+) -> None:
+    provider.script(answer)
+    price = repair(model="openai/m", tests=[rupees], max_seconds=seconds)(shop.price)
+    with pytest.raises(ValueError, match="could not convert") as raised:
+        price("₹1,299")
+    assert raised.value.__notes__[0].endswith(note)
 
+
+def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, provider: Provider) -> None:
     provider.script(Fails(401, "No such key.", code="invalid_api_key"))
     price = repair(model="openai/m", tests=[rupees])(shop.price)
     with pytest.raises(ValueError, match="could not convert") as raised:
