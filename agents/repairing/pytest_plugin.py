@@ -134,4 +134,4 @@ def _lines(result: HealResult) -> Iterator[str]:
         yield f"To answer, and to write the patch: heal --resume {result.run_dir} --ask --expect-call ..."
     yield from result.diff.split("\n")[:-1]
     for each in result.written:
-        yield f"Written: {each.file} (the file before: {each.backup})"
+        yield f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import time
 
 import pytest
 
-from ..support.commands import ROOT, environment
+from ..support.commands import ROOT, environment, greenloop
 from ..support.heals import Heals
 
 pytestmark = pytest.mark.thorough
@@ -90,9 +91,13 @@ def test_a_dotenv_file_of_the_project_sets_nothing_and_is_named(project: Heals) 
 
 
 def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> None:
-    assert ran(project, "--heal-apply").returncode == 1
+    ended = ran(project, "--heal-apply")
+    assert ended.returncode == 1
     assert (project.folder / "prices.py.heal-backup").read_text() == CODE
     assert ran(project).returncode == 0
+    (run,) = re.findall(r"^Written: .*; undo: heal --undo (.*)", ended.stdout, re.MULTILINE)
+    assert greenloop(project.folder, "heal", "--undo", run).returncode == 0
+    assert (project.folder / "prices.py").read_text() == CODE
 
 
 @pytest.mark.parametrize(
