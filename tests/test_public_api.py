@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import agents
 from agents import (
     Cancellation,
+    Decision,
     HealOptions,
     HealRequest,
     HealResult,
@@ -69,6 +72,26 @@ def test_a_cancelled_run_never_begins(tmp_path: Path) -> None:
 def test_bad_input_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         generate("", settings=SETTINGS, work_dir=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("call", "given", "sentence"),
+    [
+        (generate, {"spec": None}, "spec can't be of type NoneType; give a text, or a Spec from read_spec."),
+        (generate, {"spec": b"x"}, "spec can't be of type bytes; give a text"),
+        (generate, {"spec": "x", "settings": {"seed": 1}}, "settings can't be of type dict; give Settings(...)."),
+        (generate, {"spec": "x", "tests": Path("x.py")}, "give the text of a pytest file, such as Path.read"),
+        (heal, {"request": 5}, "request can't be of type int; give the path of a script as a text"),
+        (heal, {"request": "x.py", "settings": {"seed": 1}}, "settings can't be of type dict"),
+        (verify, {"code": RIGHT, "tests": Path("x.py")}, "tests can't be of type PosixPath; give the text of"),
+        (Decision, {"answer": "maybe"}, "answer can't be 'maybe'; give one of yes, no, edit, note, always, stop."),
+    ],
+)
+def test_what_is_of_another_type_is_a_usage_error_that_says_what_to_give(
+    call: Callable[..., object], given: dict[str, Any], sentence: str
+) -> None:
+    with pytest.raises(UsageError, match=re.escape(sentence)):
+        call(**given)
 
 
 def test_a_model_that_refuses_is_an_error_and_the_run_says_so_too(

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..checked import check_type
 from ..errors import GreenloopError, Interrupted, UsageError
 from ..events import EventHandler, Note, ignore_event
 from ..llm_backends import import_ahead
 from ..llm_backends.budget import Budget
 from ..records import Failure, Reply, Request, RunStatus, SpecLimits
-from ..records.approvals import Approve, Proposal
+from ..records.approvals import Approve, Decision, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
 from ..run.cancellation import Cancellation, awaited
 from ..run.event_log import EventLog
@@ -76,6 +77,8 @@ def heal(
     its files unless `options` say so. A script gets `variables` as its own; their values are in no prompt and no
     record. The rest is as for `generate`, and so is what is raised where there is no result.
     """
+    check_type("request", request, (str, HealRequest), "the path of a script as a text, or a HealRequest")
+    check_type("settings", settings, (Settings, type(None)), "Settings(...)")
     request = resolved(HealRequest(path=request) if isinstance(request, str) else request)
     settings = settings or Settings()
     if work_dir is not None:
@@ -264,6 +267,7 @@ def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -
         failed = result.symptom.summary if result.symptom is not None else ""
         facts = tuple(f"Of {targets[path].path}, which failed: {failed}" for path in result.files)
         decision = options.approve(Proposal("patch", title, text, result.diff, facts, result.usage))
+        check_type("what approve returns", decision, Decision, "a Decision")
         if decision.answer != "yes":
             emit(Note("Nothing was written: the patch was refused."))
             return

@@ -6,8 +6,9 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
+from ..errors import UsageError
 from .model_call import Usage
 
 Point = Literal["replacement", "round", "draft", "tests", "patch"]
@@ -50,10 +51,14 @@ class Proposal:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """An answer: `yes`; `no` (what is there stays); `edit`, with the new text; `note`, with a text for the next
-    repair; `always` (yes, and ask no more); `stop`."""
+    repair; `always` (yes, and ask no more); `stop`. Raises UsageError for another."""
 
     answer: Answer
     text: str = ""
+
+    def __post_init__(self) -> None:
+        if self.answer not in get_args(Answer):
+            raise UsageError(f"answer can't be {self.answer!r}; give one of {', '.join(get_args(Answer))}.")
 
 
 Approve = Callable[[Proposal], Decision]

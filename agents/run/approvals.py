@@ -7,6 +7,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..checked import check_type
 from ..errors import Interrupted
 from ..llm_backends.budget import Budget
 from ..records.approvals import ANSWERS, Answer, Approve, Decision, Point, Proposal
@@ -97,7 +98,9 @@ class Approvals:
                 if self._seconds is not None and waited >= self._seconds:
                     self._keep(proposal, "unanswered", "")
                     raise Interrupted(f"Nobody answered within {self._seconds:g} s; go on with --resume.")
-        return answered.result()
+        decision = answered.result()
+        check_type("what approve returns", decision, Decision, "a Decision")
+        return decision
 
     def _keep(self, proposal: Proposal, answer: Answer | Literal["unanswered"], text: str) -> None:
         self._decided[proposal.digest] = _Decided(proposal.point, proposal.title, answer, text)

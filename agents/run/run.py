@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import __version__
+from ..checked import check_type
 from ..errors import ModelError, SandboxBroken, UsageError
 from ..events import EventHandler, Note, Ruled, ignore_event
 from ..llm_backends.budget import Budget
@@ -88,6 +89,9 @@ def generate(
     Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
     where it was cancelled before it began; any other error is in the result's `error`.
     """
+    check_type("spec", spec, (str, Spec), "a text, or a Spec from read_spec")
+    check_type("settings", settings, (Settings, type(None)), "Settings(...)")
+    check_type("tests", tests, (str, type(None)), "the text of a pytest file, such as Path.read_text() of it")
     settings = settings or Settings()
     if isinstance(spec, str):
         spec = read_spec(spec, origin="argument", tests=tests, packages=settings.packages)

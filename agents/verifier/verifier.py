@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ..checked import check_type
 from ..errors import Interrupted, SandboxBroken
 from ..records import Board, Candidate, Test, UserModule, Verdict
 from ..sandbox import open_sandbox
@@ -131,6 +132,8 @@ class Verifier:
         shows nothing are listed in `refused`, and their failures count all the same; a test that reaches for the
         run itself makes the verdict `refused`. Where `stop` is set, from any thread, it raises Interrupted.
         """
+        for name, text in (("code", code), ("tests", tests)):
+            check_type(name, text, str, "the text of a file, such as Path.read_text() of it")
         try:
             prepared = prepare_file(tests, self._names)
         except ValueError as error:

@@ -126,6 +126,11 @@ def test_an_approved_replacement_runs_and_what_is_shown_is_what_it_changes(
     assert any("approved" in note for note in result.notes)
 
 
+def test_what_is_no_decision_is_a_usage_error(tmp_path: Path, provider: Provider) -> None:
+    with pytest.raises(UsageError, match="approve returns can't be of type NoneType; give a Decision"):
+        run(tmp_path, provider, lambda _: None, "all")  # type: ignore[arg-type, return-value]
+
+
 def test_a_refused_replacement_never_runs_and_is_not_asked_for_again(tmp_path: Path, provider: Provider) -> None:
     result = run(tmp_path, provider, Person("no"))
     assert [each["origin"] for each in candidates(result)].count("repair") == 0
