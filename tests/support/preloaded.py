@@ -100,7 +100,7 @@ class Preloaded:
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=theirs,  # no more to be sought in than what a fork gets: streams find that out once
+                stdout=theirs.fileno(),  # no more to be sought in than what a fork gets: streams find that out once
                 pass_fds=[theirs.fileno()],
             )
         self._connection = ours

@@ -151,10 +151,6 @@ class Caller(Rulings):
             raise value
         return value
 
-    def tell(self, note: str) -> None:
-        """Tell the user something about the code."""
-        self._emit("note", note)
-
     def _note_change(self) -> None:
         """Note that what the code is asked now changes what a test passed to it."""
         if self._asking not in self._changing:

@@ -187,6 +187,10 @@ class Rulings(Peer):
     def _is_remote(self, value: object) -> bool:
         return self.crossing.remote_number(value) is not None
 
+    def tell(self, note: str) -> None:
+        """Tell the user something about the code."""
+        self._emit("note", note)
+
     def _note(self, what: str) -> None:
         self._emit("note", f"{what} is said by the code itself")
 
