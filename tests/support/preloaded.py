@@ -100,7 +100,7 @@ class Preloaded:
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
-                stdout=theirs.fileno(),  # no more to be sought in than what a fork gets: streams find that out once
+                stdout=theirs.fileno(),  # a socket, as forks get: streams find out once what it is
                 pass_fds=[theirs.fileno()],
             )
         self._connection = ours
