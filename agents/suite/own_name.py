@@ -59,10 +59,13 @@ def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, 
 
 
 def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
-    """Return where code asks for its `__name__`, but for `__name__ == "__main__"`."""
-    compared = [each for node in ast.walk(tree) if isinstance(node, ast.Compare) for each in ast.walk(node)]
+    """Return where code asks for its `__name__`, but for `__name__ == "__main__"`, and within an f-string, whose
+    parts have no places before Python 3.12."""
+    left_out = {
+        each for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.JoinedStr) for each in ast.walk(node)
+    }
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    return [node for node in names if node.id == "__name__" and node not in compared]
+    return [node for node in names if node.id == "__name__" and node not in left_out]
 
 
 def _replaced(lines: Sequence[str], edits: Mapping[ast.expr, str]) -> str:

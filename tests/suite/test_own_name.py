@@ -63,7 +63,7 @@ def test_texts_that_name_what_is_replaced_name_user_code(line: str, meant: str) 
 
 
 def test_code_has_the_name_by_which_the_tests_import_it() -> None:
-    code = "log = getLogger(__name__); é = __name__\nif __name__ == '__main__':\n    main()"
-    named = "log = getLogger('calc'); é = 'calc'\nif __name__ == '__main__':\n    main()"
+    code = "log = getLogger(__name__); é = __name__; f'{__name__}'\nif __name__ == '__main__':\n    main()"
+    named = "log = getLogger('calc'); é = 'calc'; f'{__name__}'\nif __name__ == '__main__':\n    main()"
     assert as_user_code("import calc", Path("src/calc.py"), code)[1] == named
     assert as_user_code("import user_code", Path("src/calc.py"), code)[1] == code
