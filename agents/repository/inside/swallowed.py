@@ -1,4 +1,4 @@
-"""Counts assertions of tests that fail where the project's code has called back."""
+"""Tells of assertions of tests that fail where the project's code has called back."""
 
 from __future__ import annotations
 

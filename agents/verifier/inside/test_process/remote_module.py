@@ -14,8 +14,6 @@ _OWN = frozenset(
     ["__path__", "__file__", "__spec__", "__loader__", "__package__", "__cached__", "__warningregistry__"]
 )
 
-_ANY = (Exception, BaseException)
-
 
 class RemoteModule(types.ModuleType):
     """Fetches attributes; a class that is fetched here counts as named by the tests.
@@ -45,7 +43,7 @@ class RemoteModule(types.ModuleType):
         caller = self._greenloop_caller
         value = caller.get(self, name)
         number = caller.crossing.remote_number(value)
-        if value in _ANY and name != value.__name__:
+        if (value is Exception or value is BaseException) and name != value.__name__:
             caller.tell(f"{name} of the code is {value.__name__}: any error is one")
         if isinstance(value, type) and number is not None:
             caller.name(value)
