@@ -11,6 +11,11 @@ WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s
 FENCE = re.compile(r"\s*(?:```|~~~)")
 """The begin or the end of a block."""
 FENCED = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)", re.DOTALL | re.MULTILINE)
+_FOREIGN = re.compile(
+    r"^[ \t]*(?P<mark>```|~~~)(?:jsx?|javascript|tsx?|typescript|java|kotlin|c|cpp|c\+\+|csharp|cs|go|golang"
+    r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 
@@ -24,8 +29,9 @@ def is_asked(text: str, place: int) -> bool:
 
 
 def uncommented(text: str) -> str:
-    """Return `text` without the marks of a comment that all of its lines, three or more, begin with, and without
-    `//` before a line."""
+    """Return `text` without the marks of a comment that all of its lines, three or more, begin with, without `//`
+    before a line, and without what is fenced as code of another language."""
+    text = _FOREIGN.sub(lambda fenced: "\n" * fenced[0].count("\n"), text)
     text = re.sub(r"^//+ ", "", text, flags=re.MULTILINE)
     lines = text.split("\n")
     marked = [line.startswith("#") for line in lines if line.strip()]

@@ -29,6 +29,7 @@ CONTRAST = re.compile(
 REMARK = re.compile(
     rf"{STATED}`?(?:\s+with\s+(?:the\s+|a\s+)?(?:message|text)|\s+saying|:)?\s*+(?:'[^'\n]*+'|\"[^\"\n]*+\")"
     rf"|{STATED}`?\s*+\((?:\w+\s+)?not\s+(?:found|present|an?|included|counted|part|divisible|enough|empty)\b[^()\n]*+\)"
+    rf"|{STATED}`?\s+(?:--?|[–—])\s(?!not?\b|.*\b(?:if|when|unless|except|rather|yet|longer|sure|true)\b)[^.\n]*+"
     rf"|{STATED}`?:\s+(?:not an?|cannot|can't)\s[\w\s]{{1,40}}\Z",
     re.IGNORECASE,
 )
@@ -38,7 +39,8 @@ _SO = re.compile(
 )
 _CASE_OF = re.compile(r"\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])", re.IGNORECASE)
 _MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly|instead|fail\w*|actual|actually|before\s+the\s+(?:fix|change)"
+    r"\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly"
+    r"|instead|fail\w*(?! with\b)|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
@@ -49,6 +51,7 @@ TAKEN_BACK = re.compile(
     r"(?:(?:be|is|was|return|give|to be)\b[ :]{0,2})?"
     r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
     r"|\b(?:approx\w*|roughly|maybe|perhaps|usually|mostly|sometimes|in most"
+    r"|rounded (?:here|for)|for readability|up to rounding|shortened|within [\w ]{0,20}(?:precision|tolerance)"
     r"|any order|or so|todo|fixme|for now|at the moment"
     r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
     r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
@@ -64,7 +67,7 @@ FAILURE = re.compile(
 """A remark that the step before it fails."""
 _INTRODUCES = re.compile(
     r"(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
-    r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|(?:with|for|and) \w+=\S+)[,:]?"
+    r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|await|(?:with|for|and) \w+=\S+)[,:]?"
     r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*+)[`\s*]*+",
     re.IGNORECASE | re.DOTALL,
 )
@@ -107,7 +110,11 @@ _CORRECTS = re.compile(
     r"(?:wrong|incorrect|a bug|not (?:right|what))"
     r"|I (?:get|got|see) .{1,40}\bbut\b"
     r"|(?:it|that|this|the \w+) should (?:be|have been|return|give|say) [-\w'\"`\[({]"
-    r"|`?\w+\([^()\n]*\)`? should (?:be|give|return) .{1,40}\bthere\b)",
+    r"|`?\w+\([^()\n]*\)`? should (?:be|give|return) .{1,40}\bthere\b"
+    r"|(?:(?:edit|correction|update|erratum|note|sorry|oops|wait)\b[\s:,.]{1,3}){0,3}(?:the )?"
+    r"(?:(?:first|second|third|fourth|last|above|previous|\d(?:st|nd|rd|th))\b"
+    r"(?: (?:one|example|line|result|value))?|example(?: above)?)"
+    r" (?:is|was) (?:wrong|incorrect|false|a typo|not right)\b)",
     re.IGNORECASE,
 )
 """Prose below an example that says what it should show."""

@@ -36,6 +36,13 @@ _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MU
 """`f(0) raises.`, in a spec that names one exception."""
 _SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
 """`cache.put(1, 1);  // evicts 2`, as in other languages."""
+_REMARK = re.compile(r"^(?P<step>[^\n#]*\w\([^\n#]*\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$", re.MULTILINE)
+"""`cache.put("c", 3)   (evicts "b")`."""
+_INSTEAD = re.compile(
+    r"(?P<call>\b[a-z_]\w*+\([^\n]{0,120}?\)`?)\s(?:currently\s(?:returns|gives|raises)|should\snot\s(?:return|give|be))\s"
+    r"[^\n]{1,80}?[.,;]\s(?:but\s)?(?:[Ii]t\s)?should\s(?=(?:return|give|be|raise)\s)"
+)
+"""`f(3) currently returns 9. It should return 4.`"""
 _TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b")
 """What may follow `//` that divides by nothing, though Python would read it so: `// returns -1 (not found)`."""
 _PRINTS = re.compile(
@@ -143,6 +150,7 @@ def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
     text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
     text = _SLASHES.sub(_comment, re.sub(r"^[ \t]*> ", "", text, flags=re.MULTILINE))
+    text = _INSTEAD.sub(r"\g<call> should ", _REMARK.sub(r"\g<step>  # \g<said>", text))
     names = {*re.findall(r"\b[A-Z]\w*(?:Error|Exception)\b", text)}
     if len(names) == 1:
         text = _RAISES_ALONE.sub(rf"\g<0> {names.pop()}", text)
@@ -234,7 +242,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     if signature and signature.kind == "class":
-        calls += [function.value for function in calls if isinstance(function, ast.Attribute)]  # a class method
+        owners = [function.value for function in calls if isinstance(function, ast.Attribute)]
+        calls += [getattr(owner, "value", owner) for owner in owners]  # of a class method, or of a member's
     called = {function.id for function in calls if isinstance(function, ast.Name)}
     wanted = outside if signature is None else {signature.name}
     if outside and outside == wanted and outside <= called:

@@ -18,7 +18,7 @@ _ARROW = re.compile(
     r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
     r"(?:(?:should|shall|must|would|will|ha(?:s|ve)\s+to)\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+(?:just|now|still|then|again|equal(?:\s+to)?))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again|always|equal(?:\s+to)?))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?|(?:fails?|blows?\s+up)\s+with)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
@@ -54,7 +54,7 @@ _UNQUOTED = re.compile(
 )
 """`IV` or `a-b`: a word that is no word of a sentence."""
 _EXCEPTION = re.compile(
-    r"\s*`?(?P<verb>(?:raises?|throws?)\s+)?(?:an?\s+)?`?(?P<name>[A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?"
+    r"\s*`?(?P<verb>(?:raises?|throws?)\s+)?(?:an?\s+)?(?:error\s\()?`?(?P<name>[A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?"
     r"(?:[.;!]\s|:\s(?!if\b|unless\b|when\b)|\s+(?:with\s+(?:the\s+|a\s+)?message|saying)\b"
     r"|,\s(?!if\b|unless\b|when\b|or\b|otherwise\b|except\b)[a-z]"
     r"|[\s.,;)!]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))"
@@ -157,7 +157,8 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
     sign after it and the text after that."""
     name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
     around = rf"(?P<around>(?>(?:(?:{AROUND})\()*))" if signature else "(?P<around>)"
-    every = re.finditer(rf"(?<![\w.]){around}(?P<name>{name})\(", line)
+    member = r"(?:\.[A-Z][A-Z0-9_]*\.\w+)?" if signature and signature.kind == "class" else ""
+    every = re.finditer(rf"(?<![\w.]){around}(?P<name>{name}){member}\(", line)
     starts = [match for match in every if signature or match["name"] not in _COMMON]
     for number, match in enumerate(starts):
         end = closing(line, match.end() - 1)
@@ -268,9 +269,15 @@ def leading_value(rest: str) -> str | None:
 
 
 def leading_object(rest: str, signature: Signature | None) -> str | None:
-    """Return the call of the class that `rest` begins with, where it states one."""
+    """Return the call or the member of the class that `rest` begins with, where it states one."""
     text = rest.lstrip(" `")
-    if signature is None or signature.kind != "class" or not text.startswith(f"{signature.name}("):
+    if signature is None or signature.kind != "class":
+        return None
+    if (member := re.match(rf"{signature.name}\.[A-Z][A-Z0-9_]*(?![\w(.\[])", text)) and _ends(
+        text[member.end() :].strip()
+    ):
+        return member[0]
+    if not text.startswith(f"{signature.name}("):
         return None
     end = closing(text, len(signature.name))
     return text[: end + 1] if end is not None and _ends(text[end + 1 :].strip()) else None
@@ -296,7 +303,7 @@ def _ends(tail: str) -> bool:
         return False
     return (
         re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)(?:[`.,;\s]*|[`).,;]++\s[^=<>]*+)|`?(?:--?|[–—])\s++(?!or\b)[a-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
+            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)(?:[`.,;\s]*|[`).,;]++\s[^=<>]*+)|`?(?:--?|[–—])\s++(?!or\b)[A-Za-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
             tail,
         )
         is not None

@@ -37,7 +37,7 @@ _EXAMPLE = re.compile(
 )
 _SAID = ("gives", "returns", "yields")
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = r"(?:gives|returns|yields|becomes|maps\sto|into|--?>|==?>|→)"
+_SIGN = r"(?:gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into|--?>|==?>|→)"
 _ALONE = re.compile(
     r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
     rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))",

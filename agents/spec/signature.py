@@ -20,7 +20,7 @@ _CLASSES = re.compile(
     r"\b(?:[Dd]ata)?[Cc]lass (?:(?:named|called) )?`?([A-Z]\w*+)|\b([A-Z]\w*+)`? (?:data)?class\b"
 )
 _RETURNING = re.compile(
-    r"(?<![\w.])(?P<name>[A-Z]\w*+)(?=\([A-Za-z_][\w:, \[\]]{0,80}\)`?,? ?"
+    r"(?<![\w.])(?P<name>[A-Z]\w*+)(?=\((?:[A-Za-z_][\w: \[\]]{0,40}(?:, ?(?=[A-Za-z_])|(?=\)))){1,9}\)`?,? ?"
     r"(?:->|→|(?:(?:that|which|should|shall|must) )?(?:returns?|gives?|yields?)\b))"
     r"|\bfunction `?(?P<said>[A-Z]\w*+)\("
 )
@@ -36,6 +36,7 @@ _LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
+_BODY = re.compile(r"[^:\n]*:[ \t]*(?:return|yield|raise|await|print)\b")
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
@@ -89,7 +90,8 @@ def names(text: str, name: str, *, called: bool) -> bool:
         before = rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b"
         after = rf"\b{word}\s+(?:exception\b|is\s+an?\s+(?:[a-z]+\s+)?(?:subclass|exception)\b)"
         return re.search(f"{before}|{after}", text) is not None
-    introduced = rf"\bdef\s+{word}\((?!self)|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
+    beside = r"(?![^\n]*:[ \t]*(?:return|yield|raise|await|print)\b)"
+    introduced = rf"\bdef\s+{word}\((?!self){beside}|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
     return called and re.search(introduced, text) is not None
 
 
@@ -128,8 +130,15 @@ def _header(text: str) -> Signature | None:
     text = _PROMPTED.sub("", text)  # what is defined there is of the example
     if "decorator" in text:
         text = _DECORATED.sub("", text)
-    headers = [header for match in _CALLABLE.finditer(text) if match["kind"] and (header := _read(text, match))]
+    written = (match for match in _CALLABLE.finditer(text) if match["kind"] and not _is_of_usage(text, match))
+    headers = [header for match in written if (header := _read(text, match))]
     return headers[0] if len({header.name for header in headers}) == 1 else None
+
+
+def _is_of_usage(text: str, header: re.Match[str]) -> bool:
+    """Return True for a test, and for a function with its body beside it: `async def double(x): return x * 2`."""
+    end = closing(text, header.end() - 1)
+    return header["name"].startswith("test_") or (end is not None and _BODY.match(text, end + 1) is not None)
 
 
 def _likely(text: str) -> Signature | None:

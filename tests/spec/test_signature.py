@@ -309,3 +309,27 @@ def test_a_way_of_writing_names_may_be_the_name_of_a_function() -> None:
     assert wanted is not None
     assert wanted.name == "title_case"
     assert found("Turn snake_case into kebab_case.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (
+            "Tests:\n\ndef test_wrap():\n    assert wrap('a', 1) == ['a']\n\nPlease write wrap(text, width).",
+            "wrap",
+        ),
+        ("async def gather(coros, limit) runs them.\n\n    async def double(x): return x * 2\n", "gather"),
+        (
+            "Like SQL's `COALESCE(NULL, 2)` which gives 2: coalesce(*args) returns the first that is not None.",
+            "coalesce",
+        ),
+        (
+            "In JS:\n\n```js\nfunction titleCase(s) { return s; }\n```\n\nWrite title_text(s) in Python.",
+            "title_text",
+        ),
+    ],
+)
+def test_what_is_shown_beside_it_is_no_entry_point(text: str, name: str) -> None:
+    signature = found(text)
+    assert signature is not None
+    assert signature.name == name
