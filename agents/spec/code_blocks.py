@@ -113,6 +113,22 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
             yield f"{run}\nassert done.stdout.rstrip('\\n') == {text!r}", label.strip(), start
 
 
+def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[str, str, int]]:
+    """Yield checks of what a call of the function prints, shown below a line that says so: `countdown(3) prints`.
+    Blanks at the ends of lines are of no account: nobody sees them."""
+    name = re.escape(signature.name) if signature else "(?!)"
+    says = re.compile(rf"\W*(?P<call>{name}\([^\n]*\))`?\s+(?:should |must )?(?:prints?|outputs?|shows?)\W*")
+    for number, line in enumerate(lines):
+        match = says.fullmatch(line)
+        below = dropwhile(_is_between, lines[number + 1 : number + _LONGEST]) if match else ()
+        shown = [*takewhile(lambda each: not _is_between(each), below)]
+        told = any(re.search(r"\w \w+ \w|[.:]$", each.rstrip()) for each in shown)  # prose
+        if match and shown and not told and expression(match["call"]):
+            texts = textwrap.dedent("\n".join(map(str.rstrip, shown))).split("\n")
+            printed = "[line.rstrip() for line in capsys.readouterr().out.rstrip().splitlines()]"
+            yield f"{match['call']}\nassert {printed} == {texts!r}", line.strip(), number
+
+
 def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
     """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
     with a colon, and below a blank line or the end of a sentence (`s = Stack()`)."""

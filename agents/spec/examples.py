@@ -17,7 +17,7 @@ from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, value
 from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
 from .asked import FENCE, uncommented
-from .code_blocks import samples, set_up
+from .code_blocks import printed_below, samples, set_up
 from .doctests import checks, shown
 from .doubt import lines_in_doubt
 from .in_line import in_line
@@ -90,7 +90,11 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
     ]
-    runs = [*shell_examples(lines), *samples(lines, signature)]
+    runs = [
+        *shell_examples(lines),
+        *samples(lines, signature),
+        *(printed_below(lines, signature) if prints else ()),
+    ]
     found += [run for run in runs if not doubtful[run[2]]]
     prompted: set[int] = set()
     for session in shown(lines):

@@ -742,3 +742,19 @@ def test_a_helper_of_the_usage_is_no_part_of_the_module() -> None:
 def test_members_of_an_enum_are_values() -> None:
     text = "Enum Light with RED, GREEN and next().\nLight.RED.next() -> Light.GREEN\nLight.GREEN.next() is Light.RED, or so"
     assert codes(text, Signature("Light", "class", "class Light")) == ["assert Light.RED.next() == Light.GREEN"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "lines"),
+    [
+        ("hello(2) prints\n2\n1\nLift off!", ["2", "1", "Lift off!"]),
+        ("`hello(2)` should print:\n\n```\n *  \n***\n```\nThat is all.", [" *", "***"]),
+        ("hello(2) prints\n\n    +-+\n    |2|\n\nand nothing else.", ["+-+", "|2|"]),
+        ("hello(2) prints\nthe numbers from n to 1.", None),
+        ("hello(2) prints:", None),
+    ],
+)
+def test_what_a_call_prints_may_stand_below_it(shown: str, lines: list[str] | None) -> None:
+    found = codes(f"Write hello(n) that prints lines.\n\n{shown}", Signature("hello", "function", "def hello(n)"))
+    printed = "[line.rstrip() for line in capsys.readouterr().out.rstrip().splitlines()]"
+    assert found == ([f"hello(2)\nassert {printed} == {lines!r}"] if lines else [])
