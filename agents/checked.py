@@ -37,12 +37,6 @@ def check(record: object) -> None:
             raise UsageError(f"{name} can't be {shown}; give {wanted}.")
 
 
-def check_type(name: str, given: object, kinds: type | tuple[type, ...], wanted: str) -> None:
-    """Raise UsageError for an argument that is of none of `kinds`; `wanted` says what to give."""
-    if not isinstance(given, kinds):
-        raise UsageError(f"{name} can't be of type {type(given).__name__}; give {wanted}.")
-
-
 @cache
 def hints_of(kind: Any) -> Mapping[str, Any]:
     """Return the annotations of a class's fields, with what they are annotated with."""

@@ -116,3 +116,9 @@ class Interrupted(GreenloopError):
 
 class ReplyError(Exception):
     """A model's reply holds nothing usable; `str(error)` is the reason, worded so that the model can mend it."""
+
+
+def check_type(name: str, given: object, kinds: type | tuple[type, ...], wanted: str) -> None:
+    """Raise UsageError for an argument that is of none of `kinds`; `wanted` says what to give."""
+    if not isinstance(given, kinds):
+        raise UsageError(f"{name} can't be of type {type(given).__name__}; give {wanted}.")

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..checked import check_type
-from ..errors import GreenloopError, Interrupted, UsageError
+from ..errors import GreenloopError, Interrupted, UsageError, check_type
 from ..events import EventHandler, Note, ignore_event
 from ..llm_backends import import_ahead
 from ..llm_backends.budget import Budget

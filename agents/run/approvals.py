@@ -7,8 +7,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..checked import check_type
-from ..errors import Interrupted
+from ..errors import Interrupted, check_type
 from ..llm_backends.budget import Budget
 from ..records.approvals import ANSWERS, Answer, Approve, Decision, Point, Proposal
 from ..settings import ApprovePoints, Settings

@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import __version__
-from ..checked import check_type
-from ..errors import ModelError, SandboxBroken, UsageError
+from ..errors import ModelError, SandboxBroken, UsageError, check_type
 from ..events import EventHandler, Note, Ruled, ignore_event
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice

@@ -232,6 +232,8 @@ def _arguments(given: str, asked: _Function) -> str | None:
     match call:
         case ast.Call(args=[ast.Tuple(elts=several)], keywords=[]) if asked.least > 1:
             call.args, given = several, given[1:-1]
+        case ast.Call(args=[ast.List(elts=several)], keywords=[]) if asked.least == len(several) > 1:
+            call.args, given = several, given[1:-1]
     if not isinstance(call, ast.Call) or (asked.least == 1 and len(call.args) > 1):
         return None
     if asked.names == [""] and not call.args and all(each.arg and is_value(each.value) for each in call.keywords):

@@ -3,11 +3,12 @@ below a heading that says what they are, and lists of what is valid and what is 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from ..syntax.literals import value
+from ..syntax.literals import expression, is_value, value
 from .in_line import leading_exception, leading_value
 
 _RULE = re.compile(r"[\s|:+=]*+-[\s|:+=-]++")
@@ -41,7 +42,8 @@ Table = tuple[list[str], list[tuple[int, list[str]]]]
 
 
 def tables(lines: Sequence[str]) -> Iterator[Table]:
-    """Yield the tables in `lines`: a line of heads, and lines below it with as many cells (remarks may follow)."""
+    """Yield the tables in `lines`: a line of heads, and lines below it with as many cells (remarks may follow), or
+    values with commas between them."""
     end = 0
     for index, line in enumerate(lines):
         heads = cells(line)
@@ -55,6 +57,20 @@ def tables(lines: Sequence[str]) -> Iterator[Table]:
                 if all(cell[:1] == "(" for cell in row[len(heads) :])
             ]
             yield [head.strip("*_").lower() for head in heads], rows
+    for index, line in enumerate(lines):
+        heads = [head.strip() for head in line.split(",")]
+        if len(heads) > 1 and all(map(str.isidentifier, heads)):
+            below = [*takewhile(bool, map(_literals, lines[index + 1 : index + _MOST_ROWS]))]
+            rows = [(number, row) for number, row in enumerate(below, index + 1) if len(row) == len(heads)]
+            yield [head.lower() for head in heads], rows
+
+
+def _literals(line: str) -> list[str]:
+    """Return the values in a line with commas between them, `10, 2, "1010"`; none of any other line."""
+    match expression(line.strip()):
+        case ast.Tuple(elts=parts) if all(map(is_value, parts)):
+            return [*map(ast.unparse, parts)]
+    return []
 
 
 def cells(line: str) -> list[str]:

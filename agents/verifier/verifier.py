@@ -15,8 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from ..checked import check_type
-from ..errors import Interrupted, SandboxBroken
+from ..errors import Interrupted, SandboxBroken, check_type
 from ..records import Board, Candidate, Test, UserModule, Verdict
 from ..sandbox import open_sandbox
 from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName, check_limit

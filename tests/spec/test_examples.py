@@ -758,3 +758,20 @@ def test_what_a_call_prints_may_stand_below_it(shown: str, lines: list[str] | No
     found = codes(f"Write hello(n) that prints lines.\n\n{shown}", Signature("hello", "function", "def hello(n)"))
     printed = "[line.rstrip() for line in capsys.readouterr().out.rstrip().splitlines()]"
     assert found == ([f"hello(2)\nassert {printed} == {lines!r}"] if lines else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'n, base, result\n10, 2, "1010"\n35, 36, "z"\n\nA base outside of 2, 36 is refused.',
+        'examples:\n  - input: [10, 2]\n    output: "1010"\n  - input: [35, 36]\n    output: "z"',
+    ],
+)
+def test_rows_with_commas_and_lists_of_arguments_fit_the_parameters(text: str) -> None:
+    found = codes(
+        f"to_base(n, base) converts.\n\n{text}", Signature("to_base", "function", "def to_base(n, base)")
+    )
+    assert [code.replace('"', "'") for code in found] == [
+        "assert to_base(10, 2) == '1010'",
+        "assert to_base(35, 36) == 'z'",
+    ]
