@@ -36,7 +36,9 @@ _RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MU
 """`f(0) raises.`, in a spec that names one exception."""
 _SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
 """`cache.put(1, 1);  // evicts 2`, as in other languages."""
-_REMARK = re.compile(r"^(?P<step>[^\n#(]{1,80}\([^\n#]{0,200}?\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$", re.MULTILINE)
+_REMARK = re.compile(
+    r"^(?P<step>[^\n#(]{1,80}\([^\n#]{0,200}?\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$", re.MULTILINE
+)
 """`cache.put("c", 3)   (evicts "b")`."""
 _INSTEAD = re.compile(
     r"(?P<call>\b[a-z_]\w*+\([^\n]{0,120}?\)`?)\s(?:currently\s(?:returns|gives|raises)|should\snot\s(?:return|give|be))\s"
