@@ -41,8 +41,9 @@ _REMARK = re.compile(
 )
 """`cache.put("c", 3)   (evicts "b")`."""
 _INSTEAD = re.compile(
-    r"(?P<call>\b[a-z_]\w*+\([^\n]{0,120}?\)`?)\s(?:currently\s(?:returns|gives|raises)|should\snot\s(?:return|give|be))\s"
-    r"[^\n]{1,80}?[.,;]\s(?:but\s)?(?:[Ii]t\s)?should\s(?=(?:return|give|be|raise)\s)"
+    r"(?P<call>\b[a-z_]\w*+\([^\n]{0,120}?\)`?)\s"
+    r"(?:currently\s(?:returns|gives|raises)|(?:should\snot|used\sto)\s(?:return|give|be))\s[^\n]{1,80}?[.,;]\s"
+    r"(?:but\s)?(?:[Ii]t\s)?(?:should|must)\s(?=(?:return|give|be|raise)\s)"
 )
 """`f(3) currently returns 9. It should return 4.`"""
 _TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b")

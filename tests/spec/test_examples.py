@@ -61,6 +61,7 @@ FOUND = {
     "slugify('A b') -> 'a-b' — blanks are not kept": "assert slugify('A b') == 'a-b'",
     "slugify('A b') => 'a-b'   -- Hyphens only": "assert slugify('A b') == 'a-b'",
     "slugify('A b') currently returns 'A-b'. It should return 'a-b'.": "assert slugify('A b') == 'a-b'",
+    "slugify('A b') used to return 'A-b', it must be 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('A b') should not return 'A-b', it should return 'a-b'.": "assert slugify('A b') == 'a-b'",
     "slugify('') must fail with ValueError('empty').": "with pytest.raises(ValueError):\n    slugify('')",
     "slugify('') -> error (ValueError: empty)": "with pytest.raises(ValueError):\n    slugify('')",
