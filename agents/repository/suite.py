@@ -239,7 +239,7 @@ class _Server:
             "test_files": [path for path in suite.tree.files if never_changes(path)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN + _OF_ERRORS}
+        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()
         files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())

@@ -47,14 +47,15 @@ _RESULT = re.compile(
     r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
 )
 """Words of a rule that no kind of input alone shows."""
+_LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
 _GIVING = re.compile(
     r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
     r"|exits? with (?:exit )?(?:code|status))\s+"
-    r"(-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')(?: then| instead| too| as well)?[ .]*$"
+    rf"({_LITERAL})(?: then| instead| too| as well)?[ .]*$"
 )
 _RESULT_OF = re.compile(
     r"\b(?:(?:returns?|gives?|yields?|gets?|is|are)\s+"
-    r"`?(?P<value>-?\d+(?:\.\d+)?|None|True|False|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}')`?"
+    rf"`?(?P<value>{_LITERAL}|True|False)`?"
     r"(?:[ .]*\Z|\s(?:if|for|when|where|on)\b)|(?:is|are|counts? as)\s(?P<denied>(?:not|never|no)\s)?(?:an?\s)?"
     r"(?P<what>[\w-]+(?:\s(?!too\b|as\b)[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)",
     re.IGNORECASE,

@@ -36,7 +36,8 @@ _LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest
 _LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
 """Words before a header, which may say what it leaves out."""
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
-_BODY = re.compile(r"[^:\n]*:[ \t]*(?:return|yield|raise|await|print)\b")
+_BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
+"""Behind a header, its body beside it."""
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
@@ -90,8 +91,9 @@ def names(text: str, name: str, *, called: bool) -> bool:
         before = rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b"
         after = rf"\b{word}\s+(?:exception\b|is\s+an?\s+(?:[a-z]+\s+)?(?:subclass|exception)\b)"
         return re.search(f"{before}|{after}", text) is not None
-    beside = r"(?![^\n]*:[ \t]*(?:return|yield|raise|await|print)\b)"
-    introduced = rf"\bdef\s+{word}\((?!self){beside}|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
+    introduced = (
+        rf"\bdef\s+{word}\((?!self)(?![^\n]*{_BODY})|\b(?:function|decorator|coroutine|generator)s?\s+`?{word}\b"
+    )
     return called and re.search(introduced, text) is not None
 
 
@@ -138,7 +140,8 @@ def _header(text: str) -> Signature | None:
 def _is_of_usage(text: str, header: re.Match[str]) -> bool:
     """Return True for a test, and for a function with its body beside it: `async def double(x): return x * 2`."""
     end = closing(text, header.end() - 1)
-    return header["name"].startswith("test_") or (end is not None and _BODY.match(text, end + 1) is not None)
+    beside = end is not None and re.compile(rf"[^:\n]*{_BODY}").match(text, end + 1)
+    return header["name"].startswith("test_") or bool(beside)
 
 
 def _likely(text: str) -> Signature | None:

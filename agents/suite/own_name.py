@@ -13,6 +13,7 @@ from ..syntax.source import names_bound, parse, statements
 
 _BY_NAME = frozenset({"patch", "multiple", "setattr", "delattr", "import_module", "__import__"})
 """Functions whose first argument may name a module, or what is in it, as a text."""
+_Placed = ast.expr | ast.stmt
 
 
 def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
@@ -26,18 +27,14 @@ def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
     if any(parts[-1] in names_bound(node) for node in statements(code)):
         names.discard(f"{parts[-1]}.{parts[-1]}")
-    lines = tests.split("\n")
     nodes = list(ast.walk(parse(tests)))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     own = next((each for node in imports for each in _modules(node) if each in names), "")
-    for node in imports:
-        line = lines[node.lineno - 1].encode()
-        end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
-        made = _import(node, line[node.col_offset : end].decode(), names).encode()
-        lines[node.lineno - 1] = (line[: node.col_offset] + made + line[end:]).decode()
-    targets = {node: text for each in nodes for node, text in _targets(each, names)}
+    lines = tests.split("\n")
+    edits: dict[_Placed, str] = {node: _import(node, _cut(lines, node)[1].decode(), names) for node in imports}
+    edits |= {node: text for each in nodes for node, text in _targets(each, names)}
     asked = _asked_for_name(ast.Module(statements(code), [])) if own else ()
-    return _replaced(lines, targets), _replaced(code.split("\n"), {node: repr(own) for node in asked})
+    return _replaced(lines, edits), _replaced(code.split("\n"), {node: repr(own) for node in asked})
 
 
 def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -54,7 +51,8 @@ def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, 
         case ast.Call(func=function, args=[ast.Constant(value=str(text)) as target, *_]):
             of_patch = isinstance(function, ast.Attribute) and last_name(function.value) == "patch"
             own = max((each for each in names if f"{text}.".startswith(f"{each}.")), key=len, default="")
-            if own and (last_name(function) in _BY_NAME or (of_patch and last_name(function) == "dict")):
+            whole = target.lineno == target.end_lineno
+            if own and whole and (last_name(function) in _BY_NAME or (of_patch and last_name(function) == "dict")):
                 yield target, repr(USER_MODULE + text[len(own) :])
 
 
@@ -68,14 +66,19 @@ def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
     return [node for node in names if node.id == "__name__" and node not in left_out]
 
 
-def _replaced(lines: Sequence[str], edits: Mapping[ast.expr, str]) -> str:
-    """Return the text of `lines` with other text in place of nodes, each on one line."""
+def _cut(lines: Sequence[str], node: _Placed) -> tuple[bytes, bytes, bytes]:
+    """Return the line that `node` begins on in three: what is before it, of it, and after it."""
+    line = lines[node.lineno - 1].encode()
+    end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
+    return line[: node.col_offset], line[node.col_offset : end], line[end:]
+
+
+def _replaced(lines: Sequence[str], edits: Mapping[_Placed, str]) -> str:
+    """Return the text of `lines` with other text in place of nodes, of each on the line where it begins."""
     found = list(lines)
     for node, text in sorted(edits.items(), key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
-        if node.lineno == node.end_lineno:
-            line = found[node.lineno - 1].encode()
-            made = line[: node.col_offset] + text.encode() + line[node.end_col_offset :]
-            found[node.lineno - 1] = made.decode()
+        before, _, after = _cut(found, node)
+        found[node.lineno - 1] = (before + text.encode() + after).decode()
     return "\n".join(found)
 
 

@@ -20,6 +20,16 @@ def last_name(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+def chain(node: ast.AST | None) -> tuple[ast.Name | None, list[str]]:
+    """Return the name that attributes of attributes begin with, None where that is anything else, and the
+    attributes in order."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.insert(0, node.attr)
+        node = node.value
+    return (node if isinstance(node, ast.Name) else None), names
+
+
 def is_fixture(node: ast.stmt) -> bool:
     """Return True if `node` is a function that pytest takes for a fixture."""
     return isinstance(node, Function) and any(

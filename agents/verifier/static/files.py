@@ -7,6 +7,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 
+from ...syntax.collection import chain
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
@@ -226,12 +227,11 @@ class Files:
 
     def _asks(self, node: ast.AST) -> bool:
         """Return True if `node` is a part of the code, or a function of the tests, which may ask it."""
-        while isinstance(node, ast.Attribute):
-            node = node.value
-        if not isinstance(node, ast.Name):
+        root, _ = chain(node)
+        if root is None:
             return False
-        places = self._names.defined.get(node.id, [])
-        return self._names.is_under_test(node) or any(isinstance(place, Function) for place in places)
+        places = self._names.defined.get(root.id, [])
+        return self._names.is_under_test(root) or any(isinstance(place, Function) for place in places)
 
 
 def _opened_by(item: ast.withitem) -> str:

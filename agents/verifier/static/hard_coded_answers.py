@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from ...syntax.collection import chain
 from ...syntax.imports import USER_MODULE
 from ...syntax.literals import literal_value
 from ...syntax.source import parse, parse_expression
@@ -104,9 +105,8 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
                 parts = row.args if isinstance(row, ast.Call) else getattr(row, "elts", [])
                 if len(parts) > 1 and all(map(_is_literal, parts)):
                     yield _key(parts[:-1])
-            while isinstance(root, ast.Attribute):
-                root = root.value
-            if isinstance(root, ast.Name) and root.id not in others and given and all(map(_is_literal, given)):
+            begin, _ = chain(root)
+            if begin is not None and begin.id not in others and given and all(map(_is_literal, given)):
                 yield _key(given)
 
 

@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
+from ...syntax.collection import chain
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import parse, plain, quoted, text_of
@@ -110,7 +111,7 @@ class Names:
 
     def paths(self, node: ast.AST) -> list[Path]:
         """Return what `a.b` may stand for: after `import x.y as a` the parts `x`, `y`, `b`; else nothing."""
-        root, names = _chain(node)
+        root, names = chain(node)
         imported = self.imports.get(root.id, ()) if root else ()
         return [[*path.split("."), *names] for path in sorted(imported)]
 
@@ -125,7 +126,7 @@ class Names:
 
     def is_under_test(self, node: ast.AST) -> bool:
         """Return True if `node` is the code under test, or a part of it."""
-        root, _ = _chain(node)
+        root, _ = chain(node)
         return root is not None and (root.id in self.under_test or USER_MODULE in self.imports.get(root.id, ()))
 
     def call_of(self, node: ast.AST) -> ast.Call | None:
@@ -334,14 +335,6 @@ def last(node: ast.AST) -> str:
 def decorators(node: Function | ast.ClassDef) -> list[ast.expr]:
     """Return the decorators of a function or class, without their arguments."""
     return [mark.func if isinstance(mark, ast.Call) else mark for mark in node.decorator_list]
-
-
-def _chain(node: ast.AST) -> tuple[ast.Name | None, Path]:
-    names: Path = []
-    while isinstance(node, ast.Attribute):
-        names.insert(0, node.attr)
-        node = node.value
-    return (node if isinstance(node, ast.Name) else None), names
 
 
 @lru_cache(maxsize=1024)

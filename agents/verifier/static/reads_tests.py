@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from ...syntax.collection import is_main_guard
+from ...syntax.collection import chain, is_main_guard
 from ...syntax.source import names_bound, parse
 from ..inside.proxy.describe import words
 from .names import Names
@@ -35,19 +35,14 @@ def reaches_tests(code: str) -> str | None:
         match node:
             case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)) if name in _FRAMES:
                 how = f"uses {name}, by which code in one process with its tests can read what they expect"
-            case ast.Attribute(attr=name, ctx=ast.Store()) if name in _OPERATORS or _root(node) in theirs:
+            case ast.Attribute(attr=name, ctx=ast.Store()) if (
+                name in _OPERATORS or getattr(chain(node)[0], "id", "") in theirs
+            ):
                 how = f"replaces {ast.unparse(node)}, which its tests in one process with it may use, too"
             case _:
                 continue
         return f"The code {how}: what passes says little."
     return None
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name that an attribute of attributes begins with."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def asks_where_it_runs(code: str) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import time
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -35,10 +36,16 @@ class PlainCalls:
 
     def __init__(self) -> None:
         self.functions: dict[int, str] = {}
-        self.open = True
+        self._open = True
         self._answers: dict[Call, list[str]] = {}
         self._made: tuple[int | None, Call] = None, ()
         self._asked = 0.0
+
+    def changed(self, target: object) -> None:
+        """Note that a test sets an attribute of `target`: of a module or a class, what functions answer depends on
+        the tests from here on, and no more of them is asked again."""
+        if isinstance(target, (type, types.ModuleType)) or type(target).__name__ == "module":
+            self._open = False
 
     def call(self, what: str, number: int | None, arguments: Sequence[Any]) -> Call | None:
         """Return what identifies a call that is about to be made; None where it is not to be asked again."""
@@ -50,7 +57,7 @@ class PlainCalls:
             name, before = self.functions.get(number or 0), ()
         elif what == "program":
             name, before, arguments = _PROGRAM, (), (tuple(arguments), {})
-        if name is None or not self.open or len(self._answers) >= _MOST_CALLS:
+        if name is None or not self._open or len(self._answers) >= _MOST_CALLS:
             return None
         packed = _packed((arguments[-2], dict(arguments[-1])))
         self._asked = time.monotonic()

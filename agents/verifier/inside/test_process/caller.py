@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import threading
-import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -95,9 +94,8 @@ class Caller(Rulings):
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
         number = self.crossing.remote_number(arguments[0]) if arguments else None
-        shared = isinstance(arguments[0], (type, types.ModuleType)) if arguments else False
-        if what in ("set", "delete") and (shared or type(arguments[0]).__name__ == "module"):
-            self.calls.open = False  # what they answer depends on the tests from here on
+        if what in ("set", "delete"):
+            self.calls.changed(arguments[0])
         if changes := self._environment.changes():
             self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])

@@ -78,6 +78,7 @@ class Reader(Known):
                 said = self._canonical(parts, "callback")
                 changes = of_callback(payload, self)
                 question = asked[-1] if asked else ("", ["", []])
+                called_back.append(None)
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
@@ -98,8 +99,6 @@ class Reader(Known):
                     self._said.setdefault(parts[0][1], self._question(*question[1])[:_MOST_NAME])
             else:
                 continue
-            if kind == ASK:
-                called_back.append(None)
             key, (asking, asked_of) = question
             if asking == "names" or NO_MEMBER in key or "__length_hint__" in asked_of:
                 continue  # asked by a star import, by greenloop itself, or by `list` and `tuple`
