@@ -50,8 +50,8 @@ class Trial:
     lines: Mapping[str, Container[int]] | None = None
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
     _one_at_a_time: Lock = field(default_factory=Lock)
-    _alone: dict[str, float] = field(default_factory=dict)
-    """The processor time of tests that ended a job by it, each run alone on the code as it is."""
+    _alone: dict[str, TestRun | None] = field(default_factory=dict)
+    """Tests that ended a job by their processor time, each run alone on the code as it is. None: so did that."""
 
     @property
     def left(self) -> float:
@@ -85,14 +85,17 @@ class Trial:
 
     def limit(self, names: Sequence[str], run: SuiteRun) -> float:
         """Return the seconds that these tests may take on a change, which may make them hang."""
-        return _LEAST_SECONDS + _SLOWER * sum(run.tests[name].seconds for name in names)
+        took = sum(run.tests[name].seconds for name in names) + self._fixtures
+        return _LEAST_SECONDS + _SLOWER * (took + sum(self._took_alone(name).seconds for name in names))
 
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
         """Return the seconds of processor time that each of these tests may take on a change: one that hangs is
         noticed sooner by them, and one that waits for a busy machine is not."""
-        known = (self._used, self._alone)
-        longest = (max(self._fixtures, *(each.get(name, 0.0) for each in known)) for name in names)
-        return tuple(_LEAST_CPU + _SLOWER * seconds for seconds in longest)
+        used = ((self._used.get(name, 0.0), self._took_alone(name).cpu) for name in names)
+        return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, *each) for each in used)
+
+    def _took_alone(self, name: str) -> TestRun:
+        return self._alone.get(name) or TestRun("missing")
 
     @cached_property
     def _runs(self) -> tuple[SuiteRun, ...]:
@@ -150,12 +153,14 @@ class Trial:
         if hanging is None or hanging in self._alone:
             return done
         # What tests make once for all may have been made in another: then a test takes longer alone.
-        alone = self._run(suite, replace(job, tests=(hanging,), change=None, files={}, answer=None), cold)
-        took = alone.tests[hanging].cpu if alone is not None and hanging in alone.tests else 0.0
-        self._alone[hanging] = took
-        if _SLOWER * took <= limits[hanging]:
+        unchanged = replace(job, tests=(hanging,), change=None, files={}, answer=None)
+        alone = self._run(suite, replace(unchanged, seconds=hanging_limit(self.first)), cold)
+        self._alone[hanging] = alone.tests.get(hanging) if alone is not None else None
+        took = self._took_alone(hanging)
+        if _SLOWER * took.cpu <= limits[hanging]:
             return done
-        return self._run(suite, replace(job, cpu=self.cpu(job.tests)), cold)
+        longer = job.seconds + _SLOWER * took.seconds
+        return self._run(suite, replace(job, seconds=longer, cpu=self.cpu(job.tests)), cold)
 
     def _run(self, suite: Suite, job: SuiteJob, cold: bool) -> SuiteRun | None:
         left = self.left

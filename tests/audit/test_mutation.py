@@ -157,3 +157,35 @@ def test_a_test_has_the_time_that_it_takes_alone_and_one_that_hangs_is_ended_soo
     assert hanging is not None
     assert (kept.outcome(other), hanging.ended) == ("passed", "died")
     assert time.monotonic() - began < 1
+
+
+SLOW_FIXTURE = """
+import time
+import pytest
+from shop import one, other
+
+@pytest.fixture(scope="session")
+def database():
+    time.sleep(1.5)
+
+def test_one(database):
+    assert one(1) == 1
+
+def test_other(database):
+    assert other(1) == 1
+"""
+
+
+@pytest.mark.thorough
+def test_a_test_has_the_time_for_fixtures_that_another_one_made(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text(SHARED.replace("0.5", "0"))
+    (tmp_path / "test_shop.py").write_text(SLOW_FIXTURE)
+    tree = read_tree(tmp_path, [], {})
+    with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
+        first = suite.run(SuiteJob(60))
+        trial = Trial(Suites([suite]), tree, first, Collected(), False, time.monotonic() + 100, lambda text: None)
+        name = "test_shop.py::test_other"
+        change = next(each for each in trial.mutants("shop.py") if "number <= 3" in each.function)
+        done = trial.run(suite, "shop.py", change, [name], first)
+    assert done is not None
+    assert done.outcome(name) == "passed"
