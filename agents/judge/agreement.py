@@ -108,7 +108,7 @@ class Agreement:
     def behaviour(self, candidate: Candidate) -> tuple[tuple[str, str | None], ...]:
         """Status and returned value of `candidate` on every test that candidates are compared on."""
         outcomes = [self._outcome(candidate, test) for test in self._compared]
-        return tuple((outcome.status, outcome.actual) for outcome in outcomes)
+        return tuple((outcome.status, comparable(outcome.actual)) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:
         """The value that `candidate` returns for a probe; None where it raises or there are no probes.

@@ -18,7 +18,7 @@ from typing import Literal
 from ..records import Candidate, Clause, LedgerEntry, Test, Verdict
 from ..syntax.checks import checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
-from .agreement import Agreement, exception_of, independent, runnable
+from .agreement import Agreement, comparable, exception_of, independent, runnable
 from .claims import ValueClaim, as_test, claim_of
 from .thresholds import MEASURED, Thresholds
 
@@ -84,8 +84,8 @@ def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueC
     outcome = agreement.board.verdict(candidate.id).outcome(test.id)
     if outcome.status == "passed":
         return claim.expected
-    if outcome.status in ("failed", "error") and outcome.actual is not None:
-        return outcome.actual
+    if outcome.status in ("failed", "error") and (actual := comparable(outcome.actual)) is not None:
+        return actual
     if outcome.status == "failed":
         return ANOTHER_VALUE
     kind = exception_of(outcome)

@@ -110,15 +110,19 @@ class ClauseCheck:
     would_test: str = ""
 
     @property
+    def is_held(self) -> bool:
+        """True if tests count that use all that the clause asks for."""
+        return self.tests > 0 and not self.missing
+
+    @property
     def standing(self) -> str:
         """Its standing in a few words."""
         if self.open:
             return "open"
-        if not self.missing:
+        if self.is_held:
             return f"held by {self.tests} test{'' if self.tests == 1 else 's'}"
-        what = ", ".join(map(str, self.missing))
-        own = self.missing[0].kind == "test"
-        return f"nothing checks {what if self.tests and not own else 'this'}"
+        own = any(need.kind == "test" for need in self.missing[:1])
+        return f"nothing checks {', '.join(map(str, self.missing)) if self.tests and not own else 'this'}"
 
     def __str__(self) -> str:
         would = f"; this would: {self.would_test}" if self.would_test and not self.open else ""

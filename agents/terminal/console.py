@@ -301,7 +301,7 @@ class Console:
 def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
     """Return the clauses of the spec with what tests say of them, a line each: without `whole` those alone that no
     test holds, and how many it holds."""
-    shown = [each for each in result.clauses if whole or each.missing]
+    shown = [each for each in result.clauses if whole or not each.is_held]
     held = len(result.clauses) - len(shown)
     rest = f"{held} of {len(result.clauses)} clauses of the spec are held by tests."
     return [*(f"Clause: {each}" for each in shown), *([rest] if result.clauses and not whole else [])]

@@ -69,6 +69,11 @@ def test_candidates_are_alike_that_do_the_same_on_every_test() -> None:
     assert agreement.following(A) == (A, B)
 
 
+def test_an_object_that_says_nothing_of_itself_is_the_same_at_any_address() -> None:
+    drafts = {A: ("<user_code.Node object at 0x7f01>",), B: ("<user_code.Node object at 0x7f02>",)}
+    assert Agreement(board({ONE: "1"}, drafts)).alike(A, B)
+
+
 def test_a_crash_is_unlike_a_wrong_value() -> None:
     agreement = Agreement(board({ONE: "1"}, {A: (None,), B: ("0",), C: (None,)}))
     assert agreement.following(A) == (A, C)

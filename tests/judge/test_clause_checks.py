@@ -37,6 +37,7 @@ def test_a_clause_is_held_once_a_test_uses_all_that_it_needs() -> None:
     assert checked(ROMAN, UPPER).standing == "nothing checks lower case"
     assert checked(ROMAN, UPPER, LOWER).standing == "held by 2 tests"
     assert checked(ROMAN).standing == "nothing checks this"
+    assert [checked(Clause("it sorts"), *tests).is_held for tests in ((), (UPPER,))] == [False, True]
 
 
 def test_a_text_of_the_specs_is_not_tested_by_what_is_refused() -> None:

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from agents.judge.agreement import Agreement
+from agents.judge.claims import claim_of
 from agents.judge.thresholds import Thresholds
-from agents.judge.votes import ANOTHER_VALUE, Tally, settlements
+from agents.judge.votes import ANOTHER_VALUE, Tally, ballot, settlements
 from agents.judge.votes import tally as tally_by
 from agents.records import Board, Outcome, Test, Verdict
 from agents.syntax.literals import LONGEST_WHOLE
@@ -151,6 +152,13 @@ def test_a_value_takes_enough_drafts_to_become_a_test() -> None:
     assert settled("2", "2") == []
     assert settled("2", "2", "2") == ["2"]
     assert settled("2", "2", "2", "1") == []
+
+
+def test_an_object_that_says_nothing_of_itself_is_another_value() -> None:
+    judged = Agreement(board({TEST: "1"}, {A: ("<bound method Clock.time of <Clock object at 0x7f01>>",)}))
+    claim = claim_of(TEST)
+    assert claim is not None
+    assert ballot(judged, A, TEST, claim) == ANOTHER_VALUE
 
 
 def test_only_tests_that_are_ruled_out_are_replaced() -> None:
