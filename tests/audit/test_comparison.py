@@ -723,6 +723,10 @@ def test_fail():
 
 def test_unittest():
     each(["1.2.3"], lambda version: unittest.TestCase().assertEqual(str(version), "1.2.3"))
+
+
+def test_refuses():
+    each(["1.2.3"], lambda version: str(version) == "1.2.3" or unittest.TestCase().fail("another"))
 """
 
 
@@ -741,9 +745,8 @@ def test_an_assertion_that_fails_in_a_callback_counts_though_the_code_catches_it
         if each.status == "broken"
     }
     caught = "it fails now: an assertion of it fails in a call by the code, which catches the error"
-    assert {name: broken.get(name) for name in ("assert", "fail", "unittest")} == dict.fromkeys(
-        ("assert", "fail", "unittest"), caught
-    )
+    names = ("assert", "fail", "unittest", "refuses")
+    assert {name: broken.get(name) for name in names} == dict.fromkeys(names, caught)
 
 
 @pytest.mark.thorough

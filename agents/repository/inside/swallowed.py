@@ -18,6 +18,7 @@ _PLACES = (
     (lambda: importlib.import_module("_pytest.assertion.rewrite"), "_format_explanation"),
     (lambda: importlib.import_module("_pytest.outcomes").Failed, "__init__"),
     (lambda: unittest.TestCase, "_formatMessage"),
+    (lambda: unittest.TestCase, "fail"),
 )
 """What is called when an assertion fails: by `assert`, by `pytest.fail` and `pytest.raises`, by unittest."""
 
