@@ -91,6 +91,7 @@ _ROW = re.compile(r"(?!\s*\$).* \| ")
 """Of a table, and no command."""
 _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "one item", "None"})
 """Kinds of an input as a whole: what a clause says comes out is the result, and no part of it."""
+_LACKING = r"\b(?:without|lack(?:s|ing)?|has no|have no|with no|there is no|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
@@ -324,10 +325,12 @@ def _parameters(text: str) -> frozenset[str]:
 
 
 def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
-    """Yield the quotations that are no parameters and no words explained (`"word" is a group of letters`)."""
+    """Yield the quotations that are no parameters, no words explained (`"word" is a group of letters`), and not what
+    something is without (`a part without "="`)."""
     for each in quoted:
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
-        if each.strip("`'\"") not in parameters and not explained:
+        lacking = re.search(rf"{_LACKING}{re.escape(each)}", text, re.IGNORECASE)
+        if each.strip("`'\"") not in parameters and not explained and not lacking:
             yield each
 
 

@@ -19,7 +19,7 @@ _RULE = re.compile(
     r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
     r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
     r"|^(?:with|for|in|from|under|after) (?:an?|the|\d)\b[^,;]{1,40}(?:,| it | the )"
-    r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without an?|inclusive"
+    r"|\b(?:(?:is|are) fine|allowed|NaN|capped|(?:no|not) more than|with or without|without(?: an?|(?=\s\s))|inclusive"
     r"|included|excluded|too|also|as well|messages?|neither|already|outside|untouched|unchanged|only the"
     r"|when|where|still|propagates?|(?:is|are) (?:re-?)?raised|unless|until|otherwise|except|but|ties?|equally"
     r"|fewer|fewest|exactly|unknown|twice|among|both (?:directions|sides|ways)|first in"

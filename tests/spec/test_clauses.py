@@ -298,6 +298,8 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("In the first row the sum is left.", ["“In the first row the sum is left”"]),
         ("There is no limit on the count.", []),
         ("In that way it counts.", ["“In that way it counts”"]),
+        ("A part without '=' has the value ''.", ["“A part without '=' has the value ''”"]),
+        ("It gives 'x' for one with no '='.", ["`'x'`"]),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
