@@ -325,8 +325,8 @@ def _parameters(text: str) -> frozenset[str]:
 
 
 def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
-    """Yield the quotations that are no parameters, no words explained (`"word" is a group of letters`), and not what
-    something is without (`a part without "="`)."""
+    """Yield the quotations that are no parameters, no words explained (`"word" is a group of letters`), and not
+    what something is without (`a part without "="`)."""
     for each in quoted:
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
         lacking = re.search(rf"{_LACKING}{re.escape(each)}", text, re.IGNORECASE)
