@@ -149,7 +149,8 @@ class Project:
         for module, path in collected.elsewhere:
             raise UsageError(
                 f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
-                f"of this copy; install the project so that they do: {python} -m pip install -e {root}"
+                f"of this copy; install the project so that they do ({python} -m pip install -e {root}), or name "
+                "the Python of an environment that has it so with --python."
             )
         return collected, run
 

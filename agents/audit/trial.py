@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -137,10 +138,15 @@ class Trial:
         return self.timed(suite, job, cold=True)
 
     def crossings(self, called: Mapping[str, Collection[str]], seconds: float) -> SuiteRun:
-        """Run tests, and note the answers that they get from the functions that each calls."""
+        """Run tests, and note the answers that they get from the functions that each calls: those of files that
+        take long last, as no time may be left for them."""
         functions = tuple(sorted({each for functions in called.values() for each in functions}))
         job = SuiteJob(seconds, functions=functions, crossings=True)
-        return run_whole(self.suites.all[0], tuple(called), job, cold=self.cold)
+        took: defaultdict[str, float] = defaultdict(float)
+        for name in called:
+            took[name.partition("::")[0]] += self.first.tests[name].seconds
+        names = tuple(sorted(called, key=lambda name: took[name.partition("::")[0]]))
+        return run_whole(self.suites.all[0], names, job, cold=self.cold)
 
     def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
         """Run a job. None where no time is left for it, or it was ended for that."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from contextlib import closing
@@ -11,6 +13,7 @@ from typing import Annotated, TextIO
 from cyclopts import Parameter
 
 from ..errors import Interrupted, StorageFailed, UsageError
+from ..events import Note
 from ..settings import Positive, SandboxSettings
 from ..terminal.console import Console
 from .ending import handled
@@ -81,6 +84,10 @@ def audit(
     def work(stream: TextIO) -> int:
         warn_without_sandbox(where.sandbox)
         console = Console()
+        active = Path(os.environ.get("VIRTUAL_ENV") or sys.prefix)
+        if where.python is None and (active / "bin" / "python").is_file() and not active.samefile(sys.prefix):
+            there = f"--python {active}/bin/python runs them in the environment that is active"
+            console.emit(Note(f"The tests run on {sys.executable}; {there}.", warning=True))
         cancelled = threading.Event()
         ends = {"SIGINT": cancelled.set, "SIGTERM": cancelled.set}
         with (

@@ -16,6 +16,7 @@ from .probes import EDGE, ODD, probed_call
 from .votes import Tally, ballot, raises
 
 _ATTRIBUTE = re.compile(r"\.([a-z_]\w*)")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 SHOWN_DIFFERENCES = 3
 SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
 
@@ -170,11 +171,15 @@ class LeaderView:
 
     def _questions(self) -> list[Dispute]:
         """Questions: *which* of the answers of drafts, on a contested test or, of those that pass the leader's
-        tests, on a probe; and *right?* where they agree: at an input that a clause asks for, at one where the
-        TestWriter or another candidate expects something else, or at the shortest."""
+        tests, on a probe; and *right?* where they agree: at an input that a clause asks for, or for which they
+        raise what it asks for and no test does, at one where the TestWriter or another candidate expects something
+        else, or at the shortest."""
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
+        missing = [need for check in self.unchecked for need in check.missing]
+        wanted = dict.fromkeys(f"raises {need.value}" for need in missing if need.kind == "exception")
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
+        raising: list[tuple[int, Dispute]] = []
         for probe in undecided(self.agreement.probes.tests, [entry.test for entry in self.passed]):
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
@@ -185,6 +190,8 @@ class LeaderView:
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
+            elif len(set(answers)) == 1 and answers[0] in wanted:
+                raising.append((len(call), asked))
             elif self.agreement.unnamed_on(self.leader, probe):
                 edges.append((-1.0, len(call), asked))
             elif probe.id.startswith(CHANGED):
@@ -198,6 +205,9 @@ class LeaderView:
                 right.append((-len(others), len(call), asked))
             else:
                 rest.append((0.0, len(call), asked))
+        for error in wanted:
+            found = [item for item in raising if item[1].answers == (error,)]
+            edges += [(-0.25, *min(found, key=lambda item: item[0]))] if found else []
         for entry in self.contested:
             claim, voters = claim_of(entry.test), self.agreement.voters
             if claim is None:  # of several checks, or an exception
@@ -209,7 +219,6 @@ class LeaderView:
             if len(set(voted)) > 1:
                 asked = self._dispute(entry)
                 which.append((-_bits(voted), len(asked.question), asked))
-        missing = [need for check in self.unchecked for need in check.missing]
         for entry in self.ledger:
             counted, asked = self.tallies[entry.test.id], self._dispute(entry)
             by_votes = entry.standing == "ruled out" and counted is not None and not counted.trusted
@@ -220,7 +229,7 @@ class LeaderView:
             [item for item in found if not self._is_invented(item[2])] for found in (which, edges, right, rest)
         )
         ranked = (sorted(found, key=lambda item: item[:2]) for found in known)
-        best = [[asked for _, _, asked in found] for found in ranked]
+        best = [_unlike([asked for _, _, asked in found]) for found in ranked]
         most = SHOWN_DIFFERENCES
         return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
 
@@ -248,6 +257,14 @@ class LeaderView:
             if given is not None and given not in answers:
                 answers.append(given)
         return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
+
+
+def _unlike(asked: Sequence[Dispute]) -> list[Dispute]:
+    """Return the first of questions that differ in their numbers alone."""
+    first: dict[str, Dispute] = {}
+    for each in asked:
+        first.setdefault(_NUMBER.sub("0", f"{each.question} {each.answers}"), each)
+    return list(first.values())
 
 
 def _bits(answers: Sequence[str]) -> float:

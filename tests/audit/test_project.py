@@ -279,6 +279,16 @@ def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], 
     assert not (project / "x").exists()
 
 
+def test_an_environment_that_is_active_and_not_used_is_named(project: Path, tmp_path: Path) -> None:
+    active = tmp_path / "active"
+    (active / "bin").mkdir(parents=True)
+    (active / "bin" / "python").touch()
+    (project / "tests" / "test_shop.py").unlink()
+    for environment, said in ((active, True), (Path(sys.prefix), False), (tmp_path / "gone", False)):
+        done = greenloop(project, "audit", extra={"VIRTUAL_ENV": str(environment)})
+        assert (f"--python {environment}/bin/python runs them" in " ".join(done.stderr.split())) == said
+
+
 @pytest.mark.thorough
 def test_a_project_without_tests_or_that_pytest_cannot_read_says_so(project: Path) -> None:
     (project / "tests" / "test_shop.py").unlink()

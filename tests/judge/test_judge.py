@@ -491,8 +491,35 @@ def test_on_texts_of_nearly_the_right_form_an_exception_that_the_spec_names_is_a
     assert asked == [("f('7x')", ("7", "raises ValueError"))]
     asked = [(each.question, each.answers) for each in ruled((lenient,) * 3, "ValueError").disputes]
     assert asked == [("f('7x')", ("7",))]
-    assert ruled((raising,) * 3, "ValueError").disputes == ()
+    asked = [(each.question, each.answers) for each in ruled((raising,) * 3, "ValueError").disputes]
+    assert asked == [("f('7x')", ("raises ValueError",))]
     assert ruled((lenient, raising, lenient)).grade == "consensus"
+
+
+def test_an_exception_that_nothing_checks_is_asked_about_once_at_the_shortest_call() -> None:
+    agreeing = board(EXPECTED, dict.fromkeys((A, B, C), RIGHT))
+    tests = [value_test(f"test_probe_{n}", call, "...") for n, call in enumerate(("f(-100)", "f(-2)", "f(17)"))]
+    ended = [Outcome(test.id, "error", "ValueError: no") for test in tests[:2]]
+    probes = Board(
+        (A, B, C), tuple(tests), (Verdict("failed", (*ended, Outcome(tests[2].id, "failed", actual="8"))),) * 3
+    )
+    clause = Clause("Below zero it raises ValueError", (Need("exception", "ValueError"),))
+    ruling = judge(agreeing, situation(probes=probes, clauses=(clause,), clauses_asked=True, **DRAFTED))
+    assert [(each.question, each.answers) for each in ruling.disputes] == [
+        ("f(-2)", ("raises ValueError",)),
+        ("f(17)", ("8",)),
+    ]
+
+
+def test_questions_that_differ_in_their_numbers_alone_are_one() -> None:
+    asked = ("f(17)", "f(18)", "f([1])")
+    tests = [value_test(f"test_probe_{n}", call, "...") for n, call in enumerate(asked)]
+    verdicts = [
+        Verdict("failed", tuple(Outcome(test.id, "failed", actual=each) for test in tests)) for each in "879"
+    ]
+    agreeing = board(EXPECTED, dict.fromkeys((A, B, C), RIGHT))
+    ruling = judge(agreeing, situation(probes=Board((A, B, C), tuple(tests), tuple(verdicts)), **DRAFTED))
+    assert [each.question for each in ruling.disputes] == ["f(17)", "f([1])"]
 
 
 def test_a_draft_that_changes_its_argument_is_not_like_one_that_does_not() -> None:
