@@ -189,3 +189,21 @@ def test_a_test_has_the_time_for_fixtures_that_another_one_made(tmp_path: Path) 
         done = trial.run(suite, "shop.py", change, [name], first)
     assert done is not None
     assert done.outcome(name) == "passed"
+
+
+@pytest.mark.thorough
+def test_answers_to_tests_of_files_that_take_long_are_noted_last(tmp_path: Path) -> None:
+    (tmp_path / "shop.py").write_text("def one(number):\n    return number\n")
+    slow = "import time\nfrom shop import one\n\ndef test_a():\n    time.sleep(0.3)\n    assert one(1) == 1\n"
+    (tmp_path / "test_a.py").write_text(slow)
+    (tmp_path / "test_b.py").write_text("from shop import one\n\ndef test_b():\n    assert one(1) == 1\n")
+    tree = read_tree(tmp_path, [], {})
+    with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
+        first = suite.run(SuiteJob(60, record=True))
+        trial = Trial(Suites([suite]), tree, first, Collected(), False, time.monotonic() + 60, lambda text: None)
+        noted = trial.crossings({name: functions_of(test.called) for name, test in first.tests.items()}, 30)
+    assert [name.partition("::")[0] for name in first.tests] == ["test_a.py", "test_b.py"]
+    assert [(name.partition("::")[0], test.crossed) for name, test in noted.tests.items()] == [
+        ("test_b.py", 1),
+        ("test_a.py", 1),
+    ]
