@@ -135,11 +135,13 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
-    """Return what two runs share that fail the same way: kind, the exception's type and place, failing items."""
+    """Return what two runs share that fail the same way: kind, the exception's type and place, failing items. At
+    which line a recursion reaches its limit is chance."""
     if symptom is None:
         return None
     kind = symptom.summary.partition(":")[0] if symptom.kind == "exception" else symptom.summary
-    place = [f"{frame.path}:{frame.line}" for frame in symptom.frames[:1]]
+    recursion = kind == "RecursionError"
+    place = [frame.path if recursion else f"{frame.path}:{frame.line}" for frame in symptom.frames[:1]]
     return (kind, symptom.kind, *place, *(item.name for item in symptom.items))
 
 

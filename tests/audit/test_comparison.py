@@ -808,3 +808,14 @@ def test_a_base_whose_tests_take_too_long_to_be_found_asks_for_more_time(project
     write(project, {"tests/test_slow.py": [("time.sleep(60)", "")]})
     with pytest.raises(UsageError, match="not found in time; give more by --seconds"):
         Comparison(project, [], sandbox, 12.0).report_since("main")
+
+
+@pytest.mark.thorough
+def test_what_a_text_of_an_object_could_do_to_it_is_no_answer(project: Path, sandbox: Sandbox) -> None:
+    code = "class Many:\n    def __init__(self, values):\n        self.values = values\n\n    def __repr__(self):\n        return repr(self.values)\n"
+    tests = "from many import Many\n\n\ndef test_repr():\n    many = Many([1])\n    assert repr(many) == repr(many.values)\n"
+    write(project, {"many.py": code, "tests/test_many.py": tests})
+    commit(project)
+    write(project, {"tests/test_many.py": tests.replace("repr(many.values)", "'[1]'")})
+    report = compared(project, sandbox)
+    assert {each.id: each.status for each in report.changes}["tests/test_many.py::test_repr"] == "kept"

@@ -144,6 +144,24 @@ def test_a_misspelt_module_is_the_codes_fault(heals: Heals) -> None:
 
 
 @pytest.mark.thorough
+def test_a_recursion_without_end_fails_the_same_way_at_any_line(heals: Heals) -> None:
+    flatten = """\
+def flatten(nested):
+    found = []
+    for item in nested:
+        if hasattr(item, "__iter__"):
+            found.extend(flatten(item))
+        else:
+            found.append(item)
+    return found
+"""
+    heals.script(f"{flatten}\n\nprint(flatten(['ab', [1, ('cd',)], 2.5]))\n")
+    heals.alike(flatten.replace('hasattr(item, "__iter__")', "isinstance(item, (list, tuple))"))
+    assert heals.run("s.py", "--expect", "['ab', 1, 'cd', 2.5]") == 0, heals.error
+    assert heals.document["outcome"] == "healed"
+
+
+@pytest.mark.thorough
 def test_a_script_that_works_and_one_that_fails_now_and_then_ask_no_model(heals: Heals) -> None:
     heals.alike(RIGHT)
     heals.script("print('fine')\n")

@@ -217,13 +217,14 @@ class Answers:
         yield from ((f"{MADE} {name} is {text}", partial(put, (name, text, make))) for name, text, make in changes)
 
     def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
-        """Yield the same answer with another state of the first argument, each public attribute by itself."""
+        """Yield the same answer with another state of the first argument, each public attribute by itself. What
+        Python asks for a text or a length leaves its object as it is."""
 
         def leave(change: Attribute) -> Any:
             _put(args[0], [change])
             return value
 
-        if args and self._is_own(type(args[0])) and original.__name__ not in ("__new__", "__init__"):
+        if args and self._is_own(type(args[0])) and original.__name__ not in _OF_FIXED_TYPE:
             for change in _attributes(args[0]):
                 if not change[0].startswith("_"):
                     yield f"{LEFT} {change[0]} is {change[1]}", partial(leave, change)
