@@ -103,7 +103,7 @@ class Comparison(Project):
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
-        self._note(mutation, len(untried), runs[0].rewritten)
+        self._note(mutation, len(untried), runs[0])
         return ProjectReport(
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )

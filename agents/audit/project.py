@@ -34,6 +34,8 @@ _USAGE_ERROR = 4
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
+_REFUSED = "[Errno 38]"
+"""ENOSYS, by which the sandbox refuses a system call."""
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
 _SWITCHED_OFF = (
@@ -110,7 +112,7 @@ class Project:
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             findings = tuple(self._finding(name, runs, called, blind, untried) for name in first.tests)
             mutation = measured(trial, None, asked)
-        self._note(mutation, len(untried), first.rewritten)
+        self._note(mutation, len(untried), first)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
 
     # --- the tests as they are -----------------------------------------------------------------------------
@@ -143,7 +145,8 @@ class Project:
             collected = Collected()
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
-            reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
+            over = "there was no time for it; give more by --seconds"
+            reason = {"ended": said, "ready": "", "over": over, "late": over}.get(run.ended, run.ended)
             why = reason or "pytest found none; name them by --tests"
             raise UsageError(f"No test of {root.name} could be run ({why}).")
         for module, path in collected.elsewhere:
@@ -289,16 +292,29 @@ class Project:
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())
 
-    def _note(self, mutation: Mutation, untried: int, rewritten: Sequence[str]) -> None:
-        """Add what is to be said of the whole."""
+    def _note(self, mutation: Mutation, untried: int, first: SuiteRun) -> None:
+        """Add what is to be said of the whole, by the `first` run."""
+        refused = sum(test.outcome == "failed" and _REFUSED in test.text for test in first.tests.values())
+        if refused and self._suite.sandbox.name != "none":
+            self._notes.append(
+                f"Tests that fail by a system call that the sandbox refuses, such as a file's lock: {refused}; "
+                "--sandbox none runs them, with all your rights."
+            )
+        if starting := sum(test.starts for test in first.tests.values()):
+            self._notes.append(
+                f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice "
+                "counts as unnoticed."
+            )
         if untried:
             self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
         if mutation.tried < mutation.made:
             self._notes.append("Not all changes of the code were tried; more --seconds try more.")
         if mutation.not_compared:
             self._notes.append(f"{mutation.not_compared} changes were not tried at the base; more --seconds do.")
-        if rewritten:
-            self._notes.append(f"Rewritten while the tests ran, and judged as they were: {listed(rewritten)}")
+        if first.rewritten:
+            self._notes.append(
+                f"Rewritten while the tests ran, and judged as they were: {listed(first.rewritten)}"
+            )
         if self._tree.left_out:
             self._notes.append(
                 f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "

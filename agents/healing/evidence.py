@@ -189,12 +189,15 @@ class Evidence:
 
         def is_stated(text: str | None) -> bool:
             whole = text is None or (len(text) <= _LONGEST_SHOWN and "..." not in text)
-            return whole and (text is None or is_plain(text) or _is_raised(text))
+            return whole and (text is None or is_plain(text) or (_is_raised(text) and "; " not in text))
 
         plain = [each for each in found.values() if all(map(is_stated, each[1:]))]
         if not plain:
             others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found.values())
-            shortened = (f"{shown(call)} is {_cut(one)}{other}? A test decides it." for call, one, other in others)
+            verb = {call: "" if _is_raised(one) else "is " for call, one, _ in found.values()}
+            shortened = (
+                f"{shown(call)} {verb[call]}{_cut(one)}{other}? A test decides it." for call, one, other in others
+            )
             return next(shortened, None)
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
         call, one, other = shortest
@@ -211,16 +214,15 @@ class Evidence:
 
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
         """The answer of a patch as text; an exception is one where the code as it was answers, or says so too."""
-        answer, was = self.after.get(trial.patch.id, {}).get(call), self._was(call)
-        if answer is None or answer.raises in (None, NO_END) or was is None:
+        answer, was = self.after.get(trial.patch.id, {}).get(call), self.before.get(call)
+        if answer is None or answer.raises in (None, NO_END) or self._was(call) is None:
             return _text(answer, bare)
-        raised = f"{RAISES}{answer.raises}"
-        return raised if not _is_raised(was) or (was == raised and answer.deliberate) else None
+        counts = was is None or was.raises is None or (was.raises == answer.raises and answer.deliberate)
+        return _text(answer, bare, raising=True) if counts else None
 
     def _was(self, call: Call) -> str | None:
         """The answer of the code as it was as text, an exception too."""
-        answer = self.before.get(call)
-        return _text(answer) if answer is None or answer.raises is None else f"{RAISES}{answer.raises}"
+        return _text(self.before.get(call), raising=True)
 
 
 def shown(call: Call) -> str:
@@ -252,12 +254,13 @@ def _is_raised(text: str | None) -> bool:
     return text is not None and text.startswith(RAISES)
 
 
-def _text(answer: Answer | None, bare: bool = False) -> str | None:
-    """The answer to a call as text, `bare` without its effects."""
-    if answer is None or answer.value is None:
+def _text(answer: Answer | None, bare: bool = False, *, raising: bool = False) -> str | None:
+    """The answer to a call as text, `bare` without its effects; of one that raises with `raising` alone, and with
+    the effects before a `raise` of the code's own."""
+    if answer is None or (answer.value is None and not (raising and answer.raises)):
         return None
-    value = rounded(answer.value)
-    if bare:
+    value = f"{RAISES}{answer.raises}" if answer.value is None else rounded(answer.value)
+    if bare or (answer.value is None and not answer.deliberate):
         return comparable(value)
     arguments, state = (rounded(each, as_equal=True) for each in (answer.arguments, answer.state))
     return comparable(replace(answer, value=value, arguments=arguments, state=state).text)  # it prints a text

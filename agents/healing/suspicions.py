@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate
+from typing import TypeGuard
 
 from ..records.heal import Item, Suspicion
 from ..syntax.literals import literal_value
@@ -26,6 +27,7 @@ _COUNTED = frozenset(["range", "round", "divmod", "pow", "int", "format"])
 """Functions of which constants beside another argument are steps, digits or how it is formatted."""
 _OF_A_MATCH = frozenset(["group", "start", "end", "span"])
 """Methods that are given the number of a group."""
+_ANY_ERROR = frozenset(["Exception", "BaseException"])
 _FIELD = re.compile(r"\{[^{}]*\}")
 _EXITS = frozenset(
     ["sys.exit", "exit", "quit", "os._exit", "os.abort", "os.kill", "atexit.register", "SystemExit"]
@@ -68,9 +70,12 @@ def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[I
 
 
 def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    quiet = _more(*(map(unparse, filter(_is_quiet, ast.walk(tree))) for tree in (after, before)))
-    for handler in quiet:
-        yield Suspicion("swallows", f"a new handler does nothing about the error ({handler.splitlines()[0]})")
+    quiet = [{each: unparse(each) for each in ast.walk(tree) if _is_quiet(each)} for tree in (after, before)]
+    handlers = {text: each for part in quiet for each, text in part.items()}
+    new, old = (part.values() for part in quiet)
+    for text in _more(new, old):
+        if not any(_is_narrower(handlers[text], handlers[gone]) for gone in _more(old, new)):
+            yield Suspicion("swallows", f"a new handler does nothing about the error ({text.splitlines()[0]})")
     calls = ((node for node in ast.walk(tree) if isinstance(node, ast.Call)) for tree in (after, before))
     suppressed = _more(*((_dotted(node.func) for node in of_one) for of_one in calls))
     if any(name.rpartition(".")[2] == "suppress" for name in suppressed):
@@ -81,16 +86,26 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
             yield Suspicion("swallows", f"{lost} `{kind.__name__.lower()}` is gone")
 
 
-def _is_quiet(node: ast.AST) -> bool:
+def _is_quiet(node: ast.AST) -> TypeGuard[ast.ExceptHandler]:
     """Return True for a handler that neither raises nor computes: it passes, goes on, or gives a constant."""
     if not isinstance(node, ast.ExceptHandler):
         return False
     if any(isinstance(inner, ast.Raise) for inner in ast.walk(node)):
         return False
-    caught = (
-        {each.id for each in ast.walk(node.type) if isinstance(each, ast.Name)} if node.type else {"Exception"}
+    return bool(_caught(node) & _ANY_ERROR) or all(map(_does_nothing, node.body))
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    named = ast.walk(handler.type) if handler.type else [ast.Name("Exception")]
+    return {each.id for each in named if isinstance(each, ast.Name)}
+
+
+def _is_narrower(handler: ast.ExceptHandler, other: ast.ExceptHandler) -> bool:
+    """Return True if a handler does what another one does, for fewer errors."""
+    fewer = _caught(handler) <= _caught(other) or (
+        _caught(other) & _ANY_ERROR and not _caught(handler) & _ANY_ERROR
     )
-    return bool(caught & {"Exception", "BaseException"}) or all(map(_does_nothing, node.body))
+    return bool(fewer) and [*map(unparse, handler.body)] == [*map(unparse, other.body)]
 
 
 def _does_nothing(node: ast.stmt) -> bool:
@@ -119,8 +134,8 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
 
 def _constants(tree: ast.Module) -> Iterator[object]:
     """Values that are written in a module where they can be an answer or a condition: not as an operand, an index,
-    a step of a range, a number of digits or how a value is formatted. What is computed of constants alone is one;
-    a docstring is none."""
+    a step of a range, a number of digits or of splits, or how a value is formatted. What is computed of constants
+    alone is one; a docstring is none."""
     pending: list[ast.AST] = list(tree.body)
     while pending:
         node = pending.pop()
@@ -149,6 +164,8 @@ def _constants(tree: ast.Module) -> Iterator[object]:
             case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
                 yield _FIELD.sub("", text)
                 pending.extend([*node.args, *node.keywords])
+            case ast.Call(ast.Attribute(attr="split" | "rsplit") as function, args, keywords):
+                pending += [function, *args[:1], *(each for each in keywords if each.arg != "maxsplit")]
             case ast.Call(func=ast.Attribute(attr=name) as function) if name in _OF_A_MATCH:
                 pending += [function, *(each for each in node.args if not isinstance(each, ast.Constant))]
             case ast.Call(func=ast.Name(id=name), args=args) if name in _COUNTED:

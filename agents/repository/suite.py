@@ -99,7 +99,7 @@ class TestRun:
     `failed_in_callback`: an assertion of the tests failed in a call that the code made, which may catch the error.
     `crossed` answers went to the test, the last of the functions `crossings`, to `questions` (digests of the
     arguments); `given` is the text of the other answer that it got. `cpu` are seconds of processor
-    time, `setup` those until its fixtures were made."""
+    time, `setup` those until its fixtures were made. It `starts` programs, if its calls were recorded."""
 
     outcome: str
     text: str = ""
@@ -109,6 +109,7 @@ class TestRun:
     asserted: bool = False
     by_test: bool = False
     failed_in_callback: bool = False
+    starts: bool = False
     called: tuple[str, ...] = ()
     crossings: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()

@@ -279,6 +279,54 @@ def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], 
     assert not (project / "x").exists()
 
 
+STARTING = """
+import multiprocessing, subprocess, sys
+import pytest
+from pathlib import Path
+from locks import double, locked
+
+def test_lock(tmp_path):
+    assert locked(tmp_path / "a") == "locked"
+
+def test_double():
+    assert double(2) > 0
+
+def test_program():
+    program = Path(sys.modules["locks"].__file__)
+    assert subprocess.run([sys.executable, program, "3"], capture_output=True, text=True).stdout == "6\\n"
+
+def test_fails():
+    if sys.argv == []:
+        pytest.fail("no arguments")
+"""
+LOCKS = """
+import fcntl, sys
+
+def double(number):
+    return number * 2
+
+def locked(path):
+    with open(path, "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+    return "locked"
+
+if __name__ == "__main__":
+    print(double(int(sys.argv[1])))
+"""
+
+
+@pytest.mark.thorough
+def test_what_the_sandbox_refuses_and_programs_that_tests_start_are_noted(project: Path) -> None:
+    (project / "tests" / "test_shop.py").write_text(STARTING)
+    (project / "src" / "locks.py").write_text(LOCKS)
+    _, document = verified(project)
+    found = statuses(document)
+    assert (found["test_lock"], found["test_double"], found["test_fails"]) == ("failed", "counts", "calls no code")
+    notes = " ".join(document["notes"])
+    assert "fail by a system call that the sandbox refuses, such as a file's lock: 1;" in notes
+    assert "start programs, in which nothing is changed: 1;" in notes
+
+
 def test_an_environment_that_is_active_and_not_used_is_named(project: Path, tmp_path: Path) -> None:
     active = tmp_path / "active"
     (active / "bin").mkdir(parents=True)

@@ -142,6 +142,49 @@ def test_rivals_are_told_apart_on_calls_of_every_kind(sandbox: Sandbox, tmp_path
     assert asked in result.question
 
 
+ACCOUNT = """\
+class Account:
+    def __init__(self, balance):
+        self.balance = balance
+
+    def withdraw(self, amount):
+        self.balance -= amount
+        return self.balance
+"""
+OVERDRAFT = """
+import pytest
+from account import Account
+
+def test_overdraft():
+    with pytest.raises(ValueError):
+        Account(100).withdraw(150)
+
+def test_withdraw():
+    assert Account(100).withdraw(30) == 70
+"""
+TAKES = "        self.balance -= amount\n"
+
+
+@pytest.mark.thorough
+def test_what_a_call_leaves_behind_that_raises_is_compared(heals: Heals) -> None:
+    heals.script(ACCOUNT, "account.py")
+    heals.script(OVERDRAFT, "test_account.py")
+    late = f"{TAKES}        if self.balance < 0:\n            raise ValueError(amount)\n"
+    checked = [
+        f"        if amount > self.balance:\n            raise ValueError(amount)\n{TAKES}",
+        f"        if self.balance - amount < 0:\n            raise ValueError(self.balance)\n{TAKES}",
+        f"        left = self.balance - amount\n        if left < 0:\n            raise ValueError(left)\n{TAKES}",
+    ]
+    asked = ("account.py::Account.withdraw", "--test", "test_account.py::test_overdraft")
+    first, *others = (ACCOUNT.replace(TAKES, each) for each in (late, *checked))
+    heals.replies(first, *others[:2])
+    assert heals.run(*asked) == 1, heals.error
+    assert "object becomes {'balance': " in heals.document["question"]
+    heals.replies(*others)
+    assert heals.run(*asked) == 0, heals.error
+    assert heals.document["grade"] == "verified"
+
+
 @pytest.mark.thorough
 def test_standard_input_is_changed_where_no_function_is_called(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "in").write_text("3\n4\n")

@@ -135,6 +135,30 @@ def test_items_may_be_given_in_other_statements() -> None:
     assert named("def f(a):\n    yield from a\n", old) == named("def f(a):\n    return [*a]\n", old) == set()
 
 
+@pytest.mark.parametrize(
+    ("handler", "suspected"),
+    [
+        ("except FileNotFoundError:\n        return {}", False),
+        ("except (OSError, KeyError):\n        return {}", False),
+        ("except BaseException:\n        return {}", True),
+        ("except FileNotFoundError:\n        return None", True),
+    ],
+)
+def test_a_handler_may_catch_fewer_errors(handler: str, suspected: bool) -> None:
+    old = "def load(path):\n    try:\n        return read(path)\n    except Exception:\n        return {}\n"
+    new = old.replace("except Exception:\n        return {}", handler)
+    assert ("swallows" in named(new, old)) == suspected
+    twice = new + new.replace("load", "load_again")
+    assert "swallows" in named(twice, old) or not suspected
+
+
+def test_the_most_splits_of_a_text_are_no_answer() -> None:
+    old = "def parse(line):\n    return line.split(' ')\n"
+    for splits in ("' ', 6", "' ', maxsplit=6"):
+        assert named(old.replace("' '", splits), old) == set()
+    assert named(old.replace("line.split(' ')", "line.split(' ').index(6)"), old) == {"hard-coded"}
+
+
 def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
     old, new = "def f(a):\n    return sum(a) / len(a)\n", "def f(a):\n    return sum(a) / len(a) if a else {}\n"
     items = [Item("--expect", "", "0.0", ("'0.0'", "0.0", "2.0"))]

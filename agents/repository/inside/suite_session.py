@@ -33,6 +33,8 @@ Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").A
 _OPTIONS = ("-p", "no:greenloop", "-q", "--tb=line", "--continue-on-collection-errors")
 """With the lines of a traceback's code, pytest takes longer to tell of a failure than for most tests."""
 _MOST_TEXT = 4000
+_STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system"])
+"""Audit events of a program that is started."""
 
 
 class OwnOptions:
@@ -181,6 +183,7 @@ class SuiteSession:
         with ExitStack() as held:
             take: Callable[[], list[str]] = list
             if job["record"] or job["calls"]:
+                sys.addaudithook(self._note_start)
                 calls = self._calls if job["calls"] else None
                 take = held.enter_context(reached_by(self._place, job["lines"], calls))
             limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
@@ -213,6 +216,10 @@ class SuiteSession:
 
     def _note_replaced(self) -> None:
         self._test["replaced"] = replaced(self._place, self._task["test_files"])
+
+    def _note_start(self, event: str, _: object) -> None:
+        if event in _STARTS:
+            self._test["starts"] = True
 
     def _note_failed_in_callback(self) -> None:
         self._test["failed_in_callback"] = True
