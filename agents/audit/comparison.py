@@ -25,7 +25,8 @@ from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured
 from .noticed_answers import Duller, Side
 from .outside import Outside
-from .project import Project, functions_of, listed, options_for, outcomes_of
+from .project import Project, functions_of, listed, outcomes_of
+from .pytest_options import options_for
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
@@ -202,9 +203,8 @@ class Comparison(Project):
 
     def _suite_of(self, tree: Tree, code: Tree) -> Suite:
         """Return a suite like that of now for another tree, which has the code of `code`."""
-        options = options_for(tree, self._suite.sandbox.interpreter, code)
-        if "addopts=" in self._suite.options:
-            options += ["-o", "addopts="]
+        without = ["-o", "addopts="] if "addopts=" in self._suite.options else []
+        options = [*options_for(tree, self._suite.sandbox.interpreter, code), *without]
         files = [*map(PurePosixPath, tree.files)]
         paths = [path for path in self._suite.paths if any(each.is_relative_to(path) for each in files)]
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))

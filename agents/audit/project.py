@@ -6,7 +6,6 @@ may be weak, not about code that sets out to deceive them (for that there is `ve
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,12 +19,12 @@ from ..errors import UsageError
 from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
-from ..sandbox.interpreter import Interpreter
 from ..syntax.clean_text import clean
-from ..worktree.tree import Tree, never_changes, packages_of, read_tree
+from ..worktree.tree import never_changes, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import SETTINGS, code_paths, places_of, texts_of_functions
+from .base import places_of, texts_of_functions
 from .mutation import measured
+from .pytest_options import options_for, switched_off
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
 from .trial import Trial, reason
 
@@ -38,14 +37,6 @@ _REFUSED = "[Errno 38]"
 """ENOSYS, by which the sandbox refuses a system call."""
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
-_SWITCHED_OFF = (
-    ("xdist", rb"(^|[\s\"'])(-n|--numprocesses|--dist)\b", ("-n", "0")),
-    ("pytest_cov", rb"--cov\b", ("--no-cov",)),
-    ("pytest_randomly", rb"randomly", ("-p", "no:randomly")),
-    ("pytest_random_order", rb"random-order", ("-p", "no:random_order")),
-    ("pytest_rerunfailures", rb"--reruns\b", ("-p", "no:rerunfailures")),
-)
-"""Plugins that run tests elsewhere, in another order or again, or trace them: module, use in settings, options."""
 
 
 class Project:
@@ -81,10 +72,7 @@ class Project:
         """Closes the suites that were opened."""
         self._cold = False
         """True where forks of collected tests do something else than processes of their own."""
-        settings = b"\n".join(self._tree.files.get(name, b"") for name in SETTINGS)
-        for module, used, switch in _SWITCHED_OFF:
-            if sandbox.interpreter.finds(module) and re.search(used, settings, re.MULTILINE):
-                self._notes.append(f"{module} was switched off: {' '.join(switch)}.")
+        self._notes += switched_off(self._tree, sandbox.interpreter)
         named = [_below(root, path) for path in paths]
         options = options_for(self._tree, sandbox.interpreter)
         self._suite = self._opened(Suite(sandbox, self._tree, named, options, cancelled, end=self._end))
@@ -338,17 +326,6 @@ def _below(root: Path, path: Path) -> str:
         why = f"{path} leads out of {root}" if place.exists() else f"There is no {path} in {root}"
         raise UsageError(f"{why}; name files or folders of tests there.")
     return place.resolve().relative_to(root.resolve()).as_posix()
-
-
-def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) -> list[str]:
-    """Return the options of pytest that a project needs here: its packages are found where the tree says that has
-    its `code`, and no plugin runs the tests elsewhere, in another order or again."""
-    code = code or tree
-    has_src = any(path.startswith("src/") and path.endswith(".py") for path in code.files)
-    where, told = code_paths(code), code_paths(tree)
-    where = "src ." if where is None and has_src else where
-    options = ["-o", f"pythonpath={where or ''}"] if where != told else []
-    return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
 
 
 def functions_of(called: Sequence[str]) -> list[str]:
