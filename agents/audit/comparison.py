@@ -25,7 +25,7 @@ from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured
 from .noticed_answers import Duller, Side
 from .outside import Outside
-from .project import Project, functions_of, listed, outcomes_of
+from .project import Project, check_found_in_time, functions_of, listed, outcomes_of
 from .pytest_options import options_for
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
@@ -221,8 +221,7 @@ class Comparison(Project):
             self._absent += absent
             suite = self._opened(replace(suite, tree=with_absent_names(suite.tree)))
             suite, collected, faulty = self._collect(suite)
-        if collected is None and faulty.ended in ("over", "late"):
-            raise UsageError("The tests were not found in time; give more by --seconds.")
+        check_found_in_time(collected, faulty)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
                 lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]

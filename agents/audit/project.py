@@ -6,6 +6,7 @@ may be weak, not about code that sets out to deceive them (for that there is `ve
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -33,8 +34,8 @@ _USAGE_ERROR = 4
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
-_REFUSED = "[Errno 38]"
-"""ENOSYS, by which the sandbox refuses a system call."""
+_REFUSED = f"[Errno {errno.ENOSYS}]"
+"""In the text of an error, where the sandbox refuses a system call."""
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
 
@@ -131,10 +132,10 @@ class Project:
                 )
         if collected is None and not least and run.exit_code == 0:  # by a hook that ended the run
             collected = Collected()
+        check_found_in_time(collected, run)
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
-            over = "there was no time for it; give more by --seconds"
-            reason = {"ended": said, "ready": "", "over": over, "late": over}.get(run.ended, run.ended)
+            reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
             why = reason or "pytest found none; name them by --tests"
             raise UsageError(f"No test of {root.name} could be run ({why}).")
         for module, path in collected.elsewhere:
@@ -280,15 +281,15 @@ class Project:
     def _left(self) -> float:
         return max(_LEAST_SECONDS, self._end - time.monotonic())
 
-    def _note(self, mutation: Mutation, untried: int, first: SuiteRun) -> None:
-        """Add what is to be said of the whole, by the `first` run."""
-        refused = sum(test.outcome == "failed" and _REFUSED in test.text for test in first.tests.values())
+    def _note(self, mutation: Mutation, untried: int, run: SuiteRun) -> None:
+        """Add what is to be said of the whole, by the first `run`."""
+        refused = sum(test.outcome == "failed" and _REFUSED in test.text for test in run.tests.values())
         if refused and self._suite.sandbox.name != "none":
             self._notes.append(
                 f"Tests that fail by a system call that the sandbox refuses, such as a file's lock: {refused}; "
                 "--sandbox none runs them, with all your rights."
             )
-        if starting := sum(test.starts for test in first.tests.values()):
+        if starting := sum(test.starts for test in run.tests.values()):
             self._notes.append(
                 f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice "
                 "counts as unnoticed."
@@ -299,10 +300,8 @@ class Project:
             self._notes.append("Not all changes of the code were tried; more --seconds try more.")
         if mutation.not_compared:
             self._notes.append(f"{mutation.not_compared} changes were not tried at the base; more --seconds do.")
-        if first.rewritten:
-            self._notes.append(
-                f"Rewritten while the tests ran, and judged as they were: {listed(first.rewritten)}"
-            )
+        if run.rewritten:
+            self._notes.append(f"Rewritten while the tests ran, and judged as they were: {listed(run.rewritten)}")
         if self._tree.left_out:
             self._notes.append(
                 f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "
@@ -313,6 +312,12 @@ class Project:
 def listed(names: Sequence[str]) -> str:
     """Return the first few of `names` as text."""
     return clean(", ".join(names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+
+
+def check_found_in_time(collected: Collected | None, run: SuiteRun) -> None:
+    """Raise UsageError where a suite was not collected in time."""
+    if collected is None and run.ended in ("over", "late"):
+        raise UsageError("The tests were not found in time; give more by --seconds.")
 
 
 def _lacking(run: SuiteRun) -> list[str]:

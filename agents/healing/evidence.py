@@ -194,9 +194,8 @@ class Evidence:
         plain = [each for each in found.values() if all(map(is_stated, each[1:]))]
         if not plain:
             others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found.values())
-            verb = {call: "" if _is_raised(one) else "is " for call, one, _ in found.values()}
             shortened = (
-                f"{shown(call)} {verb[call]}{_cut(one)}{other}? A test decides it." for call, one, other in others
+                f"{shown(call)} {_said(_cut(one))}{other}? A test decides it." for call, one, other in others
             )
             return next(shortened, None)
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
@@ -215,9 +214,9 @@ class Evidence:
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
         """The answer of a patch as text; an exception is one where the code as it was answers, or says so too."""
         answer, was = self.after.get(trial.patch.id, {}).get(call), self.before.get(call)
-        if answer is None or answer.raises in (None, NO_END) or self._was(call) is None:
+        if answer is None or answer.raises in (None, NO_END) or was is None or self._was(call) is None:
             return _text(answer, bare)
-        counts = was is None or was.raises is None or (was.raises == answer.raises and answer.deliberate)
+        counts = was.raises is None or (was.raises == answer.raises and answer.deliberate)
         return _text(answer, bare, raising=True) if counts else None
 
     def _was(self, call: Call) -> str | None:
@@ -232,9 +231,13 @@ def shown(call: Call) -> str:
 
 def _asked(call: Call, one: str, other: str | None) -> str:
     """Ask which of two answers is right."""
-    first = one if _is_raised(one) else f"is {one}"
     second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
-    return f"{call.source} {first if other is None else f'{first} or {second}'}?"
+    return f"{call.source} {_said(one) if other is None else f'{_said(one)} or {second}'}?"
+
+
+def _said(answer: str) -> str:
+    """Return an answer as it stands behind its call: `raises ValueError`, `is 3`."""
+    return answer if _is_raised(answer) else f"is {answer}"
 
 
 def _words(source: str) -> str:

@@ -73,8 +73,9 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     quiet = [{each: unparse(each) for each in ast.walk(tree) if _is_quiet(each)} for tree in (after, before)]
     handlers = {text: each for part in quiet for each, text in part.items()}
     new, old = (part.values() for part in quiet)
+    gone = [handlers[text] for text in _more(old, new)]
     for text in _more(new, old):
-        if not any(_is_narrower(handlers[text], handlers[gone]) for gone in _more(old, new)):
+        if not any(_is_narrower(handlers[text], each) for each in gone):
             yield Suspicion("swallows", f"a new handler does nothing about the error ({text.splitlines()[0]})")
     calls = ((node for node in ast.walk(tree) if isinstance(node, ast.Call)) for tree in (after, before))
     suppressed = _more(*((_dotted(node.func) for node in of_one) for of_one in calls))

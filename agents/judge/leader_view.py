@@ -177,9 +177,12 @@ class LeaderView:
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         missing = [need for check in self.unchecked for need in check.missing]
-        wanted = dict.fromkeys(f"raises {need.value}" for need in missing if need.kind == "exception")
         which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        raising: list[tuple[int, Dispute]] = []
+        raising = {
+            f"raises {need.value}": list[tuple[float, int, Dispute]]()
+            for need in missing
+            if need.kind == "exception"
+        }
         for probe in undecided(self.agreement.probes.tests, [entry.test for entry in self.passed]):
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
@@ -190,8 +193,8 @@ class LeaderView:
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
                 which.append((-_bits(returned), len(call), asked))
-            elif len(set(answers)) == 1 and answers[0] in wanted:
-                raising.append((len(call), asked))
+            elif len(set(answers)) == 1 and answers[0] in raising:
+                raising[answers[0]].append((-0.25, len(call), asked))
             elif self.agreement.unnamed_on(self.leader, probe):
                 edges.append((-1.0, len(call), asked))
             elif probe.id.startswith(CHANGED):
@@ -205,9 +208,7 @@ class LeaderView:
                 right.append((-len(others), len(call), asked))
             else:
                 rest.append((0.0, len(call), asked))
-        for error in wanted:
-            found = [item for item in raising if item[1].answers == (error,)]
-            edges += [(-0.25, *min(found, key=lambda item: item[0]))] if found else []
+        edges += [min(found, key=lambda item: item[1]) for found in raising.values() if found]
         for entry in self.contested:
             claim, voters = claim_of(entry.test), self.agreement.voters
             if claim is None:  # of several checks, or an exception

@@ -91,7 +91,7 @@ _ROW = re.compile(r"(?!\s*\$).* \| ")
 """Of a table, and no command."""
 _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "one item", "None"})
 """Kinds of an input as a whole: what a clause says comes out is the result, and no part of it."""
-_LACKING = r"\b(?:without|lack(?:s|ing)?|has no|have no|with no|there is no|no)(?: (?:an?|any|the|one))?\s"
+_LACKING = r"\b(?:without|lack(?:s|ing)?|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})

@@ -30,7 +30,8 @@ _RULE = re.compile(
     r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
     re.IGNORECASE,
 )
-"""Words of a clause that says more than what the code is for: a test has to be written for it."""
+"""Words of a clause that says more than what the code is for: a test has to be written for it. Two spaces are what
+is left around a quotation: `without "="`."""
 _STATEMENT = re.compile(
     r"(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
     r"|takes?|we|i|our|your?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"

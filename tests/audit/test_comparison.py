@@ -383,6 +383,14 @@ def compared(folder: Path, sandbox: Sandbox, *, strict: bool = False) -> Project
     return Comparison(folder, [], sandbox, 100.0).report_since("main", strict=strict)
 
 
+def statuses_after(folder: Path, sandbox: Sandbox, base: Edits, edits: Edits) -> dict[str, str]:
+    """The status of each test, by its id, where `edits` follow a commit of `base`."""
+    write(folder, base)
+    commit(folder)
+    write(folder, edits)
+    return {each.id: each.status for each in compared(folder, sandbox).changes}
+
+
 def statuses(report: ProjectReport) -> Counter[str]:
     return Counter(each.status for each in report.changes)
 
@@ -753,24 +761,23 @@ def test_an_assertion_that_fails_in_a_callback_counts_though_the_code_catches_it
 def test_an_error_that_is_raised_in_place_of_a_new_object_is_an_answer(project: Path, sandbox: Sandbox) -> None:
     code = "class Even(int):\n    def __new__(cls, value):\n        if value % 2:\n            raise ValueError(value)\n        return super().__new__(cls, value)\n"
     tests = "import pytest\n\nfrom even import Even\n\n\ndef test_even():\n    assert Even(2) == 2\n\n\ndef test_odd():\n    with pytest.raises(ValueError):\n        Even(3)\n"
-    write(project, {"even.py": code, "tests/test_even.py": tests})
-    commit(project)
-    write(project, {"tests/test_even.py": tests.replace("ValueError", "Exception")})
-    report = compared(project, sandbox)
-    assert {each.id: each.status for each in report.changes}["tests/test_even.py::test_odd"] == "weaker"
+    base: Edits = {"even.py": code, "tests/test_even.py": tests}
+    found = statuses_after(
+        project, sandbox, base, {"tests/test_even.py": tests.replace("ValueError", "Exception")}
+    )
+    assert found["tests/test_even.py::test_odd"] == "weaker"
 
 
 @pytest.mark.thorough
 def test_the_text_of_an_error_and_what_an_object_holds_are_answers(project: Path, sandbox: Sandbox) -> None:
     code = "class Account:\n    def __init__(self):\n        self.items = []\n\n    def add(self, item):\n        if not item:\n            raise ValueError('no item')\n        self.items.append(item)\n"
     tests = "import pytest\n\nfrom account import Account\n\n\ndef test_add():\n    account = Account()\n    assert account.add('a') is None\n    assert account.items == ['a']\n\n\ndef test_none():\n    with pytest.raises(ValueError, match='no item'):\n        Account().add('')\n"
-    write(project, {"account.py": code, "tests/test_account.py": tests})
-    commit(project)
-    write(
-        project,
-        {"tests/test_account.py": [(", match='no item'", ""), ("    assert account.items == ['a']\n", "")]},
-    )
-    ruled = {each.id: each.status for each in compared(project, sandbox).changes if each.status != "kept"}
+    base: Edits = {"account.py": code, "tests/test_account.py": tests}
+    less: Edits = {
+        "tests/test_account.py": [(", match='no item'", ""), ("    assert account.items == ['a']\n", "")]
+    }
+    found = statuses_after(project, sandbox, base, less)
+    ruled = {name: status for name, status in found.items() if status != "kept"}
     assert ruled == {f"tests/test_account.py::{name}": "weaker" for name in ("test_add", "test_none")}
 
 
@@ -814,8 +821,7 @@ def test_a_base_whose_tests_take_too_long_to_be_found_asks_for_more_time(project
 def test_what_a_text_of_an_object_could_do_to_it_is_no_answer(project: Path, sandbox: Sandbox) -> None:
     code = "class Many:\n    def __init__(self, values):\n        self.values = values\n\n    def __repr__(self):\n        return repr(self.values)\n"
     tests = "from many import Many\n\n\ndef test_repr():\n    many = Many([1])\n    assert repr(many) == repr(many.values)\n"
-    write(project, {"many.py": code, "tests/test_many.py": tests})
-    commit(project)
-    write(project, {"tests/test_many.py": tests.replace("repr(many.values)", "'[1]'")})
-    report = compared(project, sandbox)
-    assert {each.id: each.status for each in report.changes}["tests/test_many.py::test_repr"] == "kept"
+    base: Edits = {"many.py": code, "tests/test_many.py": tests}
+    stated: Edits = {"tests/test_many.py": tests.replace("repr(many.values)", "'[1]'")}
+    found = statuses_after(project, sandbox, base, stated)
+    assert found["tests/test_many.py::test_repr"] == "kept"
