@@ -66,6 +66,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _with_items_again(value), 2 * TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _with_tables(value), TRIED_CALLS)
+    made |= varied_calls(found, lambda value, _: _ending_alike(value), TRIED_CALLS)
     made |= nested_calls(found) | {_by_position(node): each for node, each in found if node.keywords}
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
@@ -76,6 +77,12 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 
 def _with_marks(value: object, marks: Sequence[str]) -> Iterator[str]:
     yield from (mark + value for mark in marks if isinstance(value, str) and len(value) > 1)
+
+
+def _ending_alike(value: object) -> Iterator[object]:
+    """Yield a whole number that ends as `value` does, for code that looks at remainders."""
+    if type(value) is int and 0 < value <= _GREATEST:
+        yield int(f"1{value:02}")
 
 
 def _with_items_again(value: object) -> Iterator[object]:

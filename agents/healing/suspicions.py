@@ -18,6 +18,7 @@ from ..records.heal import Item, Suspicion
 from ..syntax.literals import literal_value
 from ..syntax.source import parse, plain, unparse
 from ..syntax.units import qualified
+from ..verifier.inside.proxy.plain_source import is_plain
 from .statement_effects import effects_lost
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
@@ -136,7 +137,7 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
 def _constants(tree: ast.Module) -> Iterator[object]:
     """Values that are written in a module where they can be an answer or a condition: not as an operand, an index,
     a step of a range, a number of digits or of splits, or how a value is formatted. What is computed of constants
-    alone is one; a docstring is none."""
+    alone is one; a docstring is none, nor is what a remainder by a constant is compared with."""
     pending: list[ast.AST] = list(tree.body)
     while pending:
         node = pending.pop()
@@ -156,6 +157,8 @@ def _constants(tree: ast.Module) -> Iterator[object]:
                     pending.extend(
                         each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)
                     )
+            case ast.Compare(ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int())) as left, _, others):
+                pending += [left, *(each for each in others if not is_plain(each))]
             case ast.Subscript(value=value, slice=index):
                 pending.append(value)
                 if not isinstance(index, ast.Constant | ast.Slice):

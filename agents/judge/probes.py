@@ -84,12 +84,14 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     nodes = [each for each in ast.walk(tree) if isinstance(each, _PARTS) and is_plain(each)]
     parts = {node: text[node.col_offset : node.end_col_offset] for node in nodes}
     keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
-    within = {node for given in argument_nodes(tree) for node in ast.walk(given)} - keys
-    spot = chance.choice([node for node in parts if node in within])
+    argument = {node: at for at, given in enumerate(argument_nodes(tree)) for node in ast.walk(given)}
+    spot = chance.choice([node for node in parts if node in argument and node not in keys])
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
         return _with(text, spots, written(mutated(value_of(spot), chance, words=())).encode())
-    fitting = {parts[node]: None for node in parts if node not in keys and _is_fitting(node, spot)}
+    empty = not getattr(spot, "elts", getattr(spot, "keys", True))
+    others = [node for node in parts if node not in keys and (not empty or argument.get(node) == argument[spot])]
+    fitting = {parts[node]: None for node in others if _is_fitting(node, spot)}
     return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))
 
 

@@ -496,6 +496,22 @@ def test_assertions_that_nobody_runs_are_missed_though_another_test_asks_the_sam
     assert "test_first: weaker: as it was it could fail; now it calls no function" in str([*sentences(report)])
 
 
+def test_answers_of_objects_without_a_text_of_their_own_are_told_apart(project: Path, sandbox: Sandbox) -> None:
+    attribute = (
+        "class Attribute:\n    def __init__(self, index):\n        self.index = index\n\n"
+        "    def __get__(self, version, kind):\n        return float(version.parts[self.index])\n\n\n"
+        "class Release:\n    major, minor = Attribute(0), Attribute(1)\n\n"
+        "    def __init__(self, *parts):\n        self.parts = parts\n"
+    )
+    test = "from releases import Release\n\n\ndef test_parts():\n    assert Release(3, 5).minor == 5\n    assert Release(3, 5).major == 3\n"
+    write(project, {"releases.py": attribute, "tests/test_releases.py": test})
+    commit(project)
+    write(project, {"tests/test_releases.py": [("minor == 5", "minor > 2")]})
+    report = compared(project, sandbox)
+    assert not report.passed
+    assert "test_parts: weaker: it noticed Attribute.__get__ returning 6.0" in str([*sentences(report)])
+
+
 def test_a_test_that_classes_inherit_is_compared_in_each(project: Path, sandbox: Sandbox) -> None:
     base = "class Base:\n    def test_first(self):\n        assert self.parse('1.0.0') == (1, 0, 0)\n"
     users = "from base import Base\nfrom versions import parse\n\n\nclass TestParse(Base):\n    parse = staticmethod(parse)\n"

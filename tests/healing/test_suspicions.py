@@ -159,6 +159,15 @@ def test_the_most_splits_of_a_text_are_no_answer() -> None:
     assert named(old.replace("line.split(' ')", "line.split(' ').index(6)"), old) == {"hard-coded"}
 
 
+def test_what_a_remainder_is_compared_with_is_no_answer() -> None:
+    old = "def suffix(number):\n    return 'th'\n"
+    new = "def suffix(number):\n    return 'st' if number {} else 'th'\n"
+    found = [
+        named(new.format(each), old) for each in ("% 100 in (6, 26)", "% 10 == 6", "in (6, 26)", "% 6 == number")
+    ]
+    assert found == [set(), set(), {"hard-coded"}, set()]
+
+
 def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
     old, new = "def f(a):\n    return sum(a) / len(a)\n", "def f(a):\n    return sum(a) / len(a) if a else {}\n"
     items = [Item("--expect", "", "0.0", ("'0.0'", "0.0", "2.0"))]

@@ -628,6 +628,14 @@ def test_marks_stand_before_texts_and_items_in_the_place_of_others() -> None:
     assert {"f('/a/b')", "f(['on', 'off', 'on'])", "f(['off', 'off', 'up'])"} <= sources
 
 
+def test_numbers_that_end_alike_are_tried() -> None:
+    text = "def f(n):\n    return n % 10\n"
+    given = [Call("b.py", "f", source) for source in ("f(11)", "f(4)", "f(-2)", "f(True)")]
+    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("10", "100")})
+    sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
+    assert {"f(111)", "f(104)"} <= sources
+
+
 def test_containers_within_stand_as_others() -> None:
     text = "def f(data, path):\n    return data[path]\n"
     given = [Call("b.py", "f", "f({'a': [(1, 'x'), 2]}, 'a')")]

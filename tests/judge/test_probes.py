@@ -126,6 +126,21 @@ def test_collections_and_signs_have_edges_of_their_own() -> None:
     assert list(edge_calls([(call_of("f(None)"), "")], 9)) == ["f(1)"]
 
 
+def test_rows_and_a_row_are_never_equal() -> None:
+    calls = [(call_of("f(['a', 'b'], [['c', 'd']])"), ""), (call_of("f(['a'], [])"), "")]
+    assert {
+        each for each in edge_calls(calls, 99) if "[['c', 'd']], [[" in each or "], ['a', 'b'])" in each
+    } == set()
+    assert "f(['a'], ['a'])" in edge_calls(calls, 99)
+    assert not [each for each in related_calls(calls, 99) if each.endswith("'b'], ['a', 'b'])")]
+
+
+def test_an_empty_list_becomes_what_stands_elsewhere_in_its_argument() -> None:
+    made = related_calls([(call_of("f(['a', 'b'], {'left': [], 'right': [{'left': []}]})"), "")], 99)
+    assert any("'left': [{'left': []}]" in each for each in made)
+    assert not any("'left': ['a', 'b']" in each for each in made)
+
+
 def test_nested_dictionaries_are_given_a_level_deeper_all_at_once() -> None:
     calls = [(call_of(each), "") for each in ("f({'a': {'x': 1}}, {'b': 2}, 3)", "f({'a': 1})", "f([{'a': {}}])")]
     assert list(nested_calls(calls)) == ["f({'a': {'a': {'x': 1}}}, {'b': {'b': 2}}, 3)"]

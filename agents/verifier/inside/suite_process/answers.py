@@ -101,7 +101,7 @@ class Answers:
             self._questions.append(self._digest(args, kwargs))
         if self._wanted is None or self._wanted[0] > len(self._names) - 1:
             return original(*args, **kwargs)
-        asked = (original.__qualname__, self._digest(args, kwargs))
+        asked = (original.__qualname__, self._digest(args, kwargs) + self._digest(_states(args), {}))
         if self._wanted[0] == len(self._names) - 1:
             self._changed = asked
         if asked != self._changed:  # who asks the same again gets the same other answer
@@ -233,6 +233,12 @@ class Answers:
         module = sys.modules.get(kind.__module__)
         path = getattr(module, "__file__", None)
         return isinstance(path, str) and path.startswith(self._below)
+
+
+def _states(values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the attributes of those objects whose texts do not tell one from another."""
+    inherited: Any = object.__repr__
+    return tuple(getattr(each, "__dict__", ()) for each in values if type(each).__repr__ is inherited)
 
 
 def _attributes(value: Any) -> list[Attribute]:
