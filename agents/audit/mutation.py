@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
+from ..repository.suite import Suite, SuiteJob, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes
-from .base import Base, function_starts, parsed
+from .base import Base, function_starts, is_of_tests, parsed
 from .records import Change, Mutation
 from .trial import Trial, notices
 
@@ -44,19 +44,27 @@ def measured(
     """Try changes that tests reach: `called` has the functions that each test calls, as path::line.
 
     With a base, changes on the lines that differ and in what the `touched` tests call, which differ from it; those
-    that no test notices are tried on the tests of the base, too, for which a part of the time is kept.
+    that no test notices are tried on the tests of the base, too, for which a part of the time is kept. Where only
+    tests differ, those of the base come first: what the touched ones did not notice then can't be lost.
     """
     trial.say("changes of the code")
     survivors: list[_Made] = []
     made = tried = noticed = 0
     for_lines = min(_FOR_LINES * max(0.0, trial.left), trial.limit(tuple(called), trial.first))
     sooner = replace(trial, end=trial.end - for_lines) if trial.before is None else trial.sooner(_SHARE)
+    same_code = base is not None and all(map(is_of_tests, base.differing))
+    ended = trial.before.tests if trial.before is not None else {}
+    passed = [name for name, test in ended.items() if test.outcome == "passed"]
+    passed = [name for name in passed if name.partition("[")[0] in touched] if same_code else passed
 
     def in_time() -> Iterator[_Made]:
         nonlocal made
         for each in _in_turn(_made(trial, base, called, touched)):
+            before = _at_base(sooner, passed, each) if same_code else each.path
+            if before == "":
+                continue
             made += 1
-            if sooner.left <= 0:
+            if before is None or sooner.left <= 0:
                 return
             yield each
 
@@ -84,17 +92,13 @@ def measured(
     changes = []
     left_out = 0
     for each, change in _ranked(trial, survivors, called):
-        compared: Change | None = change
-        if trial.before is not None and trial.old is not None:
-            compared = _at_base(trial, trial.old, trial.before, each, change)
-            if compared is not None and compared.noticed_before and _again(trial, each, compared.noticed_before):
-                noticed += 1
-                continue
-            left_out += compared is None
-        compared = compared or change
-        is_new = base is None or each.mutant.line in base.lines.get(each.path, ())
-        if is_new or compared.noticed_before is not None:
-            changes.append(compared)
+        before = _at_base(trial, passed, each)
+        if before and _again(trial, each, before):
+            noticed += 1
+            continue
+        left_out += before is None
+        if before or base is None or each.mutant.line in base.lines.get(each.path, ()):
+            changes.append(replace(change, noticed_before=clean(before) if before else None))
     return Mutation(made, tried, noticed, tuple(changes), left_out)
 
 
@@ -209,12 +213,14 @@ def _again(trial: Trial, each: _Made, before: str) -> bool:
     return False
 
 
-def _at_base(trial: Trial, old: Suite, before: SuiteRun, each: _Made, change: Change) -> Change | None:
-    """Return a change with the test that noticed it at the base, if one did; None where no time is left."""
-    passing = [name for name, test in before.tests.items() if test.outcome == "passed"]
-    tests = trial.fastest_first([name for name in passing if each.function in before.tests[name].called], before)
+def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
+    """Return which of the tests that `passed` at the base noticed a change there, empty where none did; None where
+    no time is left."""
+    if trial.before is None or trial.old is None:
+        return ""
+    reaching = [name for name in passed if each.function in trial.before.tests[name].called]
+    tests = trial.fastest_first(reaching, trial.before)
     if not tests:
-        return change
-    run = trial.run(old, each.path, each.mutant, tests, before)
-    failing = [] if run is None else [name for name in tests if run.outcome(name) == "failed"]
-    return None if run is None else replace(change, noticed_before=clean(failing[0])) if failing else change
+        return ""
+    run = trial.run(trial.old, each.path, each.mutant, tests, trial.before)
+    return None if run is None else next((name for name in tests if run.outcome(name) == "failed"), "")

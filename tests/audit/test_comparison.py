@@ -811,6 +811,22 @@ def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_t
     assert bool(compared(project, sandbox).tampering) == (power == 0)
 
 
+def test_where_tests_alone_differ_only_what_those_noticed_is_tried(project: Path, sandbox: Sandbox) -> None:
+    moved = [(f"def test_bump():\n    {EXPECTED}\n", "")]
+    write(
+        project,
+        {
+            "tests/test_versions.py": moved,
+            "tests/test_bump.py": f"from test_versions import bumped\n\n\ndef test_minor():\n    {EXPECTED}\n",
+        },
+    )
+    report = compared(project, sandbox)
+    assert report.passed, sentences(report)
+    assert report.mutation.made == report.mutation.tried == report.mutation.noticed > 0
+    write(project, {"versions.py": [("STEP, 0)", "STEP, 0 * 1)")]})
+    assert compared(project, sandbox).mutation.made > report.mutation.made
+
+
 @pytest.mark.thorough
 def test_what_a_new_test_leaves_behind_hides_no_change_from_an_old_one(project: Path, sandbox: Sandbox) -> None:
     made = "KNOWN = {}\n\n\ndef made(name):\n    if name not in KNOWN:\n        item = [name]\n        KNOWN[name] = item\n        return item\n    return KNOWN[name]\n"
