@@ -91,7 +91,8 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The outcome of a call: the value as text, of plain data its source, or the name of what it `raises`; what it
-    printed, and its arguments and its object where it left them changed."""
+    printed, its arguments and its object where it left them changed, the texts of the files that it wrote, and
+    what its value holds `twice` as one object that can change."""
 
     value: str | None
     raises: str | None = None
@@ -101,11 +102,14 @@ class Answer:
     seconds: float = 0.0
     deliberate: bool = False
     """True if a `raise` or `assert` of the case's own files raised it."""
+    files: str = ""
+    twice: str = ""
 
     @property
     def text(self) -> str | None:
         """Value and effects, by which two answers are compared; None where it raises."""
         effects = {"prints": self.output, "arguments become": self.arguments, "object becomes": self.state}
+        effects |= {"files become": self.files, "holds one object twice,": self.twice}
         said = [f"{name} {effect}" for name, effect in effects.items() if effect]
         return None if self.value is None else "; ".join([self.value, *said])
 

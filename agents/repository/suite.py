@@ -29,7 +29,7 @@ _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
 _OF_SUITES = ("suite_start", "suite_server", "suite_session", "function_changes", "absent_names")
 _OWN = (*_OF_SUITES, "reached", "replaced", "swallowed")
 _LENT = ("kernel", "processes")
-_OF_ERRORS = ("report", "calls", "answers")
+_OF_ERRORS = ("report", "calls", "answers", "written_files")
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""

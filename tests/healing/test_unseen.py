@@ -46,6 +46,66 @@ def test_a_text_with_another_number_of_decimals_is_another_text(sandbox: Sandbox
     assert result.question is not None
 
 
+WRITES = """\
+import sys
+
+
+def save(path, names):
+    for name in names:
+        with open(path, "w") as file:
+            file.write(f"{name}\\n")
+
+
+save("names.txt", ["ann", "bob", "cid"])
+"""
+ONCE = '    with open(path, "w") as file:\n        for name in names:\n            file.write(f"{name}\\n")\n'
+WRITTEN = [
+    WRITES.replace(WRITES[WRITES.index("    for") : WRITES.index("\n\nsave(")], each)
+    for each in (
+        ONCE,
+        '    with open(path, "w") as file:\n        file.writelines(each + "\\n" for each in names)\n',
+        '    file = open(path, "w")\n    print(*names, sep="\\n", file=file)\n    file.close()\n',
+    )
+]
+
+
+def test_what_a_function_writes_into_files_is_compared(sandbox: Sandbox, tmp_path: Path) -> None:
+    rival = WRITES.replace("names:\n", "sorted(names):\n").replace('"w"', '"a"')
+    expected = ("names.txt:rows>=2",)
+    alike = healed(sandbox, tmp_path, WRITES, [WRITTEN[0], WRITTEN[1], WRITTEN[0]], expect_file=expected)
+    assert alike.grade == "consensus", alike.why
+    apart = healed(sandbox, tmp_path, WRITES, [WRITTEN[0], rival, rival], expect_file=expected)
+    assert apart.grade == "contested", apart.why
+    assert "files become {'" in str(apart.question)
+
+
+GRID = """\
+def grid(width, height):
+    return [[0] * width] * height
+
+
+found = grid(2, 2)
+found[0][1] = 5
+print(found)
+"""
+
+
+def test_rows_that_are_one_object_are_compared(sandbox: Sandbox, tmp_path: Path) -> None:
+    rows = [
+        GRID.replace("[[0] * width] * height", each)
+        for each in (
+            "[[0] * width for _ in range(height)]",
+            "[[0 for _ in range(width)] for _ in range(height)]",
+            "list([0] * width for _ in range(height))",
+            "[[0] * width, [0] * width]",
+        )
+    ]
+    right = healed(sandbox, tmp_path, GRID, rows[:3], expect="[[0, 5], [0, 0]]")
+    assert right.grade == "verified", right.why
+    wrong = healed(sandbox, tmp_path, GRID, [rows[3], rows[0], rows[1]], expect="[[0, 5], [0, 0]]")
+    assert wrong.grade == "contested", wrong.why
+
+
 TOTAL = "def total(amounts):\n    return sum(amounts[1:])\n"
 PRINTED = f"{TOTAL}\n\nprint('total', total([1, 2, 3]))\n"
 OVERFIT = ("sum(amounts[1:])", "len(amounts) * 2")

@@ -135,6 +135,73 @@ def test_a_call_that_ends_its_process_leaves_the_next_one_to_another(
     ]
 
 
+WRITING = """
+import os
+
+
+def save(path, text, keep=False):
+    with open(path, "a") as file:
+        file.write(text)
+    if not keep and text == "end":
+        os.replace(path, "moved.txt")
+
+
+def spool(path, count):
+    with open(path, "wb") as file:
+        file.write(b"x" * count)
+
+
+def drop(path):
+    os.remove(path)
+"""
+
+
+def test_files_that_a_call_writes_are_told_and_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "noted_writing.py").write_text(WRITING, encoding="utf-8")
+    (tmp_path / "log.txt").write_text("old\n", encoding="utf-8")
+    (tmp_path / "large.txt").write_text("y" * 70_000, encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    monkeypatch.chdir(tmp_path)
+    sources = [
+        "save('log.txt', 'new')",
+        "save('log.txt', 'new')",
+        "save('other.txt', 'end')",
+        "save('log.txt', '')",
+        "drop('log.txt')",
+        "spool('large.txt', 70_001)",
+        "save('/dev/null', 'new')",
+        "save('nowhere/log.txt', 'new')",
+    ]
+    asked = [["noted_writing.py", source] for source in sources]
+    found = [each and (each["files"], each["raises"]) for each in Answers(str(tmp_path)).in_turn(asked)]
+    assert found == [
+        ("{'log.txt': 'old\\nnew'}", None),
+        ("{'log.txt': 'old\\nnew'}", None),
+        ("{'moved.txt': 'end'}", None),
+        ("", None),
+        ("", None),
+        ("", None),
+        ("", None),
+        ("", "FileNotFoundError"),
+    ]
+    (tmp_path / "large.txt").write_bytes(before["large.txt"])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+def test_what_an_answer_holds_twice_as_one_object_is_told(tmp_path: Path) -> None:
+    rows = "def rows(kind, item):\n    return kind(item)\n"
+    (tmp_path / "noted_rows.py").write_text(rows, encoding="utf-8")
+    sources = {
+        "rows(lambda item: [item] * 2, [1])": "[1]",
+        "rows(lambda item: [[*item], [*item]], [1])": "",
+        "rows(lambda item: {'a': [item], 'b': (2, item)}, {1})": "{1}",
+        "rows(lambda item: [item] * 2, (1,))": "",
+        "rows(lambda item: item.append(item) or item, [1])": "[1, [1, [1, [1, [1, [1, [1, [1, [1, ...]]]]]]]]]",
+    }
+    asked = [["noted_rows.py", source] for source in sources]
+    assert [each and each["twice"] for each in Answers(str(tmp_path)).in_turn(asked)] == [*sources.values()]
+
+
 def test_a_call_whose_answer_nobody_asks_for_keeps_no_object(tmp_path: Path, module: dict[str, Any]) -> None:
     report = Report(-1, str(tmp_path))
     with report.profiled():

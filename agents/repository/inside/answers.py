@@ -20,7 +20,8 @@ import time
 import types
 from pathlib import Path
 
-from .calls import MOST_ITEMS, NO_END, plain, shown
+from .calls import DEEPEST, MOST_ITEMS, NO_END, plain, shown
+from .written_files import WrittenFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,16 +75,17 @@ class Answers:
             if at < len(calls):
                 at += 1
                 no_end = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS}
-                yield {**no_end, "output": "", "arguments": "", "state": ""}
+                yield {**no_end, "output": "", "arguments": "", "state": "", "files": ""}
 
     def _forked(self, calls: list[list[str]]) -> Iterator[dict[str, Any]]:
         receiving, sending = os.pipe()
         child = os.fork()
         if child == 0:
             try:
+                files = WrittenFiles()
                 with os.fdopen(sending, "wb") as pipe:
                     for each in calls:
-                        pipe.write(json.dumps(self.called(*each)).encode() + b"\n")
+                        pipe.write(json.dumps(self._called(files, *each)).encode() + b"\n")
                         pipe.flush()
             finally:
                 os._exit(0)
@@ -104,7 +106,7 @@ class Answers:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
 
-    def called(self, path: str, source: str) -> dict[str, Any]:
+    def _called(self, files: WrittenFiles, path: str, source: str) -> dict[str, Any]:
         """Return the answer to one call, which is made in this process."""
         scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
@@ -115,6 +117,7 @@ class Answers:
         held = _state(receiver)
         printed = io.StringIO()
         began = time.process_time()
+        files.begin()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
                 vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)  # as where nothing is captured
@@ -125,7 +128,9 @@ class Answers:
                 held = _state(receiver)
                 is_value = function is node or not (args or keywords or callable(found))  # a property's
                 value = found if is_value else found(*args, **keywords)
-                answer["value"] = shown(_awaited(value))
+                value = _awaited(value)
+                answer["value"] = shown(value)
+                answer["twice"] = next(_held_twice(value, set()), "")
         except BaseException as error:  # whatever it is, the call ended with it
             answer["raises"] = type(error).__qualname__
             answer["deliberate"] = self._is_deliberate(error)
@@ -135,12 +140,14 @@ class Answers:
             answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
         after, state = _given(args, keywords), _state(receiver)
+        written = files.end()
         return {
             **answer,
             "seconds": seconds,
             "output": printed.getvalue()[:_MOST_OUTPUT],
             "arguments": after if after != before else "",
             "state": state if held != state else "",
+            "files": shown(written) if written else "",
         }
 
     def _is_deliberate(self, error: BaseException) -> bool:
@@ -186,6 +193,18 @@ def _state(receiver: Any) -> str:
 def _given(args: list[Any], keywords: dict[str, Any]) -> str:
     texts = [*map(shown, args), *(f"{name}={shown(value)}" for name, value in keywords.items())]
     return f"({', '.join(texts)})"
+
+
+def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
+    """Yield the containers that can change and are in plain data more than once: `[[0]] * 2` has one row."""
+    if type(value) not in (list, tuple, dict, set) or depth > DEEPEST or len(known) > MOST_ITEMS:
+        return
+    if id(value) in known:
+        yield from () if type(value) is tuple else [shown(value)]
+        return
+    known.add(id(value))
+    for each in value.values() if type(value) is dict else value:
+        yield from _held_twice(each, known, depth + 1)
 
 
 def _having(kind: type, /, **state: Any) -> Any:
