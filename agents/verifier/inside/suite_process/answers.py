@@ -47,6 +47,7 @@ _LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del_
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
 _MOST_FRAMES = 60
+_PLAIN = (bool, int, float, str, type(None))
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -236,9 +237,10 @@ class Answers:
 
 
 def _states(values: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the attributes of those objects whose texts do not tell one from another."""
+    """Return the plain attributes of those objects whose texts do not tell one from another."""
     inherited: Any = object.__repr__
-    return tuple(getattr(each, "__dict__", ()) for each in values if type(each).__repr__ is inherited)
+    held = (getattr(each, "__dict__", {}) for each in values if type(each).__repr__ is inherited)
+    return tuple({name: each for name, each in state.items() if type(each) in _PLAIN} for state in held)
 
 
 def _attributes(value: Any) -> list[Attribute]:
