@@ -512,6 +512,50 @@ def test_answers_of_objects_without_a_text_of_their_own_are_told_apart(project: 
     assert "test_parts: weaker: it noticed Attribute.__get__ returning 6.0" in str([*sentences(report)])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('title("ann") == "Ann"', 'title("ann").lower() == "ann"', "title returning 'aNN'"),
+        ('title("ann") == "Ann"', 'title("ann").strip() == "Ann"', "title returning 'Ann '"),
+        (
+            'titles(["ann"]) == ["Ann"]',
+            '[each.upper() for each in titles(["ann"])] == ["ANN"]',
+            "titles returning ['aNN']",
+        ),
+        ("mean([1, 2]) == 1.5", "abs(mean([1, 2]) - 1.5) < 0.5", "mean returning 1.53"),
+        (
+            'titles([*"dcba"]) == [*"DCBA"]',
+            'sorted(titles([*"dcba"])) == [*"ABCD"]',
+            "titles returning ['A', 'B', 'C', 'D']",
+        ),
+        ('titles(["ann"]) == ["Ann"]', 'set(titles(["ann"])) == {"Ann"}', "titles returning ['Ann', 'Ann']"),
+        (
+            'str(moment("2026-11-29")) == "2026-11-29 00:00:00"',
+            'str(moment("2026-11-29").date()) == "2026-11-29"',
+            "moment returning",
+        ),
+        ("mean([1, 2]) == 1.5", "mean([1, 2]) == pytest.approx(1.5)", None),
+        ('title("ann") == "Ann"', '"Ann" in [title("ann")]', None),
+    ],
+)
+def test_a_looser_comparison_is_weaker(
+    old: str, new: str, named: str | None, project: Path, sandbox: Sandbox
+) -> None:
+    code = (
+        "def title(name):\n    return name.title()\n\n\n"
+        "def titles(names):\n    return [name.title() for name in names]\n\n\n"
+        "def mean(values):\n    return sum(values) / len(values)\n\n\n"
+        "def moment(text):\n    from datetime import datetime\n\n    return datetime.fromisoformat(text)\n"
+    )
+    test = "import pytest\nfrom names import mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
+    write(project, {"names.py": code, "tests/test_names.py": test.format(old)})
+    commit(project)
+    write(project, {"tests/test_names.py": test.format(new)})
+    report = compared(project, sandbox)
+    assert report.passed is (named is None), list(sentences(report))
+    assert named is None or f"test_names: weaker: it noticed {named}" in str([*sentences(report)])
+
+
 def test_a_test_that_classes_inherit_is_compared_in_each(project: Path, sandbox: Sandbox) -> None:
     base = "class Base:\n    def test_first(self):\n        assert self.parse('1.0.0') == (1, 0, 0)\n"
     users = "from base import Base\nfrom versions import parse\n\n\nclass TestParse(Base):\n    parse = staticmethod(parse)\n"

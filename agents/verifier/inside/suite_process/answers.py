@@ -13,10 +13,11 @@ import sys
 import types
 import warnings
 import zlib
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from datetime import datetime, timedelta
 from functools import partial
 
-from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of
+from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,13 @@ _OF_FIXED_TYPE = (
 """Methods of which Python itself refuses an answer of another type."""
 _LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
+_SMALL_CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.swapcase),
+    (str, lambda text: f"{text} "),
+    (float, lambda fraction: 1.02 * fraction),
+    (float, lambda fraction: 1.001 * fraction),
+    (datetime, lambda moment: moment + timedelta(microseconds=1)),
+)
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
 _MOST_FRAMES = 60
@@ -199,11 +207,11 @@ class Answers:
             yield "returning another object", lambda: copy.copy(value)
             yield from ((f"returning {text}", make) for text, make in others)
             return
-        opaque = True
-        for text, make in others_of(value):
-            opaque = False
+        rest = others_of(value)
+        first = [*itertools.islice(rest, 1)]
+        for text, make in itertools.chain(first, _close_to(value), rest):
             yield f"returning {text}", make
-        if opaque:
+        if not first:
             yield "returning None", lambda: None
 
     def _of_object(self, made: Any) -> Iterator[Other]:
@@ -241,6 +249,26 @@ def _states(values: Sequence[Any]) -> tuple[Any, ...]:
     inherited: Any = object.__repr__
     held = (getattr(each, "__dict__", {}) for each in values if type(each).__repr__ is inherited)
     return tuple({name: each for name, each in state.items() if type(each) in _PLAIN} for state in held)
+
+
+def _close_to(value: Any) -> Iterator[Other]:
+    """Yield values that a looser comparison takes for plain data: lists in another order and with an item twice,
+    texts in other letters and with a space more, fractions and moments that are a little greater."""
+    others = [value[::-1], [*value, value[-1]]] if type(value) is list and value else []
+    with suppress(RecursionError, ArithmeticError):
+        others += [_with_each(value, kind, change) for kind, change in _SMALL_CHANGES]
+    yield from ((text_of(other), partial(copy.copy, other)) for other in others if other != value)
+
+
+def _with_each(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
+    """Return plain data with each part of a type changed, but for keys."""
+    if type(value) is kind:
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)([_with_each(each, kind, change) for each in value])
+    if type(value) is dict:
+        return {key: _with_each(each, kind, change) for key, each in value.items()}
+    return value
 
 
 def _attributes(value: Any) -> list[Attribute]:
