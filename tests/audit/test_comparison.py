@@ -534,6 +534,16 @@ def test_answers_of_objects_without_a_text_of_their_own_are_told_apart(project: 
             'str(moment("2026-11-29").date()) == "2026-11-29"',
             "moment returning",
         ),
+        (
+            'Person("ann", 0.5).name == "Ann"',
+            'Person("ann", 0.5).name.upper() == "ANN"',
+            "Person.__init__ making an object whose name is 'aNN'",
+        ),
+        (
+            'found("ann").share == 0.5',
+            '0 < found("ann").share < 1',
+            "found returning an object whose share is 0.51",
+        ),
         ("mean([1, 2]) == 1.5", "mean([1, 2]) == pytest.approx(1.5)", None),
         ('title("ann") == "Ann"', '"Ann" in [title("ann")]', None),
     ],
@@ -545,9 +555,11 @@ def test_a_looser_comparison_is_weaker(
         "def title(name):\n    return name.title()\n\n\n"
         "def titles(names):\n    return [name.title() for name in names]\n\n\n"
         "def mean(values):\n    return sum(values) / len(values)\n\n\n"
-        "def moment(text):\n    from datetime import datetime\n\n    return datetime.fromisoformat(text)\n"
+        "def moment(text):\n    from datetime import datetime\n\n    return datetime.fromisoformat(text)\n\n\n"
+        "class Person:\n    def __init__(self, name, share):\n        self.name, self.share = name.title(), share\n\n\n"
+        "def found(name):\n    return Person(name, 0.5)\n"
     )
-    test = "import pytest\nfrom names import mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
+    test = "import pytest\nfrom names import Person, found, mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
     write(project, {"names.py": code, "tests/test_names.py": test.format(old)})
     commit(project)
     write(project, {"tests/test_names.py": test.format(new)})

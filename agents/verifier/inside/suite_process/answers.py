@@ -13,11 +13,11 @@ import sys
 import types
 import warnings
 import zlib
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from datetime import datetime, timedelta
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 
-from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of, text_of
+from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of
+from .close_answers import close_states, close_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +45,6 @@ _OF_FIXED_TYPE = (
 """Methods of which Python itself refuses an answer of another type."""
 _LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
 """Methods that fail by any other value, whatever the test asserts."""
-_SMALL_CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
-    (str, str.swapcase),
-    (str, lambda text: f"{text} "),
-    (float, lambda fraction: 1.02 * fraction),
-    (float, lambda fraction: 1.001 * fraction),
-    (datetime, lambda moment: moment + timedelta(microseconds=1)),
-)
 MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
 _MOST_FRAMES = 60
@@ -203,13 +196,18 @@ class Answers:
             changes = _public(_attributes(value))
             if len(changes) > 1:
                 yield f"returning {ALTERED}", lambda: _put(copy.copy(value), changes)
+            for few in map(_public, close_states(value)):
+                yield (
+                    f"returning an object whose {_told(few)}",
+                    partial(lambda few: _put(copy.copy(value), few), few),
+                )
             yield from ((f"returning {text}", make) for text, make in itertools.islice(others, 1))
             yield "returning another object", lambda: copy.copy(value)
             yield from ((f"returning {text}", make) for text, make in others)
             return
         rest = others_of(value)
         first = [*itertools.islice(rest, 1)]
-        for text, make in itertools.chain(first, _close_to(value), rest):
+        for text, make in itertools.chain(first, close_to(value), rest):
             yield f"returning {text}", make
         if not first:
             yield "returning None", lambda: None
@@ -223,6 +221,7 @@ class Answers:
         changes = _attributes(made)
         if len(changes) > 1:
             yield f"making {ALTERED}", partial(put, *_public(changes))
+        yield from ((f"{MADE} {_told(few)}", partial(put, *few)) for few in map(_public, close_states(made)))
         yield from ((f"{MADE} {name} is {text}", partial(put, (name, text, make))) for name, text, make in changes)
 
     def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
@@ -251,30 +250,14 @@ def _states(values: Sequence[Any]) -> tuple[Any, ...]:
     return tuple({name: each for name, each in state.items() if type(each) in _PLAIN} for state in held)
 
 
-def _close_to(value: Any) -> Iterator[Other]:
-    """Yield values that a looser comparison takes for plain data: lists in another order and with an item twice,
-    texts in other letters and with a space more, fractions and moments that are a little greater."""
-    others = [value[::-1], [*value, value[-1]]] if type(value) is list and value else []
-    with suppress(RecursionError, ArithmeticError):
-        others += [_with_each(value, kind, change) for kind, change in _SMALL_CHANGES]
-    yield from ((text_of(other), partial(copy.copy, other)) for other in others if other != value)
-
-
-def _with_each(value: Any, kind: type, change: Callable[[Any], Any]) -> Any:
-    """Return plain data with each part of a type changed, but for keys."""
-    if type(value) is kind:
-        return change(value)
-    if type(value) in (list, tuple):
-        return type(value)([_with_each(each, kind, change) for each in value])
-    if type(value) is dict:
-        return {key: _with_each(each, kind, change) for key, each in value.items()}
-    return value
-
-
 def _attributes(value: Any) -> list[Attribute]:
     """Return the attributes of an object that can have another value: name, its text, and what makes it."""
     names = attributes_of(value)
     return [(name, *other) for name in names for other in itertools.islice(others_of(getattr(value, name)), 1)]
+
+
+def _told(attributes: Sequence[Attribute]) -> str:
+    return " and ".join(f"{name} is {text}" for name, text, _ in attributes)
 
 
 def _public(attributes: list[Attribute]) -> list[Attribute]:

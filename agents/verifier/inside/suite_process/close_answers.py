@@ -1,0 +1,58 @@
+"""Answers that a looser comparison takes for the right one: close to it, and not equal."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
+
+from ..test_process.other_answers import DEEPEST, attributes_of, text_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+_CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
+    (str, str.swapcase),
+    (str, lambda text: f"{text} "),
+    (float, lambda fraction: 1.02 * fraction),
+    (float, lambda fraction: 1.001 * fraction),
+    (datetime, lambda moment: moment + timedelta(microseconds=1)),
+)
+
+
+def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield values close to plain data, each with its text and its maker: lists in another order, or with an item
+    twice, texts in other letters or with a space more, fractions and moments that are a little greater."""
+    others = [value[::-1]] if type(value) is list and len(value) > 1 else []
+    others += [[*value, value[-1]]] if type(value) is list and value else []
+    others += [_with_each(value, kind, change) for kind, change in _CHANGES]
+    yield from ((text_of(other), partial(copy.copy, other)) for other in others if other is not value)
+
+
+def close_states(value: Any) -> Iterator[list[tuple[str, str, Callable[[], Any]]]]:
+    """Yield the attributes of an object that have close values, all at once: name, text, and what makes each."""
+    held = {name: getattr(value, name) for name in attributes_of(value)}
+    for kind, change in _CHANGES:
+        others = {name: _with_each(each, kind, change) for name, each in held.items()}
+        changed = [name for name in held if others[name] is not held[name]]
+        if changed:
+            yield [(name, text_of(others[name]), partial(copy.copy, others[name])) for name in changed]
+
+
+def _with_each(value: Any, kind: type, change: Callable[[Any], Any], depth: int = 0) -> Any:
+    """Return plain data with each part of a type changed, but for keys; itself where there is none."""
+    if type(value) is kind:
+        with suppress(ArithmeticError):
+            other = change(value)
+            return value if other == value else other
+    if type(value) not in (list, tuple, dict) or depth > DEEPEST:
+        return value
+    parts = [*value.values()] if type(value) is dict else [*value]
+    others = [_with_each(each, kind, change, depth + 1) for each in parts]
+    if all(map(operator.is_, parts, others)):
+        return value
+    return dict(zip(value, others)) if type(value) is dict else type(value)(others)
