@@ -23,7 +23,7 @@ from .base import Base, around, parsed, places_of, read_base, touched_tests, unc
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured
-from .noticed_answers import Duller, Side
+from .noticed_answers import duller_and_moved
 from .outside import Outside
 from .project import Project, check_found_in_time, functions_of, listed, outcomes_of
 from .pytest_options import options_for
@@ -90,17 +90,24 @@ class Comparison(Project):
             }
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
-            blunted |= self._duller(trial, four, base.tree, at_base, passing)
             changes = [*four.changes()]
             if not (changes or four.now.tests):
                 raise UsageError(f"No test of {self._name} could be run (pytest found none).")
+            gone = [each.id for each in changes if each.status == "gone" and not each.why]
+            doubtful = {*blind, *untried}
+            dull, moved = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
+            blunted |= dull
             blunted |= self._replaced(changes, trial, four, at_base)
             able = {name: functions for name, functions in passing.items() if name not in blind}
             mutation = measured(trial, base, able, touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, called, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
-        ruled = settled(changes, mutation.survivors, blunted, lambda name: _compared(mutation, four, name, lost))
+
+        def compared(name: str) -> bool:
+            return name in moved or _compared(mutation, four, name, lost)
+
+        ruled = settled(changes, mutation.survivors, blunted, compared)
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
         self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
@@ -164,23 +171,6 @@ class Comparison(Project):
             for node in ast.walk(parsed(self._tree.files.get(path, b"")))
             if isinstance(node, Function) and f"{path}::{first_line(node)}" in functions
         )
-
-    def _duller(
-        self, trial: Trial, four: TwoByTwo, tree: Tree, suite: Suite, passing: Collection[str]
-    ) -> dict[str, str]:
-        """Return why tests with another text or surroundings notice fewer changed answers than
-        they did at the base, in `tree`."""
-        touched = touched_tests(four.old, four.new, four.around)
-        pairs = {old: new for old, new in four.rewritten(touched).items() if new in passing}
-        alike = pairs.keys() - four.rewritten()
-        new = tuple(name for name in passing if name not in four.base.tests and name not in pairs.values())
-        now = trial.sooner(2 * _SHARE)
-        before = replace(now, suites=Suites([suite]), tree=tree, first=four.base)
-        names = renames(tree, self._tree)
-        was = Side(before, tuple(pairs), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
-        kept = [old for old in pairs if four.contract.outcome(old) == "passed"]
-        found = Duller(was, Side(now, (*{*pairs.values()}, *new)), pairs, alike).found(kept)
-        return {clean(name): why + four.surroundings(name, pairs[name]) for name, why in found.items()}
 
     def _replaced(
         self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite

@@ -8,12 +8,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..repository.suite import Suite, SuiteJob, TestRun
+from ..repository.suites import Suites
 from ..syntax.clean_text import clean
 from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
+from ..worktree.tree import Tree
+from .base import touched_tests
 from .project import functions_of
+from .renaming import renames
 from .trial import Trial, notices
+from .two_by_two import TwoByTwo
 
+_SHARE = 0.5
+"""Of the time that is left, for changed answers of tests with another text or surroundings."""
 _MOST_ANSWERS = 4
 _MOST_OTHERS = 8
 _FEW_OTHERS = 2
@@ -190,6 +197,40 @@ class Duller:
             for number in numbers[-_MOST_ANSWERS:]
             for other in range(_MOST_OTHERS)
         )
+
+
+def duller_and_moved(
+    trial: Trial,
+    four: TwoByTwo,
+    old: tuple[Tree, Suite],
+    passing: Collection[str],
+    gone: Collection[str],
+    doubtful: Collection[str],
+) -> tuple[dict[str, str], set[str]]:
+    """Return why tests with another text or surroundings notice fewer changed answers than they did at the base,
+    the `old` tree and suite, and which of those that are `gone` a new one stands for that is not `doubtful`: it
+    asks what they did, and notices as much."""
+    tree, suite = old
+    touched = touched_tests(four.old, four.new, four.around)
+    pairs = {old: new for old, new in four.rewritten(touched).items() if new in passing}
+    alike = pairs.keys() - four.rewritten()
+    new = [name for name in passing if name not in four.base.tests and name not in pairs.values()]
+    able = [name for name in new if name not in doubtful]
+    left = [name for name in four.base.tests if clean(name) in gone] if able else []
+    names = renames(tree, trial.tree)
+    now = Side(trial.sooner(_SHARE), (*{*pairs.values()}, *new))
+    before = replace(now.trial, suites=Suites([suite]), tree=tree, first=four.base)
+    was = Side(before, (*pairs, *left), lambda name: ".".join(names.get(each, each) for each in name.split(".")))
+    kept = [name for name in pairs if four.contract.outcome(name) == "passed"]
+    for name in left:
+        asked = {*was.asked(name)}
+        same = [each for each in able if asked and asked <= {*now.asked(each)}]
+        if same:
+            pairs[name] = same[0]
+    found = Duller(was, now, pairs, alike).found(kept)
+    moved = {clean(name) for name in left if name in pairs and name not in found and now.trial.left > 0}
+    dull = {name: why for name, why in found.items() if name not in left}
+    return {clean(name): why + four.surroundings(name, pairs[name]) for name, why in dull.items()}, moved
 
 
 def _kind(given: str) -> object:

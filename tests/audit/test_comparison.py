@@ -867,6 +867,21 @@ def test_a_table_that_answers_other_inputs_as_the_base_does_is_no_case_for_the_t
     assert bool(compared(project, sandbox).tampering) == (power == 0)
 
 
+@pytest.mark.parametrize(("text", "status"), [(EXPECTED, "kept"), ('assert bumped("3.4.5")', "gone")])
+def test_a_new_test_that_asks_what_one_that_is_gone_did_stands_for_it(
+    text: str, status: str, project: Path, sandbox: Sandbox
+) -> None:
+    weakened = [
+        (f"def test_bump():\n    {EXPECTED}\n", ""),
+        ('    with pytest.raises(ValueError):\n        parse("1.2")', '    assert parse("1.2.0")'),
+    ]
+    moved = f"from test_versions import bumped\n\n\ndef test_minor():\n    {text}\n"
+    write(project, {"tests/test_versions.py": weakened, "tests/test_bump.py": moved})
+    found = {each.id: each.status for each in compared(project, sandbox).changes}
+    assert found["tests/test_versions.py::test_too_few"] == "weaker", "what parse does is not compared any more"
+    assert found["tests/test_versions.py::test_bump"] == status
+
+
 def test_where_tests_alone_differ_only_what_those_noticed_is_tried(project: Path, sandbox: Sandbox) -> None:
     moved = [(f"def test_bump():\n    {EXPECTED}\n", "")]
     write(
