@@ -202,7 +202,13 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
-    _kind("a nested value", r"\bnested\b", _is_nested),
+    _kind(
+        "a nested value",
+        r"\bnested\b|\b(?:at|of) any depth\b|\b(?:any|arbitrary|all) levels? of nesting\b"
+        r"|\b(?:lists?|dict(?:ionarie)?s?) (?:in|inside|within) (?:it|them|those|(?:other )?lists?|the list)\b",
+        _is_nested,
+        lambda value: [*value, [*value]] if isinstance(value, list) else value,
+    ),
     _kind(
         "an item without a hash",
         r"\b(?:un|non-?|not (?:be |necessarily )?)hashable\b",

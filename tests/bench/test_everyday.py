@@ -60,6 +60,7 @@ def verifier(sandbox: Sandbox) -> Iterator[Verifier]:
         ("everyday-fresh", 20, 150, 6),
         ("everyday-third", 24, 123, 3),
         ("everyday-fourth", 16, 90, 2),
+        ("everyday-fifth", 8, 47, 2),
     ],
 )
 def test_specs_are_read_each_broken_at_several_clauses(folder: str, specs: int, broken: int, classes: int) -> None:
@@ -75,7 +76,9 @@ def test_specs_are_read_each_broken_at_several_clauses(folder: str, specs: int, 
 @pytest.mark.parametrize(
     "every", [pytest.param(3, marks=pytest.mark.thorough), pytest.param(1, marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("folder", ["everyday", "everyday-fresh", "everyday-third", "everyday-fourth"])
+@pytest.mark.parametrize(
+    "folder", ["everyday", "everyday-fresh", "everyday-third", "everyday-fourth", "everyday-fifth"]
+)
 def test_the_hidden_tests_pass_every_reference_and_fail_every_broken_one(
     folder: str, every: int, verifier: Verifier
 ) -> None:

@@ -274,6 +274,8 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("A KeyError is not raised.", []),
         ("Define OddError, a subclass of ValueError.", ["`OddError`"]),
         ("Runs of spaces count once.", ["white space", "spaces in a row"]),
+        ("Lists in it are opened, at any depth.", ["a nested value"]),
+        ("Leave the lists inside those alone.", ["a nested value"]),
         ("It is rounded to a decimal place.", ["a float", "“It is rounded to a decimal place”"]),
         ("Only the first comma counts.", ["a comma", "“Only the first comma counts”"]),
         ("Numbers between zero and ten count.", ["“Numbers between zero and ten count”"]),
