@@ -140,7 +140,7 @@ class Answers:
             answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
         after, state = _given(args, keywords), _state(receiver)
-        written = files.end()
+        written = {path: text[:_MOST_OUTPUT] for path, text in files.end().items()}
         return {
             **answer,
             "seconds": seconds,
