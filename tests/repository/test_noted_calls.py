@@ -137,6 +137,7 @@ def test_a_call_that_ends_its_process_leaves_the_next_one_to_another(
 
 WRITING = """
 import os
+import sys
 
 
 def save(path, text, keep=False):
@@ -153,6 +154,10 @@ def spool(path, count):
 
 def drop(path):
     os.remove(path)
+
+
+def say(*args):
+    sys.audit("open", *args)
 """
 
 
@@ -171,6 +176,8 @@ def test_files_that_a_call_writes_are_told_and_put_back(tmp_path: Path, monkeypa
         "spool('large.txt', 70_001)",
         "save('/dev/null', 'new')",
         "save('nowhere/log.txt', 'new')",
+        "say('log.txt')",
+        "say('log.txt', 'w', None)",
     ]
     asked = [["noted_writing.py", source] for source in sources]
     found = [each and (each["files"], each["raises"]) for each in Answers(str(tmp_path)).in_turn(asked)]
@@ -183,6 +190,8 @@ def test_files_that_a_call_writes_are_told_and_put_back(tmp_path: Path, monkeypa
         ("", None),
         ("", None),
         ("", "FileNotFoundError"),
+        ("", None),
+        ("", None),
     ]
     (tmp_path / "large.txt").write_bytes(before["large.txt"])
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before

@@ -51,13 +51,16 @@ class WrittenFiles:
         return found
 
     def _note(self, event: str, args: tuple[Any, ...]) -> None:
-        if not self._on or event not in _EVENTS or (event == "open" and not args[2] & _WRITING):
+        if not self._on or event not in _EVENTS:
             return
         self._on = False
         for each in args[: _EVENTS[event]]:
-            with suppress(TypeError, ValueError, OSError):  # a descriptor, no path, or a large file
+            with suppress(
+                LookupError, TypeError, ValueError, OSError
+            ):  # no path, a large file, the program's event
                 path = Path.cwd() / os.fsdecode(each)
-                if path not in self._before and len(self._before) < _MOST_FILES:
+                writes = event != "open" or args[2] & _WRITING
+                if writes and path not in self._before and len(self._before) < _MOST_FILES:
                     self._before[path] = _content(path)
         self._on = True
 
