@@ -212,7 +212,7 @@ def duller_and_moved(
     asks what they did, and notices as much."""
     tree, suite = old
     touched = touched_tests(four.old, four.new, four.around)
-    pairs = {old: new for old, new in four.rewritten(touched).items() if new in passing}
+    pairs = {was: now for was, now in four.rewritten(touched).items() if now in passing}
     alike = pairs.keys() - four.rewritten()
     new = [name for name in passing if name not in four.base.tests and name not in pairs.values()]
     able = [name for name in new if name not in doubtful]

@@ -59,11 +59,10 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
     yield from (each for each in values if type(each) is type(value) and _may_be_equal(each, value))
 
 
-def _may_be_equal(one: object, other: object) -> bool:
-    """Return False for two lists or tuples that have no type of items in common: rows, and a row."""
-    if not isinstance(one, list | tuple) or not isinstance(other, list | tuple) or not (one and other):
-        return True
-    return not {*map(type, one)}.isdisjoint(map(type, other))
+def _may_be_equal(one: Any, other: Any) -> bool:
+    """Return False for two lists or two tuples that have no type of items in common: rows, and a row."""
+    filled = isinstance(one, list | tuple) and one and other
+    return not filled or not {*map(type, one)}.isdisjoint(map(type, other))
 
 
 def is_mark(value: object) -> bool:

@@ -89,7 +89,7 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
         return _with(text, spots, written(mutated(value_of(spot), chance, words=())).encode())
-    empty = not getattr(spot, "elts", getattr(spot, "keys", True))
+    empty = parts[spot] in (b"[]", b"()", b"{}")
     others = [node for node in parts if node not in keys and (not empty or argument.get(node) == argument[spot])]
     fitting = {parts[node]: None for node in others if _is_fitting(node, spot)}
     return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))

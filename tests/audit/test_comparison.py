@@ -383,12 +383,17 @@ def compared(folder: Path, sandbox: Sandbox, *, strict: bool = False) -> Project
     return Comparison(folder, [], sandbox, 100.0).report_since("main", strict=strict)
 
 
-def statuses_after(folder: Path, sandbox: Sandbox, base: Edits, edits: Edits) -> dict[str, str]:
-    """The status of each test, by its id, where `edits` follow a commit of `base`."""
+def compared_after(folder: Path, sandbox: Sandbox, base: Edits, edits: Edits) -> ProjectReport:
+    """The report where `edits` follow a commit of `base`."""
     write(folder, base)
     commit(folder)
     write(folder, edits)
-    return {each.id: each.status for each in compared(folder, sandbox).changes}
+    return compared(folder, sandbox)
+
+
+def statuses_after(folder: Path, sandbox: Sandbox, base: Edits, edits: Edits) -> dict[str, str]:
+    """The status of each test, by its id, where `edits` follow a commit of `base`."""
+    return {each.id: each.status for each in compared_after(folder, sandbox, base, edits).changes}
 
 
 def statuses(report: ProjectReport) -> Counter[str]:
@@ -504,10 +509,8 @@ def test_answers_of_objects_without_a_text_of_their_own_are_told_apart(project: 
         "    def __init__(self, *parts):\n        self.parts = parts\n"
     )
     test = "from releases import Release\n\n\ndef test_parts():\n    assert Release(3, 5).minor == 5\n    assert Release(3, 5).major == 3\n"
-    write(project, {"releases.py": attribute, "tests/test_releases.py": test})
-    commit(project)
-    write(project, {"tests/test_releases.py": [("minor == 5", "minor > 2")]})
-    report = compared(project, sandbox)
+    base: Edits = {"releases.py": attribute, "tests/test_releases.py": test}
+    report = compared_after(project, sandbox, base, {"tests/test_releases.py": [("minor == 5", "minor > 2")]})
     assert not report.passed
     assert "test_parts: weaker: it noticed Attribute.__get__ returning 6.0" in str([*sentences(report)])
 
@@ -560,10 +563,8 @@ def test_a_looser_comparison_is_weaker(
         "def found(name):\n    return Person(name, 0.5)\n"
     )
     test = "import pytest\nfrom names import Person, found, mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
-    write(project, {"names.py": code, "tests/test_names.py": test.format(old)})
-    commit(project)
-    write(project, {"tests/test_names.py": test.format(new)})
-    report = compared(project, sandbox)
+    base: Edits = {"names.py": code, "tests/test_names.py": test.format(old)}
+    report = compared_after(project, sandbox, base, {"tests/test_names.py": test.format(new)})
     assert report.passed is (named is None), list(sentences(report))
     assert named is None or f"test_names: weaker: it noticed {named}" in str([*sentences(report)])
 
@@ -571,10 +572,8 @@ def test_a_looser_comparison_is_weaker(
 def test_a_test_that_classes_inherit_is_compared_in_each(project: Path, sandbox: Sandbox) -> None:
     base = "class Base:\n    def test_first(self):\n        assert self.parse('1.0.0') == (1, 0, 0)\n"
     users = "from base import Base\nfrom versions import parse\n\n\nclass TestParse(Base):\n    parse = staticmethod(parse)\n"
-    write(project, {"tests/base.py": base, "tests/test_parse.py": users})
-    commit(project)
-    write(project, {"tests/base.py": [(" == (1, 0, 0)", "[1:] == (0, 0)")]})
-    report = compared(project, sandbox)
+    files: Edits = {"tests/base.py": base, "tests/test_parse.py": users}
+    report = compared_after(project, sandbox, files, {"tests/base.py": [(" == (1, 0, 0)", "[1:] == (0, 0)")]})
     assert not report.passed
     assert "tests/test_parse.py::TestParse::test_first: weaker: it noticed parse" in str([*sentences(report)])
 

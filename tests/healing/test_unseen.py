@@ -47,9 +47,6 @@ def test_a_text_with_another_number_of_decimals_is_another_text(sandbox: Sandbox
 
 
 WRITES = """\
-import sys
-
-
 def save(path, names):
     for name in names:
         with open(path, "w") as file:
@@ -58,13 +55,12 @@ def save(path, names):
 
 save("names.txt", ["ann", "bob", "cid"])
 """
-ONCE = '    with open(path, "w") as file:\n        for name in names:\n            file.write(f"{name}\\n")\n'
 WRITTEN = [
     WRITES.replace(WRITES[WRITES.index("    for") : WRITES.index("\n\nsave(")], each)
     for each in (
-        ONCE,
+        '    with open(path, "w") as file:\n        for name in names:\n            file.write(f"{name}\\n")\n',
         '    with open(path, "w") as file:\n        file.writelines(each + "\\n" for each in names)\n',
-        '    file = open(path, "w")\n    print(*names, sep="\\n", file=file)\n    file.close()\n',
+        '    file = open(path, "w")\n    for each in names:\n        print(each, file=file)\n    file.close()\n',
     )
 ]
 
@@ -74,6 +70,8 @@ def test_what_a_function_writes_into_files_is_compared(sandbox: Sandbox, tmp_pat
     expected = ("names.txt:rows>=2",)
     alike = healed(sandbox, tmp_path, WRITES, [WRITTEN[0], WRITTEN[1], WRITTEN[0]], expect_file=expected)
     assert alike.grade == "consensus", alike.why
+    three = healed(sandbox, tmp_path, WRITES, WRITTEN, expect_file=expected)
+    assert three.grade == "verified", three.why
     apart = healed(sandbox, tmp_path, WRITES, [WRITTEN[0], rival, rival], expect_file=expected)
     assert apart.grade == "contested", apart.why
     assert "files become {'" in str(apart.question)

@@ -75,7 +75,7 @@ class Answers:
             if at < len(calls):
                 at += 1
                 no_end = {"value": None, "raises": NO_END, "seconds": _CALL_SECONDS}
-                yield {**no_end, "output": "", "arguments": "", "state": "", "files": ""}
+                yield {**no_end, "output": "", "arguments": "", "state": ""}
 
     def _forked(self, calls: list[list[str]]) -> Iterator[dict[str, Any]]:
         receiving, sending = os.pipe()
