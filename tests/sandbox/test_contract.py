@@ -245,6 +245,17 @@ def test_nothing_is_left_behind(sandbox: Sandbox) -> None:
     assert (mounts, directories - before[3]) == (before[2], set())
 
 
+def test_folders_too_deep_for_a_path_are_measured_and_removed(sandbox: Sandbox) -> None:
+    before = traces()[3]
+    deep = "import os, time\nfor _ in range(20):\n    os.mkdir('x' * 250); os.chdir('x' * 250)\n"
+    assert run(sandbox, deep).exit_code == 0
+    fill = "for n in range(6):\n    open(str(n), 'wb').write(bytes(4 << 20))\n    time.sleep(0.1)"
+    ended = run(sandbox, deep + fill, limits=SandboxLimits(disk_bytes=8 << 20))
+    assert ended.stopped is not None, ended
+    assert ended.stopped.limit == "disk"
+    assert traces()[3] <= before
+
+
 @pytest.mark.parametrize("name", ISOLATING)
 def test_a_job_cannot_speak_for_the_process_that_reports_its_end(name: BackendName) -> None:
     code = (

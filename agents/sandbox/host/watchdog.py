@@ -14,6 +14,7 @@ from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_cou
 
 _CPU_GRACE = 0.25
 _FILE_BYTES = 2048  # of the kernel's memory, for the inode and the name of each file, empty ones too
+_LONG_PATH = 900  # characters, of four bytes at the most, so that a name more still fits
 
 
 class Watchdog:
@@ -89,13 +90,23 @@ class DirectoryMeter(ScratchMeter):
 
     def used(self) -> int:
         """Return bytes allocated to the files and directories."""
-        total, pending = 0, [str(self._directory)]
+        total = 0
+        pending: list[str | int] = [str(self._directory)]
         while pending:
-            with suppress(OSError), os.scandir(pending.pop()) as entries:
-                for entry in entries:
-                    total += _FILE_BYTES
-                    with suppress(OSError):  # deleted meanwhile
-                        total += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(entry.path)
+            place = pending.pop()
+            if isinstance(place, int):
+                os.close(place)
+                continue
+            with suppress(OSError):
+                if len(place) > _LONG_PATH:  # the kernel takes no path of more than 4,095 bytes
+                    place = os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                    pending.append(place)
+                    place = f"/proc/self/fd/{place}"
+                with os.scandir(place) as entries:
+                    for entry in entries:
+                        total += _FILE_BYTES
+                        with suppress(OSError):  # deleted meanwhile
+                            total += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if entry.is_dir(follow_symlinks=False):
+                            pending.append(entry.path)
         return total

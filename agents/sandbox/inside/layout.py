@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Importing pathlib would delay every job.
-# ruff: noqa: PTH101, PTH102, PTH103, PTH106, PTH108, PTH114, PTH118, PTH120, PTH123
+# ruff: noqa: PTH101, PTH102, PTH103, PTH104, PTH106, PTH108, PTH112, PTH114, PTH120, PTH123, PTH208
 import os
 
 TYPE_CHECKING = False  # typing's own would be imported, and delay every job
@@ -41,18 +41,20 @@ def rewritten(text: str, directory: str) -> str:
 
 
 def remove_tree(path: str) -> None:
-    """Delete a directory, where it exists, whatever modes a job gave to directories of its own."""
+    """Delete a directory, where it exists, however deep a job has made it, and whatever modes it has given."""
     if not os.path.lexists(path):
         return
-    for directory, names, files in os.walk(path):
-        for name in names:
-            inner = os.path.join(directory, name)
-            if not os.path.islink(inner):
-                os.chmod(inner, 0o700)
-        for name in files:
-            os.unlink(os.path.join(directory, name))
-    for directory, names, _ in os.walk(path, topdown=False):
-        for name in names:
-            inner = os.path.join(directory, name)
-            (os.unlink if os.path.islink(inner) else os.rmdir)(inner)
-    os.rmdir(path)
+    pending = [path]
+    for directory in pending:
+        os.chmod(directory, 0o700)
+        for name in os.listdir(directory):
+            inner = f"{directory}/{name}"
+            if os.path.islink(inner) or not os.path.isdir(inner):
+                os.unlink(inner)
+                continue
+            # Moved up first: the kernel takes no path of more than 4,095 bytes.
+            pending.append(f"{path}/{os.urandom(8).hex()}")
+            os.chmod(inner, 0o700)
+            os.rename(inner, pending[-1])
+    for directory in reversed(pending):
+        os.rmdir(directory)
