@@ -107,7 +107,7 @@ def _container(interpreter: Interpreter | None) -> Sandbox | str:
     """Return a new container, its owner's to close, or what the probe found against it."""
     from .container.sandbox import Container
 
-    if interpreter is not None and interpreter.executable != sys.executable:
+    if interpreter is not None and interpreter.executable != this_interpreter().executable:
         return f"it runs the Python of its image, not {interpreter.executable}; go without --python"
     return probed(Container(), outside=__file__)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
@@ -64,6 +65,10 @@ class Interpreter:
             found = PathFinder.find_spec(package, places)
             places = list(found.submodule_search_locations or ()) if found else []
         return name in sys.builtin_module_names or PathFinder.find_spec(name, places) is not None
+
+    def install_command(self, requirements: Sequence[str]) -> str:
+        """Return the command line that installs packages for it."""
+        return shlex.join([self.executable, "-m", "pip", "install", *requirements])
 
 
 @cache

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -15,8 +14,6 @@ from .interpreter import Interpreter, other_interpreter, parts_for_jobs, this_in
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
-
-_PLAIN = re.compile(r"[\w.,\[\]-]+")
 
 
 def required(text: str) -> Requirement:
@@ -57,7 +54,7 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
                 Package(wanted.name, installed.version, tuple(sorted(imports_of(installed))), tuple(sorted(needs)))
             )
     if missing:
-        install = _command(interpreter, missing)
+        install = interpreter.install_command(missing)
         raise UsageError(f"{'; '.join(reasons)} in {interpreter.executable}; install what is missing: {install}")
     return tuple(found)
 
@@ -83,16 +80,11 @@ def with_pytest(interpreter: Interpreter) -> Interpreter:
         version = ".".join(map(str, interpreter.version[:2]))
         raise UsageError(
             f"{interpreter.executable} has no pytest, and greenloop's own does not run on Python {version}; "
-            f"install it: {_command(interpreter, ['pytest'])}"
+            f"install it: {interpreter.install_command(['pytest'])}"
         )
     paths = [path for each in lent if each is not None for path in _places(each)]
     trees = (*interpreter.trees, *map(str, parts_for_jobs(paths)))
     return replace(interpreter, trees=trees, lent=tuple(map(str, paths)))
-
-
-def _command(interpreter: Interpreter, requirements: Iterable[str]) -> str:
-    quoted = [text if _PLAIN.fullmatch(text) else f'"{text}"' for text in requirements]
-    return f"{interpreter.executable} -m pip install {' '.join(quoted)}"
 
 
 def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
@@ -103,6 +95,7 @@ def _needed(
     wanted: Requirement, interpreter: Interpreter, version: tuple[int, ...] | None = None
 ) -> Iterator[Distribution | None]:
     """Yield what `wanted` requires, directly or not, by `version` (None: its own); None for what it lacks."""
+    from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
 
     full = version or interpreter.version
@@ -119,7 +112,10 @@ def _needed(
         if current is not wanted:
             yield installed
         for text in (installed.requires or []) if installed else []:
-            needed = required(text)
+            try:
+                needed = Requirement(text)
+            except InvalidRequirement:  # what old packages may require: `pytz (>dev)`
+                continue
             extras = current.extras or {""}
             marker = needed.marker
             holds = marker is None or any(marker.evaluate({**environment, "extra": extra}) for extra in extras)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import closing
@@ -130,3 +131,20 @@ def test_the_remedy_fits_the_machine(tmp_path: Path, file: str, content: str, ad
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     assert advice in remedy(tmp_path)
+
+
+def test_a_python_that_was_started_by_a_relative_path_is_no_other_one(tmp_path: Path) -> None:
+    code = (
+        "from agents.sandbox import open_sandbox\n"
+        "from agents.sandbox.packages import open_interpreter\n"
+        "try: open_sandbox('container', open_interpreter(None))\n"
+        "except Exception as error: print(error)"
+    )
+    done = subprocess.run(
+        [os.path.relpath(sys.executable, tmp_path), "-c", code],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert "there is no container engine" in done.stdout, done.stderr

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import agents
 from agents.errors import UsageError
 from agents.sandbox import Job, Sandbox, open_sandbox
+from agents.sandbox.container.told import read_description
 from agents.sandbox.interpreter import OLDEST, other_interpreter, this_interpreter
 from agents.sandbox.packages import find_packages, open_interpreter, with_pytest
 
@@ -51,8 +53,8 @@ def test_a_package_is_found_with_its_version_and_the_names_it_is_imported_by() -
     ("requirements", "said"),
     [
         (["no-such-package>=2"], "no-such-package>=2 is not installed in {python}; install what is missing: "
-         '{python} -m pip install "no-such-package>=2"'),
-        (["pytest>=99"], 'pytest>=99 is wanted and .* is installed in {python}; .* -m pip install "pytest>=99"'),
+         "{python} -m pip install 'no-such-package>=2'"),
+        (["pytest>=99"], "pytest>=99 is wanted and .* is installed in {python}; .* -m pip install 'pytest>=99'"),
         (["no_such", "pytest", "nor-this"], "{python} -m pip install no_such nor-this"),
         (["two words"], "`two words` names no package"),
         (["x @ https://example.org/x.whl"], "names a place"),
@@ -61,6 +63,31 @@ def test_a_package_is_found_with_its_version_and_the_names_it_is_imported_by() -
 def test_what_is_missing_is_named_with_the_command_that_installs_it(requirements: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said.format(python=re.escape(sys.executable))):
         find_packages(requirements, this_interpreter())
+
+
+@pytest.mark.parametrize("need", ["beta @ https://example.org/beta.whl", "pytz (>dev)"])
+def test_a_package_may_need_what_no_user_may_name(tmp_path: Path, need: str) -> None:
+    (tmp_path / "alpha-1.dist-info").mkdir()
+    metadata = f"Metadata-Version: 2.1\nName: alpha\nVersion: 1\nRequires-Dist: {need}\n"
+    (tmp_path / "alpha-1.dist-info" / "METADATA").write_text(metadata)
+    [alpha] = find_packages(["alpha"], replace(this_interpreter(), path=(str(tmp_path),)))
+    assert (alpha.version, alpha.needs) == ("1", ())
+
+
+def test_the_command_that_installs_runs_nothing_else() -> None:
+    wanted = "x; python_version > '$(id)'"
+    with pytest.raises(UsageError) as raised:
+        find_packages([wanted], replace(this_interpreter(), executable="/my own/python", path=()))
+    install = str(raised.value).partition("install what is missing: ")[2]
+    assert shlex.split(install) == ["/my own/python", *["-m", "pip", "install"], wanted]
+    assert '"$(' not in install
+
+
+def test_the_packages_of_a_container_are_those_of_its_image() -> None:
+    told = {"executable": "/usr/local/bin/python3", "version": [3, 13, 1], "magic": "", "shared": True}
+    python, _ = read_description({**told, "modules": [], "distributions": []})
+    with pytest.raises(UsageError, match=r"python main\.py sandbox build --packages 'pandas>=2,numpy' \("):
+        find_packages(["pandas>=2", "numpy"], python)
 
 
 @pytest.mark.parametrize("path", ["/bin/ls", "/no/such/python"])

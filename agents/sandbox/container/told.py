@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution
 from pathlib import Path
@@ -32,6 +33,10 @@ class _Interpreter(Interpreter):
     @property
     def importable(self) -> frozenset[str]:
         return frozenset(name for name in self.modules if "." not in name)
+
+    def install_command(self, requirements: Sequence[str]) -> str:
+        packages = shlex.quote(",".join(requirements))
+        return f"python main.py sandbox build --packages {packages} (and what else specs name: it starts anew)"
 
 
 class _Told(Distribution):
