@@ -26,11 +26,12 @@ _BILLIONS = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)b(?![a-z\d])")
 def is_small(model_id: str | None) -> bool:
     """Return True for the embedded model, a model whose name says that it has at most four billion parameters
     (`ollama/qwen2.5-coder:1.5b`), and replies that were recorded from such a one."""
-    if model_id is not None and is_recorded(model_id):
-        directory = Path(model_id.removeprefix(RECORDED_PREFIX))
-        return directory.is_dir() and any(is_small(path.name) for path in directory.iterdir())
-    sizes = [float(size) for size in _BILLIONS.findall((model_id or "").lower())]
-    return is_embedded(model_id) or any(size <= _SMALL_BILLIONS for size in sizes)
+    names = [model_id or ""]
+    if is_recorded(model_id):
+        directory = Path(names[0].removeprefix(RECORDED_PREFIX))
+        names = [path.name for path in directory.iterdir()] if directory.is_dir() else []
+    sizes = (float(size) for name in names for size in _BILLIONS.findall(name.lower()))
+    return any(map(is_embedded, names)) or any(size <= _SMALL_BILLIONS for size in sizes)
 
 
 def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: int = 1) -> StreamingModel:

@@ -95,7 +95,7 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         self._load = load
         self._server: Server | None = None
         self._lock: Any = None
-        self._opening = threading.Lock()
+        self._opening, self._closing = threading.Lock(), threading.Lock()
         self._free = threading.BoundedSemaphore(slots)
         self._closed = False
 
@@ -127,6 +127,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             finally:
                 self._free.release()
                 chunks.put(_END)
+                if self._closed:  # while this reply was under way
+                    self.close()
 
         self._free.acquire()  # a reply that was given up while its prompt is read holds its slot until then
         # In a thread of its own, so that the asking one can be interrupted while a prompt is read.
@@ -141,26 +143,28 @@ class EmbeddedModel(Model):  # type: ignore[misc]
     def close(self) -> None:
         """Stop decoding, unload the model and let the next run on this machine have it.
 
-        A prompt that is still being read can't be stopped: then the model stays until this process ends.
+        A prompt that is still being read can't be stopped: then the model stays until it has been.
         """
         self._closed = True
-        deadline, held = time.monotonic() + PATIENCE_SECONDS, 0
-        while held < self.parallel and self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
-            held += 1
-        if held == self.parallel:
-            self._server = None
-            if self._lock is not None:
-                self._lock.release()
-                self._lock = None
-        if held:
-            self._free.release(held)
+        with self._closing:
+            deadline, held = time.monotonic() + PATIENCE_SECONDS, 0
+            while held < self.parallel and self._free.acquire(timeout=max(0.0, deadline - time.monotonic())):
+                held += 1
+            if held == self.parallel:
+                self._server = None
+                if self._lock is not None:
+                    self._lock.release()
+                    self._lock = None
+            if held:
+                self._free.release(held)
 
     def _opened(self) -> Server:
         with self._opening:
-            if self._closed:
+            if self._server is None and not self._closed:
+                self._lock = self._lock or _machine_lock(self._on_wait)
+            if self._closed:  # perhaps while the lock was waited for
                 raise ModelError("runtime", "The embedded model was closed; start the run again.")
             if self._server is None:
-                self._lock = self._lock or _machine_lock(self._on_wait)
                 usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
                 self._server = self._load(self._weights, usable or 1, self.parallel)
             return self._server

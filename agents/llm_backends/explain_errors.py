@@ -71,10 +71,11 @@ def explain(
     """
     if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
         return known
-    facts = _facts(error)
+    environ = os.environ if environ is None else environ
+    facts = _facts(error, environ)
     kind, advice = _diagnosis(facts, model_id, api_base)
     transient = kind in ("rate_limit", "server_error", "network")
-    message = mask(clean(advice), os.environ if environ is None else environ)
+    message = mask(clean(advice), environ)
     return ModelError(kind, message, transient=transient, retry_after=facts.retry_after if transient else None)
 
 
@@ -145,7 +146,7 @@ def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: 
     return "runtime", f"The call to {model_id} failed{words}; choose another --model, or report a bug."
 
 
-def _facts(error: BaseException) -> _Facts:
+def _facts(error: BaseException, environ: Mapping[str, str]) -> _Facts:
     chain = list(_chain(error))
     text = " ".join(f"{each} {json.dumps(_body(each))}" for each in chain).lower()
     statuses = [status for status in map(_status, chain) if status is not None]
@@ -156,7 +157,7 @@ def _facts(error: BaseException) -> _Facts:
         names=frozenset(names),
         status=statuses[0] if statuses else None,
         text=text,
-        said=_said(chain),
+        said=_said(chain, environ),
         address=next(filter(None, map(_address, chain)), ""),
         retry_after=_retry_after(chain, text),
     )
@@ -203,14 +204,15 @@ def _address(error: BaseException) -> str:
     return f"{url.scheme}://{url.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
 
 
-def _said(chain: list[BaseException]) -> str:
-    """The server's own message, on one line and not too long; httpx's words on a status are none of it."""
+def _said(chain: list[BaseException], environ: Mapping[str, str]) -> str:
+    """The server's own message, on one line and not too long, keys masked before it is cut; httpx's words on a
+    status are none of it."""
     documents = [_body(each).get("message") for each in chain]
     texts = [str(each) for each in chain if not _response(each)]
     quoted = [found[1] for found in map(_ERROR_MESSAGE.search, texts) if found]
     plain = [_CLASS_PREFIXES.sub("", text).partition("\n")[0] for text in texts]
     for message in (*documents, *quoted, *plain):
-        line = " ".join(str(message or "").split())
+        line = mask(clean(" ".join(str(message or "").split())), environ)
         if line and not line.startswith(("<", "{", "b'", "Error code:")):
             return line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
     return ""

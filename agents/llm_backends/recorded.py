@@ -160,12 +160,11 @@ class ReplyCache(ReplyStore):
             return kept
         try:
             self.save(request, reply)
-        except OSError as error:
+        except (OSError, UsageError) as error:
             if not self._failed:
                 self._failed = True
-                self._on_damage(
-                    f"Replies can't be kept in the cache {self.directory} ({error.strerror or error})."
-                )
+                reason = getattr(error, "strerror", None) or error
+                self._on_damage(f"Replies can't be kept in the cache {self.directory} ({reason}).")
         return reply
 
     @contextmanager

@@ -119,13 +119,14 @@ def ollama_address(environ: Mapping[str, str]) -> str:
 def probe_ollama(address: str) -> tuple[str, ...] | None:
     """Ask the Ollama at `address` for its models; None where nothing (or something else) answers in time."""
     import urllib.request
+    from http.client import HTTPException
 
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with direct.open(f"{address}/api/tags", timeout=PROBE_SECONDS) as response:
             document = json.loads(response.read())
         return tuple(str(model["name"]) for model in document["models"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

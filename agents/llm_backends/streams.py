@@ -95,7 +95,8 @@ class StreamedReply:
         if delta.content:
             self._text += delta.content
             self._pieces += 1
-            self._unrepeated = self._watch.feed(delta.content)
+            if len(self._text) <= self._most:
+                self._unrepeated = self._watch.feed(delta.content)
         return self._is_closed
 
     @property

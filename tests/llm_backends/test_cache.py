@@ -176,3 +176,14 @@ def test_processes_that_write_at_once_leave_whole_entries_and_nothing_else(tmp_p
     ends = [(each.communicate(timeout=60)[1], each.returncode) for each in running]
     assert ends == [("", 0)] * 3
     assert len(list((tmp_path / "m").iterdir())) == len(entries(tmp_path)) == 40
+
+
+def test_a_folder_of_the_cache_that_leads_out_of_it_ends_no_run(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / "openai-scripted").symlink_to(tmp_path / "elsewhere")
+    said: list[str] = []
+    caller = Caller(Scripted([*text("a"), end()]), Budget(), cache=cache(tmp_path / "cache", said))
+    assert caller.ask(REQUEST).text == "a"
+    assert "can't be kept" in said[-1]
+    assert entries(tmp_path / "elsewhere") == []

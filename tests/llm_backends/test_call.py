@@ -22,6 +22,7 @@ from agents.llm_backends.call import TRIES, TRIES_OF_KIND, Caller
 from agents.llm_backends.hosted import hosted_model
 from agents.llm_backends.recorded import ReplyStore
 from agents.llm_backends.streaming_model import FinalDelta
+from agents.llm_backends.streams import StreamedReply
 from agents.records import Message, Request, Usage
 
 from ..support.provider import Fails, Hangs, Provider, Streams
@@ -143,6 +144,14 @@ def test_a_reply_without_end_is_cut_beyond_the_length_that_was_asked_for() -> No
     assert reply.finish == "length"
     assert len(reply.text) < 40 * REQUEST.max_tokens
     assert model.closed.wait(5)
+
+
+def test_no_time_goes_into_repetitions_of_a_piece_without_end() -> None:
+    reply = StreamedReply(max_tokens=10)
+    began = time.monotonic()
+    assert reply.take(ChatMessageStreamDelta(content="\n" * 3_000_000))
+    assert time.monotonic() - began < 5
+    assert reply.finish == "length"
 
 
 def test_a_reply_cut_at_its_length_says_so() -> None:

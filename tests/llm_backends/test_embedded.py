@@ -216,6 +216,31 @@ def test_another_run_that_holds_the_model_is_waited_for_and_named(good: Scripted
     assert len(pieces) == 3
 
 
+def test_a_model_that_is_closed_while_it_waits_for_another_run_gives_the_machine_up(good: ScriptedServer) -> None:
+    holder = serving(ScriptedServer([END]))
+    list(holder.generate_stream(question()))
+    closed = serving(good)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(list, closed.generate_stream(question()))
+        time.sleep(0.1)
+        closed.close()
+        holder.close()
+        with pytest.raises(ModelError, match="was closed"):
+            waiting.result(5)
+    assert good.bodies == []
+    said: list[str] = []
+    assert len(list(serving(good, said).generate_stream(question()))) == 3
+
+
+def test_a_model_that_was_closed_while_a_prompt_was_read_is_given_up_then() -> None:
+    reading = serving(ScriptedServer([piece("late")], delay=1.5))
+    reader = threading.Thread(target=lambda: list(reading.generate_stream(question())), daemon=True)
+    reader.start()
+    time.sleep(0.1)
+    reading.close()
+    assert len(list(serving(ScriptedServer([piece("a"), END])).generate_stream(question()))) == 2
+
+
 def test_a_killed_run_gives_the_model_up(good: ScriptedServer, tmp_path: Path) -> None:
     code = (
         "import time; from agents.llm_backends.embedded import _machine_lock\n"

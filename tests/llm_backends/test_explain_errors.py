@@ -287,3 +287,10 @@ def test_a_key_is_masked_that_a_server_cuts_by_what_no_terminal_shows(provider: 
 def test_no_key_of_the_environment_is_ever_in_a_message(key: str) -> None:
     fault = explain(RuntimeError(f"request with {key} failed"), "m", environ={"MY_API_KEY": key})
     assert key not in str(fault)
+
+
+def test_a_key_is_masked_where_a_long_message_is_cut() -> None:
+    key = "d41d8cd98f00b204e9800998ecf8427e"
+    fault = explain(ValueError(f"{'x' * 225} {key}"), "mistral/x", environ={"MISTRAL_API_KEY": key})
+    assert "xxx ***" in str(fault)
+    assert key[:4] not in str(fault)

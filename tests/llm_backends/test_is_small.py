@@ -35,3 +35,11 @@ def test_recorded_replies_are_as_small_as_the_model_they_are_from(tmp_path: Path
     assert not is_small(f"recorded:{tmp_path / 'nowhere'}")
     (tmp_path / "large" / "gpt-4o").mkdir(parents=True)
     assert not is_small(f"recorded:{tmp_path / 'large'}")
+
+
+def test_a_folder_of_replies_that_is_named_like_one_is_a_models_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recorded:.").mkdir()
+    assert not is_small("recorded:.")

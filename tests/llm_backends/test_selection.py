@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import socket
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,11 +111,26 @@ def test_something_else_at_its_port_is_no_ollama(document: object) -> None:
         assert probe_ollama(other.origin) is None
 
 
+@pytest.mark.parametrize("answer", [b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\n\r\n" + b"[" * 100_000])
+def test_a_server_of_another_protocol_at_its_port_is_no_ollama(answer: bytes) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            asked, _ = listener.accept()
+            with asked:
+                asked.recv(1000)
+                asked.sendall(answer)
+
+        threading.Thread(target=serve, daemon=True).start()
+        assert probe_ollama(f"http://127.0.0.1:{listener.getsockname()[1]}") is None
+
+
 def test_an_address_where_nothing_listens_is_no_ollama() -> None:
     with serving() as gone:
         address = gone.origin
     assert probe_ollama(address) is None
     assert probe_ollama("http://[nonsense") is None
+    assert probe_ollama("http://two words:11434") is None
 
 
 def test_the_list_says_of_every_backend_whether_it_is_usable_and_why() -> None:
