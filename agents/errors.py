@@ -36,7 +36,8 @@ class ModelError(GreenloopError):
     """A model could not be reached or gave no usable reply.
 
     `kind` is one of: bad_key, no_such_model, quota, rate_limit, context_too_long, refusal, empty_reply,
-    no_chat_reply, network, server_error, bad_request, not_recorded, not_cached, weights, runtime, unusable_reply.
+    no_chat_reply, bad_reply, unusable_reply, network, server_error, bad_request, not_recorded, not_cached,
+    weights, runtime.
     `transient` says that the same call may succeed later; `retry_after` is the server's own wish, in seconds.
     """
 

@@ -67,7 +67,8 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
             os.close(below)
         yield descriptor, Path()
     except OSError as error:
-        error.filename = str(folder / (error.filename or ""))
+        name = error.filename if isinstance(error.filename, str | Path) else ""  # a descriptor's is its number
+        error.filename = str(folder / name)
         raise
     finally:
         os.close(descriptor)

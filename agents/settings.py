@@ -290,7 +290,7 @@ class Variables:
 def read_dotenv(reads: bool) -> tuple[dict[str, str], str]:
     """Return the variables that `.env` of the working directory may set, none unless it `reads` and outside of CI,
     and a sentence that names the others; an empty one where there are none."""
-    if not os.path.lexists(DOTENV) or DOTENV.is_dir():
+    if not os.path.lexists(DOTENV) or os.path.isdir(DOTENV):  # noqa: PTH112 (Path's fails at odd links)
         return {}, ""
     try:
         text = read_regular(DOTENV, Path.cwd(), _MOST_BYTES + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import threading
 import time
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import __version__
 from .events import Answered, Asked, BoardStarted, Event, EventHandler, Note, Ruled, RunEnded, RunStarted
+from .llm_backends.providers import is_embedded, is_recorded, provider_of
 from .records import Reply, Request
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ FLUSH_SECONDS = 3.0
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
+BAD_VARIABLES = "No spans are sent: OpenTelemetry's SDK refuses its variables"
 
 
 class RunSpans:
@@ -123,10 +126,10 @@ class RunSpans:
 
         began, _ = self._calls.pop(id(request), (time.time_ns(), request))
         model = (reply.model if reply is not None else None) or self._model
-        provider = model.partition("/")[0] if "/" in model else model.partition(":")[0]
+        provider = provider_of(model)
         attributes: dict[str, Any] = {
             "gen_ai.operation.name": "chat",
-            "gen_ai.provider.name": provider,
+            "gen_ai.provider.name": provider.prefix if provider else re.split("[/:]", model)[0],
             "gen_ai.request.model": model,
             "gen_ai.request.max_tokens": request.max_tokens,
             "gen_ai.request.temperature": request.temperature,
@@ -153,7 +156,7 @@ class RunSpans:
         span = self._tracer.start_span(
             f"chat {model}",
             context=_below(self._agent(request.role)),
-            kind=SpanKind.CLIENT if "/" in model else SpanKind.INTERNAL,
+            kind=SpanKind.INTERNAL if is_embedded(model) or is_recorded(model) else SpanKind.CLIENT,
             attributes=attributes,
             start_time=began,
         )
@@ -212,7 +215,7 @@ def is_on() -> bool:
     if _variable("OTEL_SDK_DISABLED") == "true":
         return False
     if exporters := _variable("OTEL_TRACES_EXPORTER"):
-        return "otlp" in exporters.split(",")
+        return "otlp" in re.split(r"[\s,]+", exporters)
     return any(map(_variable, _ENDPOINTS)) or _callers_provider()
 
 
@@ -230,10 +233,10 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
         from opentelemetry import context, trace
 
         own = None if _callers_provider() else _own_provider()
-    except ImportError:
+    except (ImportError, ValueError) as error:
         if not _warned.is_set():
             _warned.set()
-            emit(Note(NO_PACKAGE))
+            emit(Note(NO_PACKAGE if isinstance(error, ImportError) else f"{BAD_VARIABLES} ({error})."))
         yield emit
         return
     provider = own or trace.get_tracer_provider()

@@ -13,7 +13,15 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxUnavailable, UsageError
-from agents.files import contained, find_program, forget_relative_path, lines_of, open_regular, read_regular
+from agents.files import (
+    contained,
+    find_program,
+    forget_relative_path,
+    lines_of,
+    open_regular,
+    opened_folder,
+    read_regular,
+)
 from agents.sandbox.backends.bubblewrap import Bubblewrap
 from agents.storage.atomic import write_atomically
 
@@ -176,3 +184,9 @@ def test_a_program_is_looked_for_by_absolute_paths_alone(folder: Path, monkeypat
     assert find_program("bwrap") is None
     with pytest.raises(SandboxUnavailable, match="bubblewrap is not installed"):
         Bubblewrap()
+
+
+def test_an_error_of_a_descriptor_in_an_opened_folder_is_the_systems(folder: Path) -> None:
+    with pytest.raises(OSError, match="Bad file descriptor") as raised, opened_folder(folder):
+        os.chmod(1 << 20, 0o600)  # noqa: PTH101 - by its number
+    assert raised.value.filename == str(folder)

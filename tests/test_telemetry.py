@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from agents.events import Asked, RunEnded, RunStarted
+from agents.records import Message, Request
+from agents.telemetry import RunSpans
+
 from .run.test_approvals import MENDED, SPEC, answering
 from .support.commands import QUICKSORT, REPLAYS, ROOT, environment, greenloop
 from .support.otlp_receiver import attributes_of, receiving
@@ -201,3 +205,36 @@ print(run.parent.span_id == mine.get_span_context().span_id, len(memory.get_fini
 """
     ended = program(tmp_path, text)
     assert ended.stdout.split() == ["True", "True"], ended.stderr
+
+
+def test_variables_that_the_sdk_refuses_are_one_note(tmp_path: Path) -> None:
+    variables = {"OTEL_TRACES_EXPORTER": "console, otlp", "OTEL_BSP_MAX_QUEUE_SIZE": "100"}
+    ended = program(tmp_path, RUN.replace(', "--quiet"', ""), **variables)
+    assert ended.stderr.count("max_queue_size") == 1, ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("model", "provider", "kind"),
+    [
+        ("gpt-4.1-mini", "openai", "CLIENT"),
+        ("groq/openai/gpt-oss-120b", "groq", "CLIENT"),
+        ("hosted_vllm/x", "hosted_vllm", "CLIENT"),
+        ("embedded", "embedded", "INTERNAL"),
+        ("recorded:a/b", "recorded", "INTERNAL"),
+    ],
+)
+def test_a_call_names_its_provider(model: str, provider: str, kind: str) -> None:
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    memory, source = InMemorySpanExporter(), TracerProvider()
+    source.add_span_processor(SimpleSpanProcessor(memory))
+    spans = RunSpans(source.get_tracer("test"), None, content=False)
+    spans.handle(RunStarted("run", model, "", "none"))
+    spans.handle(Asked(Request("critic", (Message("user", "?"),), 10, 0.0, 1)))
+    spans.handle(RunEnded("stopped", None, 1, None))
+    (call,) = [span for span in memory.get_finished_spans() if span.name.startswith("chat")]
+    assert call.attributes is not None
+    assert (call.attributes["gen_ai.provider.name"], call.kind.name) == (provider, kind)

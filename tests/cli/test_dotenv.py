@@ -222,6 +222,9 @@ def test_a_dotenv_file_that_is_no_file_of_the_folder_is_not_read(
     file.unlink()
     file.mkdir()
     assert read_dotenv(True) == ({}, "")
+    file.rmdir()
+    file.symlink_to("a" * 300)
+    assert "is not read" in read_dotenv(True)[1]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
