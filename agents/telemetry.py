@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 FLUSH_SECONDS = 3.0
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-NO_PACKAGE = "No spans are sent: OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
-BAD_VARIABLES = "No spans are sent: OpenTelemetry's SDK refuses its variables"
 
 
 class RunSpans:
@@ -236,7 +234,9 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
     except (ImportError, ValueError) as error:
         if not _warned.is_set():
             _warned.set()
-            emit(Note(NO_PACKAGE if isinstance(error, ImportError) else f"{BAD_VARIABLES} ({error})."))
+            without = "OpenTelemetry is not installed; install it with pip install 'greenloop[otel]'."
+            refused = f"OpenTelemetry's SDK refuses its variables ({error})."
+            emit(Note(f"No spans are sent: {without if isinstance(error, ImportError) else refused}"))
         yield emit
         return
     provider = own or trace.get_tracer_provider()

@@ -80,14 +80,9 @@ class ReplyStore:
         self.model_id = model_id
         self._mode = mode
         self._on_damage = on_damage
-        self._notes: list[str] = []
-        self._lock = threading.Lock()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
+        self.notes: list[str] = []
         """One sentence for each file that could not be read."""
-        with self._lock:
-            return tuple(self._notes)
+        self._lock = threading.Lock()
 
     def find(self, request: Request) -> Reply | None:
         """The reply recorded for `request`, marked as replayed and with the usage of its recording."""
@@ -139,8 +134,8 @@ class ReplyStore:
             reason = " ".join(str(error).split("\n")[:3])  # pydantic's next lines say what was read
             note = f"{path} is damaged and was ignored ({type(error).__name__}: {reason})."
             with self._lock:
-                known = note in self._notes
-                self._notes += [] if known else [note]
+                known = note in self.notes
+                self.notes += [] if known else [note]
             if not known:
                 self._on_damage(note)
             return None

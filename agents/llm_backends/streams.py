@@ -60,9 +60,7 @@ class BackgroundStream(Generic[Item]):
                         return
                     self._arrived.put((item, None))
             finally:
-                close = getattr(items, "close", None)
-                if close is not None:
-                    close()
+                getattr(items, "close", lambda: None)()
         except BaseException as error:
             self._arrived.put((None, error))
         else:

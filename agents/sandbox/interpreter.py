@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.metadata import Distribution
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -149,14 +150,12 @@ def parts_for_jobs(trees: list[Path]) -> list[Path]:
 def open_parts(tree: Path) -> list[Path]:
     """`tree`, or in its place what lies in it when only its owner may enter it; files closed to others are left
     out. Raises SandboxUnavailable when that makes more than 64 parts."""
-    parts: list[Path] = []
-    for part in _open_parts(tree):
-        parts.append(part)
-        if len(parts) > _MOST_PARTS:
-            raise SandboxUnavailable(
-                f"only root may read what is in {tree}, where this Python lives, and jobs run as another user; "
-                f"open it (chmod -R o+rX {tree}), or use a Python that every user can run."
-            )
+    parts = list(islice(_open_parts(tree), _MOST_PARTS + 1))
+    if len(parts) > _MOST_PARTS:
+        raise SandboxUnavailable(
+            f"only root may read what is in {tree}, where this Python lives, and jobs run as another user; "
+            f"open it (chmod -R o+rX {tree}), or use a Python that every user can run."
+        )
     return parts
 
 

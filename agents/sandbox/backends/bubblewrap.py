@@ -107,17 +107,21 @@ class Bubblewrap(Sandbox):
         if not worker:
             # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
-        options += _mounts(self.interpreter, scratch(limits, place))
-        options += _files(contents)
+        options += _mounts(self.interpreter, scratch(limits, place), contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 
 
-def _mounts(interpreter: Interpreter, writable: Sequence[tuple[str, int]]) -> list[str]:
-    """Options for all mounts; a missing parent would become 0700, so each is made before."""
+def _mounts(
+    interpreter: Interpreter, writable: Sequence[tuple[str, int]], contents: Mapping[str, int]
+) -> list[str]:
+    """Options for mounts and for the files of /src; a missing parent would become 0700, so each is made before."""
     options: list[str] = []
     made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]
     mounts += [(tree, ["--ro-bind", tree, tree]) for tree in interpreter.trees]
+    mounts.append(("/src", ["--perms", "0755", "--dir", "/src"]))
+    files = [(f"/src/{name}", str(descriptor)) for name, descriptor in contents.items()]
+    mounts += [(path, ["--perms", "0444", "--file", descriptor, path]) for path, descriptor in files]
     # An interpreter may live below a writable one, and a project below a tree.
     for path, mount in sorted(mounts, key=lambda mount: depth(mount[0])):
         options += _parents(path, made) + mount
@@ -132,14 +136,4 @@ def _parents(path: str, made: set[str]) -> list[str]:
         if str(parent) not in made:
             made.add(str(parent))
             options += ["--perms", "0755", "--dir", str(parent)]
-    return options
-
-
-def _files(contents: dict[str, int]) -> list[str]:
-    options = ["--perms", "0755", "--dir", "/src"]
-    made = {"/src"}
-    for name, descriptor in contents.items():
-        path = f"/src/{name}"
-        options += _parents(path, made)
-        options += ["--perms", "0444", "--file", str(descriptor), path]
     return options

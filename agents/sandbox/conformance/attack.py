@@ -16,11 +16,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..host.processes import proportional_bytes
+from ..host.processes import GONE
 from ..interface import Ended, Job, Sandbox, SandboxLimits
 
 VARIABLE = "GREENLOOP_CHECK_SECRET"
-_GONE = (FileNotFoundError, ProcessLookupError, PermissionError)
 
 CHECK_LIMITS = SandboxLimits(
     wall_seconds=8.0,
@@ -92,7 +91,7 @@ class Ground:
     def close(self) -> None:
         """Remove the directories and end every process that bears the mark."""
         for pid in self.marked():
-            with suppress(*_GONE):
+            with suppress(*GONE):
                 os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.home, ignore_errors=True)
         shutil.rmtree(self.public, ignore_errors=True)
@@ -109,7 +108,7 @@ class Ground:
         found = []
         for entry in os.scandir("/proc"):
             if entry.name.isdigit() and int(entry.name) != os.getpid():
-                with suppress(*_GONE):
+                with suppress(*GONE):
                     if self.mark.encode() in Path(entry.path, "cmdline").read_bytes():
                         found.append(int(entry.name))
         return found
@@ -168,8 +167,3 @@ def repeated(action: Callable[[], object]) -> Iterator[None]:
     finally:
         stop.set()
         thread.join()
-
-
-def memory_of(pids: list[int]) -> int:
-    """Fair shares of memory, summed."""
-    return sum(map(proportional_bytes, pids))

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...syntax.clean_text import clean
-from .attack import CHECK_LIMITS, Attack, Trial, memory_of, prints
+from ..host.processes import proportional_bytes
+from .attack import CHECK_LIMITS, Attack, Trial, prints
 
 ALLOCATE = """
 block = bytearray(512 << 20)
@@ -38,7 +39,7 @@ _MEMORY_SLACK = 160 << 20
 
 
 def _allocate_spread(trial: Trial) -> bool:
-    with trial.ground.peak(memory_of) as highest:
+    with trial.ground.peak(lambda pids: sum(map(proportional_bytes, pids))) as highest:
         trial.run()
     return highest() > CHECK_LIMITS.memory_bytes + _MEMORY_SLACK
 

@@ -9,7 +9,6 @@ import os
 import secrets
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -24,6 +23,7 @@ from typing import Any, BinaryIO, cast
 
 from ...errors import SandboxBroken
 from ...syntax.clean_text import clean
+from ..host.limits import MARSHAL_VERSION
 from ..interface import Ended, Job, Running
 from . import relay
 from .engine import Engine
@@ -35,7 +35,6 @@ _ALIVE_SECONDS = 10.0
 _KILL_SECONDS = 5.0
 _LATE_SECONDS = 30.0
 """So much longer than its own wall limit a job may take to report its end."""
-MARSHAL_VERSION = 4
 _PACKAGE = Path(__file__).parents[2]
 _SHIPPED = ("__init__.py", "errors.py", "records/*.py", "syntax/*.py", "sandbox/**/*.py")
 _START = """
@@ -108,7 +107,16 @@ class Connection:
         self._ended = threading.Event()
         command = engine.command(self._name, image, ["-c", _START, json.dumps(namespaces)])
         try:
-            self._process = subprocess.Popen(command, bufsize=0, stdin=PIPE, stdout=PIPE, stderr=PIPE, **_apart())
+            self._process = subprocess.Popen(
+                command,
+                bufsize=0,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                # A Ctrl-C is for this process alone. Each is passed over on the other systems.
+                start_new_session=True,
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
         except OSError as error:
             raise SandboxBroken(f"{engine.name} can't be started ({error.strerror}).") from error
         assert self._process.stdin is not None
@@ -277,15 +285,6 @@ class Connection:
 
     def _gone(self) -> str:
         return f"The container is gone ({clean(self._said).strip()[-500:] or 'it said nothing'})."
-
-
-def _apart() -> dict[str, Any]:
-    """Options that keep a Ctrl-C, which is for this process, from the engine's."""
-    if sys.platform == "win32":
-        options: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
-    else:
-        options = {"start_new_session": True}
-    return options
 
 
 @cache

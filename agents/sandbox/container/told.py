@@ -69,15 +69,10 @@ def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
 
 def read_ended(told: Mapping[str, Any]) -> Ended:
     """How a job ended. Raises LookupError, TypeError and ValueError."""
-    code, stopped = told["exit_code"], told["stopped"]
-    return Ended(
-        None if code is None else int(code),
-        told["stdout"].encode("latin-1"),
-        told["stderr"].encode("latin-1"),
-        None
-        if stopped is None
-        else Stopped(
-            str(stopped["limit"]), float(stopped["value"]), float(stopped["allowed"]), str(stopped["unit"])
-        ),
-        float(told["seconds"]),
-    )
+    code, reached = told["exit_code"], told["stopped"]
+    stopped = None
+    if reached is not None:
+        figures = float(reached["value"]), float(reached["allowed"])
+        stopped = Stopped(str(reached["limit"]), *figures, str(reached["unit"]))
+    stdout, stderr = (told[name].encode("latin-1") for name in ("stdout", "stderr"))
+    return Ended(None if code is None else int(code), stdout, stderr, stopped, float(told["seconds"]))

@@ -64,23 +64,14 @@ class ProcessLeader(_Leader):
     def __init__(self, process: subprocess.Popen[bytes], *, namespace: bool) -> None:
         self._process = process
         self._namespace = namespace
-        self._init_pid: int | None = None
+        self.job_pid = self.pid = process.pid
+        """The first process of the job (the namespace's init, once found), and the one that the host started."""
         self.notice = self._notice = os.pidfd_open(process.pid)
-
-    @property
-    def pid(self) -> int:
-        """The process that the host started."""
-        return self._process.pid
 
     @property
     def exited(self) -> bool:
         """Return True if the process has exited (it is not reaped yet)."""
         return readable_within(self._notice, 0)
-
-    @property
-    def job_pid(self) -> int:
-        """The first process of the job: the namespace's init, once found."""
-        return self._init_pid or self.pid
 
     def listen(self, witness: socket.socket) -> bytes | None:
         """Return the witness's next message; None at its end."""
@@ -98,7 +89,7 @@ class ProcessLeader(_Leader):
                 handle = os.pidfd_open(pid)
                 # Asked again with the handle held: the number cannot have passed to another process.
                 if pid in children(self.pid):
-                    self._init, self._init_pid = handle, pid
+                    self._init, self.job_pid = handle, pid
                     return
                 os.close(handle)
 

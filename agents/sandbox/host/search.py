@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-MOST_SECONDS = 3.0
+_MOST_SECONDS = 3.0
 _PROGRAM = """\
 import json, re, sys
 pattern, text = json.load(sys.stdin)
@@ -14,19 +14,19 @@ sys.exit(10 if re.search(pattern, text, re.MULTILINE) else 11)
 """
 
 
-def is_found(pattern: str, text: str, seconds: float = MOST_SECONDS) -> bool:
-    """Return True if `pattern` matches somewhere in `text`. Raises TimeoutError after `seconds`, and OSError."""
+def is_found(pattern: str, text: str) -> bool:
+    """Return True if `pattern` matches somewhere in `text`. Raises TimeoutError after 3 s, and OSError."""
     try:
         ended = subprocess.run(  # this Python with a fixed program, no shell
             [sys.executable, "-I", "-S", "-c", _PROGRAM],
             input=json.dumps([pattern, text]).encode(),
             env={},
             capture_output=True,
-            timeout=seconds,
+            timeout=_MOST_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"the pattern takes more than {seconds:g} s on it") from None
+        raise TimeoutError(f"the pattern takes more than {_MOST_SECONDS:g} s on it") from None
     if ended.returncode not in (10, 11):
         raise OSError("the pattern could not be tried")
     return ended.returncode == 10

@@ -218,16 +218,13 @@ class Supervised(Running):
     def _drain(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
         """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
         deadline = time.monotonic() + _DRAIN_SECONDS
-        while self._open_streams(selector) and time.monotonic() < deadline:
+        read = (1, 2, "witness")
+        while any(key.data in read for key in selector.get_map().values()) and time.monotonic() < deadline:
             for key, _ in selector.select(0.01):
-                if key.data in (1, 2, "witness"):
+                if key.data in read:
                     self._serve(key, selector, leader, streams)
             if self._written > self._limits.output_bytes + (16 << 20):
                 return
-
-    @staticmethod
-    def _open_streams(selector: selectors.BaseSelector) -> bool:
-        return any(key.data in (1, 2, "witness") for key in selector.get_map().values())
 
     def _conclude(self, code: int) -> Ended:
         """Return the end, from the leader's exit code. Raises SandboxBroken when the program never started."""
