@@ -114,4 +114,4 @@ class Pacer:
 
 def backoff_seconds(number: int) -> float:
     """Seconds before try `number` + 1 where the server names none."""
-    return float(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (number - 1)))
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(number - 1, 9))  # a float holds no power of some thousands

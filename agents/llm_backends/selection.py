@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,15 +106,16 @@ def preferred_ollama_model(models: tuple[str, ...]) -> str | None:
 
 
 def ollama_address(environ: Mapping[str, str]) -> str:
-    """Ollama's address by OLLAMA_HOST, read as Ollama reads it: scheme and port may be left out."""
-    host = environ.get("OLLAMA_HOST", "").strip().rstrip("/") or "127.0.0.1"
-    scheme, _, rest = host.rpartition("://")
-    name, bracket, port = rest.rpartition(":")
-    if not bracket or not port.isdigit():
-        name, port = rest, {"http": "80", "https": "443"}.get(scheme, str(OLLAMA_PORT))
+    """Ollama's address by OLLAMA_HOST, read as Ollama reads it: scheme, port and path may be left out."""
+    scheme, _, rest = environ.get("OLLAMA_HOST", "").strip().rstrip("/").rpartition("://")
+    place, slash, path = rest.partition("/")
+    usual = {"http": "80", "https": "443"}.get(scheme, str(OLLAMA_PORT))
+    name, port = found.groups() if (found := re.fullmatch(r"(\[.*\]|[^:]*):(\d+)", place)) else (place, usual)
     if name in ("", "0.0.0.0"):  # noqa: S104 - a server's way to say "any"; a client needs one
         name = "127.0.0.1"
-    return f"{scheme or 'http'}://{name}:{port}"
+    if ":" in name and not name.startswith("["):
+        name = f"[{name}]"
+    return f"{scheme or 'http'}://{name}:{port}{slash}{path}"
 
 
 def probe_ollama(address: str) -> tuple[str, ...] | None:

@@ -58,13 +58,15 @@ QWEN_CODER_1_5B = Weights(
 
 
 def cache_directory() -> Path:
-    """Where weights are kept: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop."""
-    chosen = os.environ.get("GREENLOOP_CACHE_DIR")
-    if chosen:
-        return Path(chosen).expanduser()
+    """Where weights are kept: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop. Raises
+    UsageError where a user has no home."""
     import platformdirs
 
-    return platformdirs.user_cache_path("greenloop")
+    chosen = os.environ.get("GREENLOOP_CACHE_DIR")
+    try:
+        return Path(chosen).expanduser() if chosen else platformdirs.user_cache_path("greenloop")
+    except RuntimeError as error:
+        raise UsageError(f"There is no place for weights ({error}); point GREENLOOP_CACHE_DIR at one.") from error
 
 
 def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | None:

@@ -129,9 +129,10 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
         elif directory.is_dir():
             trees.append(directory)
     trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 (a user may have none)
     for prefix in map(Path, found["prefixes"]):
         for path in (prefix, prefix.resolve()):
-            for part in python_parts(path, Path.home(), version):
+            for part in python_parts(path, home, version):
                 _add_tree(trees, part)
     for hop in _hops(executable):
         _add_tree(trees, hop)

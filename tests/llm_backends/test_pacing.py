@@ -14,7 +14,7 @@ from agents.events import Note
 from agents.llm_backends.budget import Budget
 from agents.llm_backends.call import Caller
 from agents.llm_backends.hosted import hosted_model
-from agents.llm_backends.pacing import PATIENCE_SECONDS, Pacer
+from agents.llm_backends.pacing import LONGEST_WAIT, PATIENCE_SECONDS, Pacer, backoff_seconds
 
 from ..support.provider import Fails, Handler, Provider, Streams
 from .test_call import BUSY, REQUEST, Calls, Scripted, Waits, end, text
@@ -288,3 +288,7 @@ def test_callers_that_share_a_pacer_are_refused_far_less_often(provider: Provide
     Caller(hosted_model("m", provider.api_base, environ={}), Budget()).ask(REQUEST)  # imports what LiteLLM needs
     alone, together = refusals(provider, None), refusals(provider, Pacer())
     assert together * 2 <= alone, f"{together} refusals together, {alone} alone"
+
+
+def test_a_wait_stays_bounded_however_often_there_was_one_before() -> None:
+    assert backoff_seconds(5000) == LONGEST_WAIT

@@ -88,6 +88,11 @@ def test_an_ollama_elsewhere_is_used_for_a_named_model_too() -> None:
         ("https://box", "https://box:443"),
         ("http://box/", "http://box:80"),
         ("http://box:1234/", "http://box:1234"),
+        ("https://box/ollama/", "https://box:443/ollama"),
+        ("box:1234/ollama", "http://box:1234/ollama"),
+        ("::1", "http://[::1]:11434"),
+        ("[::1]", "http://[::1]:11434"),
+        ("[::1]:1234", "http://[::1]:1234"),
     ],
 )
 def test_the_address_is_read_as_ollama_reads_it(host: str, address: str) -> None:

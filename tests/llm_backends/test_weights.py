@@ -15,7 +15,7 @@ import pytest
 
 from agents.errors import ModelError, UsageError
 from agents.events import Event, Fetching
-from agents.llm_backends.weights import Weights, bytes_below, fetch, locate
+from agents.llm_backends.weights import Weights, bytes_below, cache_directory, fetch, locate
 
 PART = 1000
 CONTENT = b"GGUF" + bytes(index % 251 for index in range(2 * PART + 496))
@@ -195,3 +195,9 @@ def test_what_is_downloaded_is_measured_while_folders_come_and_go(tmp_path: Path
     finally:
         ended.set()
         thread.join()
+
+
+def test_a_user_without_a_home_is_told_to_name_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENLOOP_CACHE_DIR", "~no-such-user/cache")
+    with pytest.raises(UsageError, match="point GREENLOOP_CACHE_DIR at one"):
+        cache_directory()

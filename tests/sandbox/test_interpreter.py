@@ -109,3 +109,11 @@ def test_a_python_that_is_started_by_a_relative_path_is_there_by_its_real_one(tm
     )
     assert done.stdout.split()[0] == f"{tmp_path.resolve()}/venv/bin/python"
     assert ".." not in done.stdout
+
+
+def test_a_user_may_have_no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 123_456)
+    with pytest.raises(RuntimeError):
+        Path.home()
+    assert this_interpreter.__wrapped__().executable == this_interpreter().executable
