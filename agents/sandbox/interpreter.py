@@ -130,12 +130,10 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
             trees.append(directory)
     trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (a user may have none)
-    for prefix in map(Path, found["prefixes"]):
-        for path in (prefix, prefix.resolve()):
-            for part in python_parts(path, home, version):
-                _add_tree(trees, part)
-    for hop in _hops(executable):
-        _add_tree(trees, hop)
+    paths = (path for prefix in map(Path, found["prefixes"]) for path in (prefix, prefix.resolve()))
+    for part in (*(part for path in paths for part in python_parts(path, home, version)), *_hops(executable)):
+        if not any(part.is_relative_to(tree) for tree in trees):
+            trees.append(part)
     trees = parts_for_jobs(trees)
     return Interpreter(
         str(executable), tuple(map(str, trees)), tuple(links), version, found["magic"], tuple(found["path"])
@@ -167,11 +165,6 @@ def _open_parts(tree: Path) -> Iterator[Path]:
     elif tree.is_dir():
         for child in sorted(tree.iterdir()):
             yield from _open_parts(child)
-
-
-def _add_tree(trees: list[Path], path: Path) -> None:
-    if not any(path.is_relative_to(tree) for tree in trees):
-        trees.append(path)
 
 
 def python_parts(prefix: Path, home: Path, version: tuple[int, ...] = sys.version_info[:3]) -> list[Path]:

@@ -12,6 +12,7 @@ from pathlib import Path
 _SETTINGS = Path("/proc/sys/net")
 
 
+@cache
 def _setting(name: str, usual: int) -> int:
     """The last number of a setting of the kernel; `usual` in a container of older kernels, which hides it."""
     with suppress(OSError):
@@ -19,16 +20,9 @@ def _setting(name: str, usual: int) -> int:
     return usual
 
 
-@cache
 def _socket_bytes() -> int:
     """Bytes that one socket can hold: another message while below the default size, which jobs cannot change."""
     return 2 * max(_setting("core/rmem_default", 212_992), _setting("core/wmem_default", 212_992))
-
-
-@cache
-def _tcp_bytes() -> int:
-    """Return bytes that one TCP socket can hold more, as its buffer for sending grows by itself."""
-    return _setting("ipv4/tcp_wmem", 4 << 20)
 
 
 def network_buffers(pids: Sequence[int]) -> int:
@@ -36,7 +30,8 @@ def network_buffers(pids: Sequence[int]) -> int:
     network = Path(f"/proc/{pids[0]}/net")
     sockets = _count(network / "sockstat", "sockets: used ")
     of_tcp = _count(network / "sockstat", "TCP: inuse ") + _count(network / "sockstat6", "TCP6: inuse ")
-    return sockets * _socket_bytes() + of_tcp * _tcp_bytes()
+    # One of TCP holds more, as its buffer for sending grows by itself.
+    return sockets * _socket_bytes() + of_tcp * _setting("ipv4/tcp_wmem", 4 << 20)
 
 
 def _count(statistics: Path, name: str) -> int:

@@ -18,7 +18,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from agents.errors import SandboxUnavailable
-from agents.sandbox.container.engine import find_engine, image_name
+from agents.sandbox.container.engine import IMAGE, find_engine
 
 _PLACE = Path(tempfile.gettempdir(), f"greenloop-test-containers-{os.geteuid()}")
 _PACKAGES = (
@@ -55,13 +55,13 @@ def prepare_image() -> None:
     with (_PLACE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another process may be at it
         try:
-            find_engine({"GREENLOOP_CONTAINER": "podman"}, image=image_name())
+            find_engine({"GREENLOOP_CONTAINER": "podman"}, image=IMAGE)
         except SandboxUnavailable as error:
             if "has no image" not in str(error):
                 raise
             with tempfile.NamedTemporaryFile(suffix=".tar") as file:
                 write_root(Path(file.name))
-                _podman("import", file.name, image_name())
+                _podman("import", file.name, IMAGE)
 
 
 def _podman(*arguments: str) -> subprocess.CompletedProcess[str]:

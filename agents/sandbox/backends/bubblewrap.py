@@ -14,7 +14,6 @@ from ..host.leader import start_process
 from ..host.limits import (
     BOOTSTRAP,
     CORE_BYTES,
-    depth,
     environment,
     resource_limits,
     scratch,
@@ -122,8 +121,8 @@ def _mounts(
     mounts.append(("/src", ["--perms", "0755", "--dir", "/src"]))
     files = [(f"/src/{name}", str(descriptor)) for name, descriptor in contents.items()]
     mounts += [(path, ["--perms", "0444", "--file", descriptor, path]) for path, descriptor in files]
-    # An interpreter may live below a writable one, and a project below a tree.
-    for path, mount in sorted(mounts, key=lambda mount: depth(mount[0])):
+    # Deeper ones last, or they would be hidden: an interpreter below a writable one, a project below a tree.
+    for path, mount in sorted(mounts, key=lambda mount: mount[0].count("/")):
         options += _parents(path, made) + mount
     for path, target in interpreter.links:
         options += ["--symlink", target, path]

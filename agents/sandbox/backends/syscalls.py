@@ -13,17 +13,13 @@ from ...errors import SandboxUnavailable
 
 ARCHITECTURES = {"x86_64": 0, "aarch64": 1}
 
-Numbers = dict[str, tuple[int | None, int | None]]
+Numbers = dict[str, tuple[int | None, ...]]
 
 
 def _numbers(table: str) -> Numbers:
     """Read entries of a name, its number on x86-64, and that on 64-bit ARM; `-` where it does not exist."""
     entries = (entry.split() for entry in table.split(","))
-    return {name: (_number(on_x86), _number(on_arm)) for name, on_x86, on_arm in entries}
-
-
-def _number(text: str) -> int | None:
-    return None if text == "-" else int(text)
+    return {name: tuple(None if each == "-" else int(each) for each in numbers) for name, *numbers in entries}
 
 
 DENIED = _numbers(

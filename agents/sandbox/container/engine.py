@@ -15,6 +15,8 @@ from ...files import find_program
 from ..packages import required
 
 ENGINES = ("podman", "docker")
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+IMAGE = f"localhost/greenloop-sandbox:{_VERSION}"
 _ANSWER_SECONDS = 20.0
 _USER = 64_321
 """No user of the machine's, so that nobody's processes count as the container's."""
@@ -52,11 +54,6 @@ class Engine:
         _run([self.program, "rm", "--force", *at_once, name])
 
 
-def image_name(version: tuple[int, ...] = sys.version_info[:2]) -> str:
-    """Return the name of the image with this version of Python: this one's by default."""
-    return f"localhost/greenloop-sandbox:{version[0]}.{version[1]}"
-
-
 def find_engine(
     environment: Mapping[str, str] = os.environ, system: str = sys.platform, image: str | None = None
 ) -> Engine:
@@ -91,15 +88,14 @@ def build_image(packages: Sequence[str] = ()) -> str:
     """
     wanted = [str(required(each)).replace(" ", "") for each in packages]
     engine = find_engine()
-    name = image_name()
     folder = Path(__file__).parent
-    arguments = {"PYTHON": ".".join(map(str, sys.version_info[:2])), "PACKAGES": " ".join(wanted)}
+    arguments = {"PYTHON": _VERSION, "PACKAGES": " ".join(wanted)}
     options = [part for key, value in arguments.items() for part in ("--build-arg", f"{key}={value}")]
-    options += ["--file", str(folder / "Containerfile"), "--tag", name]
+    options += ["--file", str(folder / "Containerfile"), "--tag", IMAGE]
     command = [engine.program, "build", *options, str(folder)]
     if subprocess.run(command, check=False).returncode != 0:
         raise SandboxUnavailable(f"{engine.name} can't build the image; its own words are above.")
-    return name
+    return IMAGE
 
 
 def _refusal(engine: Engine, image: str | None) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ...errors import SandboxUnavailable
 from ..interface import NO_PROGRAMS, Job, Sandbox
 from .connection import Connection, RemoteJob
-from .engine import find_engine, image_name
+from .engine import IMAGE, find_engine
 
 
 class Container(Sandbox):
@@ -18,8 +18,7 @@ class Container(Sandbox):
 
     def __init__(self, *, namespaces: bool | None = None) -> None:
         """`namespaces`: whether they keep jobs apart; None tries. Raises SandboxUnavailable and SandboxBroken."""
-        self._image = image_name()
-        self._engine = find_engine(image=self._image)
+        self._engine = find_engine(image=IMAGE)
         self._namespaces = namespaces
         self._lock = threading.Lock()
         self._open: list[Connection] = []
@@ -50,7 +49,7 @@ class Container(Sandbox):
             connection.wait_closed()
 
     def _connect(self) -> Connection:
-        connection = Connection(self._engine, self._image, self._namespaces)
+        connection = Connection(self._engine, IMAGE, self._namespaces)
         with self._lock:
             self._open = [*(each for each in self._open if each.alive), connection]
         return connection

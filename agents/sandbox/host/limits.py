@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from ..interface import SandboxLimits
 from ..interpreter import Interpreter
@@ -45,11 +45,6 @@ def scratch(limits: SandboxLimits, place: str | None = None) -> list[tuple[str, 
     """Return the writable file systems of a job that has its own: path and size in bytes."""
     paths = ["/tmp", "/box", *([place] if place is not None else [])]
     return [("/dev/shm", _SHARED_MEMORY_BYTES), *((path, limits.disk_bytes) for path in paths)]
-
-
-def depth(path: str) -> int:
-    """Return how deep a path lies: what is mounted at a deeper one comes later, or it would be hidden."""
-    return len(PurePosixPath(path).parts)
 
 
 def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 """Namespaces and the file tree of a job, for when no other program sets them up."""
 
 # Importing pathlib would delay every job.
-# ruff: noqa: PTH102, PTH103, PTH112, PTH120, PTH211
+# ruff: noqa: PTH102, PTH103, PTH112, PTH120, PTH123, PTH211
 from __future__ import annotations
 
 import _socket
@@ -127,11 +127,8 @@ def raise_loopback() -> None:
 
 
 def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
+    with open(path, "w") as file:
+        file.write(text)
 
 
 def _bind(old: str, new: str) -> None:

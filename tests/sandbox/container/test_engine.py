@@ -11,7 +11,7 @@ import pytest
 
 from agents.errors import SandboxBroken, SandboxUnavailable, UsageError
 from agents.sandbox import Job
-from agents.sandbox.container.engine import build_image, find_engine, image_name
+from agents.sandbox.container.engine import IMAGE, build_image, find_engine
 from agents.sandbox.container.sandbox import Container
 from agents.verifier import Verifier
 
@@ -34,10 +34,10 @@ def test_without_an_engine_or_an_image_the_refusal_has_the_command_to_type(
     engine.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('Error: no such image x')\n")
     engine.chmod(0o755)
     with pytest.raises(SandboxUnavailable, match=r"it has no image .*build it: `python main.py sandbox build`"):
-        find_engine({}, image=image_name())
+        find_engine({}, image=IMAGE)
     engine.write_text(f"#!{sys.executable}\nimport sys\nsys.exit('Cannot connect to Podman.')\n")
     with pytest.raises(SandboxUnavailable, match="podman: Cannot connect to Podman"):
-        find_engine({}, image=image_name())
+        find_engine({}, image=IMAGE)
     with pytest.raises(SandboxUnavailable, match="set it to podman or docker"):
         find_engine({"GREENLOOP_CONTAINER": "./podman"})
 
@@ -69,7 +69,7 @@ def test_building_hands_the_version_and_the_packages_to_the_engine(
     build_image(["numpy", "pandas >= 2"])
     asked = (tmp_path / "asked").read_text()
     version = ".".join(map(str, sys.version_info[:2]))
-    for part in (f"PYTHON={version}", "PACKAGES=numpy pandas>=2", image_name(), "Containerfile"):
+    for part in (f"PYTHON={version}", "PACKAGES=numpy pandas>=2", IMAGE, "Containerfile"):
         assert part in asked
     assert (ROOT / "agents/sandbox/container/requirements.txt").read_text().count("--hash=sha256:") > 10
 
