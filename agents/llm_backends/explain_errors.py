@@ -63,7 +63,7 @@ def explain(
     model_id: str,
     *,
     api_base: str | None = None,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> ModelError:
     """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None.
 
@@ -71,7 +71,6 @@ def explain(
     """
     if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
         return known
-    environ = os.environ if environ is None else environ
     facts = _facts(error, environ)
     kind, advice = _diagnosis(facts, model_id, api_base)
     transient = kind in ("rate_limit", "server_error", "network")

@@ -126,7 +126,7 @@ def probe_ollama(address: str) -> tuple[str, ...] | None:
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with direct.open(f"{address}/api/tags", timeout=PROBE_SECONDS) as response:
-            document = json.loads(response.read())
+            document = json.loads(response.read(1 << 20))
         return tuple(str(model["name"]) for model in document["models"])
     except (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError):
         return None

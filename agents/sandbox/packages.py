@@ -82,7 +82,7 @@ def with_pytest(interpreter: Interpreter) -> Interpreter:
             f"{interpreter.executable} has no pytest, and greenloop's own does not run on Python {version}; "
             f"install it: {interpreter.install_command(['pytest'])}"
         )
-    paths = [path for each in lent if each is not None for path in _places(each)]
+    paths = list(dict.fromkeys(path for each in lent if each is not None for path in _places(each)))
     trees = (*interpreter.trees, *map(str, parts_for_jobs(paths)))
     return replace(interpreter, trees=trees, lent=tuple(map(str, paths)))
 
@@ -105,7 +105,7 @@ def _needed(
         "implementation_version": ".".join(map(str, full)),
     }
     pending = [wanted]
-    seen = {canonicalize_name(wanted.name)}
+    seen = {(canonicalize_name(wanted.name), frozenset(wanted.extras))}
     while pending:
         current = pending.pop()
         installed = _distribution(current.name, interpreter)
@@ -119,8 +119,9 @@ def _needed(
             extras = current.extras or {""}
             marker = needed.marker
             holds = marker is None or any(marker.evaluate({**environment, "extra": extra}) for extra in extras)
-            if holds and canonicalize_name(needed.name) not in seen:
-                seen.add(canonicalize_name(needed.name))
+            key = (canonicalize_name(needed.name), frozenset(needed.extras))
+            if holds and key not in seen:
+                seen.add(key)
                 pending.append(needed)
 
 

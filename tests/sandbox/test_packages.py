@@ -74,6 +74,19 @@ def test_a_package_may_need_what_no_user_may_name(tmp_path: Path, need: str) -> 
     assert (alpha.version, alpha.needs) == ("1", ())
 
 
+def test_what_extras_of_a_package_need_is_found_where_it_is_also_needed_without_them(tmp_path: Path) -> None:
+    needs = {"two": ['four; extra == "more"'], "three": ["two[more]"], "four": []}
+    for order in (["two", "three"], ["three", "two"]):
+        for name, required in {"one": order, **needs}.items():
+            folder = tmp_path / f"{name}-1.dist-info"
+            folder.mkdir(exist_ok=True)
+            lines = [f"Name: {name}", "Version: 1", *(f"Requires-Dist: {each}" for each in required)]
+            (folder / "METADATA").write_text("\n".join(lines))
+            (folder / "top_level.txt").write_text(name)
+        [one] = find_packages(["one"], replace(this_interpreter(), path=(str(tmp_path),)))
+        assert one.needs == ("four", "three", "two")
+
+
 def test_the_command_that_installs_runs_nothing_else() -> None:
     wanted = "x; python_version > '$(id)'"
     with pytest.raises(UsageError) as raised:
