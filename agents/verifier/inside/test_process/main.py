@@ -30,6 +30,7 @@ from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
 from .temporary import PLACE, is_shared
+from .type_texts import restrict_type_texts
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",
@@ -141,6 +142,7 @@ def _choose_modules(
     tests_path = Path(sys.path[0]) / task["tests_file"]
     calls = PlainCalls()
     note = partial(reporter.emit, "note")
+    restrict_type_texts(tests_path)
     if task["isolated"]:
         answers = CrossingAnswers(channel)
         caller = Caller(
