@@ -218,7 +218,7 @@ READERS = {
     "ui/server.py": "greenloop's own files",
     "storage/atomic.py": "new files and folders that are written",
     "verifier/inside_bytecode.py": "greenloop's own files",
-    "verifier/static/names.py": "greenloop's own files",
+    "verifier/static/allowed.py": "greenloop's own files",
 }
 """Where files are opened otherwise than by `agents/files.py`, which follows no link out of a folder and waits for
 no FIFO; and why that does no harm there. `inside` folders run in the sandbox."""

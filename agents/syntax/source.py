@@ -311,7 +311,15 @@ def quoted(tree: ast.AST) -> Iterator[ast.AST]:
 
 def _quoted_in(annotation: ast.AST) -> Iterator[ast.AST]:
     for text in filter(None, map(text_of, ast.walk(annotation))):
-        if parses(f"({text})"):
-            expression = parse_expression(f"({text})")
+        if (expression := in_quotes(text)) is not None:
             yield from ast.walk(expression)
             yield from _quoted_in(expression)
+
+
+def in_quotes(text: str) -> ast.expr | None:
+    """Return the expression that an annotation in quotes is, also where a comment follows or a star leads it."""
+    for form in (f"({text}\n)", f"({text}\n,)"):
+        match statements(form):
+            case [ast.Expr(value=expression)]:
+                return expression
+    return None

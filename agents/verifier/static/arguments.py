@@ -7,9 +7,10 @@ import ast
 import re
 from collections.abc import Callable
 
+from ...syntax.collection import chain
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
-from ...syntax.source import text_of
+from ...syntax.source import in_quotes, text_of
 from ..inside.proxy.describe import words
 from .names import Names, decorators, last
 from .needs_one_process import shared_by
@@ -29,7 +30,7 @@ def _arguments() -> dict[str, Callable[[Names, ast.Call], bool]]:
     checks: dict[str, Callable[[Names, ast.Call], bool]] = {
         "timeit.timeit timeit.repeat timeit.Timer": _times_a_function,
         "pickle.loads": lambda names, call: all(
-            _pickled_here(names, item) for item in [*call.args, *call.keywords]
+            _pickled_here(names, item, set()) for item in [*call.args, *call.keywords]
         ),
         "typing.get_type_hints": lambda names, call: (
             not call.keywords and all(map(names.is_under_test, call.args)) and not _sets_any_attribute(names)
@@ -90,12 +91,12 @@ def _times_a_function(names: Names, call: ast.Call) -> bool:
     return isinstance(call.args[0], ast.Lambda) or function
 
 
-def _pickled_here(names: Names, given: ast.AST | None, depth: int = 0) -> bool:
+def _pickled_here(names: Names, given: ast.AST | None, seen: set[ast.expr | None]) -> bool:
     """Bytes made by the test in another way may name any function, to be called."""
     if isinstance(given, ast.Call):
         return names.stands_for(given.func, "pickle.dumps") or names.is_under_test(given.func)
-    values = names.values_of(given) if isinstance(given, ast.Name) and depth < 3 else [None]
-    return all(value is not None and _pickled_here(names, value, depth + 1) for value in values)
+    fresh = names.fresh(given, seen) if isinstance(given, ast.Name) else [None]
+    return all(value is not None and _pickled_here(names, value, seen) for value in fresh)
 
 
 def _at_a_plain_function(names: Names, node: ast.expr) -> bool:
@@ -113,22 +114,25 @@ def _beside_the_tests(names: Names, node: ast.expr) -> bool:
     added = isinstance(parent, ast.Attribute) and parent.attr in ("insert", "append") and names.call_of(parent)
     if not (added and added.args and isinstance(names.parent(added), ast.Expr)):
         return False
-    parts = {part for inner in ast.walk(added.args[-1]) for part in _parts_of_place(names, inner)}
+    seen: set[ast.expr | None] = set()
+    parts = {part for inner in ast.walk(added.args[-1]) for part in _parts_of_place(names, inner, seen)}
     tops = {path.split(".")[0] for paths in names.imports.values() for path in paths}
     here = bool(parts & {"getcwd", "cwd"}) or "__file__" not in parts
     return None not in parts and not (here and (tops & _WRITERS or any(shared_by(names))))
 
 
-def _parts_of_place(names: Names, node: ast.AST | None, depth: int = 0) -> set[str | None]:
-    """Return the names that a part of a path is made with; None where it may lead elsewhere."""
+def _parts_of_place(names: Names, node: ast.AST | None, seen: set[ast.expr | None]) -> set[str | None]:
+    """Return the names that a part of a path is made with, those in `seen` values left out; None where it may
+    lead elsewhere."""
     match node:
         case ast.Constant(value=value):
             return {"" if isinstance(value, int) or _FOLDER.fullmatch(str(value)) else None}
         case ast.Name(id=name) if name == "__file__" or names.is_builtin(node, "str"):
             return {name}
-        case ast.Name(id=name) if name not in names.imports and depth < 9:
-            values = [inner for value in names.values_of(node) for inner in (ast.walk(value) if value else [None])]
-            return {part for value in values for part in _parts_of_place(names, value, depth + 1)}
+        case ast.Name(id=name) if name not in names.imports:
+            fresh = names.fresh(node, seen)
+            values = [inner for value in fresh for inner in (ast.walk(value) if value else [None])]
+            return {part for value in values for part in _parts_of_place(names, value, seen)}
         case ast.Name() | ast.Attribute():
             used = {part for path in names.paths(node) for part in path} | {last(node)} - names.imports.keys()
             return {part if part in _OF_PLACES else None for part in used}
@@ -156,23 +160,24 @@ def _is_fact(names: Names, condition: ast.expr, named: bool = False) -> bool:
 def _runs_the_program(names: Names, call: ast.Call) -> bool:
     """A process is started for the code under test only, in a way that works from afar."""
     given = {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM and len(call.args) == 1
-    return given and _begins_with_program(names, call.args[0])
+    return given and _begins_with_program(names, call.args[0], set())
 
 
-def _begins_with_program(names: Names, command: ast.expr) -> bool:
-    """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list."""
+def _begins_with_program(names: Names, command: ast.expr, seen: set[ast.expr | None]) -> bool:
+    """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list; those
+    in `seen` were looked at."""
     match command:
         case ast.BinOp(left=left, op=ast.Add()):
-            return _begins_with_program(names, left)
+            return _begins_with_program(names, left, seen)
         case ast.List(elts=[ast.Starred(value=first), *_]):
-            return _begins_with_program(names, first)
+            return _begins_with_program(names, first, seen)
         case ast.List(elts=[python, *following]):
             named = names.stands_for(python, "sys.executable") or text_of(python) in ("python", "python3")
             told = [text_of(word) for word in following[:2]]
             return named and (told[:1] == [f"{USER_MODULE}.py"] or told == ["-m", USER_MODULE])
         case ast.Name():
-            values = names.values_of(command)
-            return all(isinstance(value, ast.List) and _begins_with_program(names, value) for value in values)
+            fresh = names.fresh(command, seen)
+            return all(isinstance(value, ast.List) and _begins_with_program(names, value, seen) for value in fresh)
     return False
 
 
@@ -181,7 +186,7 @@ def _is_plain_class(names: Names, node: ast.AST | None) -> bool:
     return isinstance(node, ast.ClassDef) and all(
         is_known(names, base)
         or (isinstance(base, ast.Subscript) and is_known(names, base.value))
-        or _is_class_here(names, base)
+        or (isinstance(base, ast.Name) and names.answer(_is_class_here, base.id))
         for base in node.bases
     )
 
@@ -191,38 +196,46 @@ def is_known(names: Names, node: ast.AST) -> bool:
     return names.is_builtin(node) or names.is_under_test(node) or bool(names.paths(node))
 
 
-def is_kind(names: Names, node: ast.AST, in_annotation: bool = False, depth: int = 0) -> bool:
+def is_kind(names: Names, node: ast.AST, in_annotation: bool = False) -> bool:
     """Return True if `node` names a kind, and is no text made at run time. Texts in an annotation are read with
     the rest of the test."""
-    if depth > 20:
-        return False
     match node:
-        case ast.Constant(value=value):
-            return in_annotation or not isinstance(value, str)
+        case ast.Constant(value=str(text)):
+            said = in_quotes(text)
+            return in_annotation and (said is None or is_kind(names, said, True))
+        case ast.Constant():
+            return True
         case ast.Name(id=name) if name in names.defined:
-            places = names.defined[name]
-            values = [getattr(names.parent(place), "value", None) for place in places]
-            return (
-                _is_class_here(names, node)
-                or all(isinstance(place, Function) for place in places)
-                or all(value is not None and is_kind(names, value, depth=depth + 1) for value in values)
-            )
+            return names.answer(_is_kind_here, name)
         case ast.Name() | ast.Attribute():
-            return is_known(names, node)
+            root, _ = chain(node)  # a name of the file that stands in quotes alone is not read with the test
+            return is_known(names, node) or (in_annotation and root is not None and root.id not in names.defined)
         case ast.Subscript(value=value, slice=inner):
             literal = names.stands_for(value, "typing.Literal")
-            return is_kind(names, value) and (literal or is_kind(names, inner, in_annotation, depth + 1))
+            return is_kind(names, value) and (literal or is_kind(names, inner, in_annotation))
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return all(is_kind(names, part, in_annotation, depth + 1) for part in (left, right))
+            return all(is_kind(names, part, in_annotation) for part in (left, right))
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            return all(is_kind(names, part, in_annotation, depth + 1) for part in parts)
-        case ast.Call(func=function):
-            return names.stands_for(function, "typing.TypeVar", "typing.NewType", "typing.ParamSpec")
+            return all(is_kind(names, part, in_annotation) for part in parts)
+        case ast.Call(func=function, args=[_, *given], keywords=options):
+            given += [option.value for option in options]
+            made = names.stands_for(function, "typing.TypeVar", "typing.NewType", "typing.ParamSpec")
+            return made and all(is_kind(names, each) for each in given)
     return False
 
 
-def _is_class_here(names: Names, node: ast.AST) -> bool:
-    places = names.defined.get(last(node), []) if isinstance(node, ast.Name) else []
+def _is_kind_here(names: Names, name: str) -> bool:
+    places = names.defined[name]
+    values = [getattr(names.parent(place), "value", None) for place in places]
+    return (
+        names.answer(_is_class_here, name)
+        or all(isinstance(place, Function) for place in places)
+        or all(value is not None and is_kind(names, value) for value in values)
+    )
+
+
+def _is_class_here(names: Names, name: str) -> bool:
+    places = names.defined.get(name, [])
     return bool(places) and all(_is_plain_class(names, place) for place in places)
 
 

@@ -5,55 +5,26 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from importlib import resources
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from ...syntax.collection import chain
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import parse, plain, quoted, text_of
 from ..inside.proxy.describe import words
+from .allowed import ROWS, Path, Row
 
-Path = list[str]
-
-
-class Row(NamedTuple):
-    """Names of a module that tests may use: `isolated`, or with the code in one process."""
-
-    isolated: frozenset[str]
-    shared: frozenset[str]
-
-
-def _rows() -> dict[str, Row]:
-    text = resources.files(__package__).joinpath("allowed.txt").read_text(encoding="utf-8")
-    lines = re.sub(r"\n +", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
-    parted = (line.partition(":") for line in filter(None, lines))
-    return {module: Row(*map(words, (names + "|").split("|")[:2])) for module, _, names in parted}
-
-
-ROWS = _rows()
-"""By module, from `allowed.txt`."""
-WHOLE = words("math cmath collections collections.abc fractions heapq bisect itertools statistics textwrap")
-"""Modules whose rows hold all that a star import brings."""
 _MOST_TEXTS = 1000
+_LONGEST_TEXT = 1000
+"""Texts that are put together, and characters of one of them."""
 _DEEPEST = 3
 """Functions through which a list is passed on."""
 _MOST_CALLS = 100
 """Of a function of the tests: each is looked at once for each use of its parameter."""
-
-
-def parted(path: Path) -> tuple[str, Path]:
-    """Part a path into the module of the table that it leads through, and the names after it. The module is empty
-    where the table has none."""
-    ends = (end for end in range(len(path), 0, -1) if ".".join(path[:end]) in ROWS)
-    end = next(ends, 0)
-    return ".".join(path[:end]), path[end:]
 
 
 class Names:
@@ -79,6 +50,8 @@ class Names:
                     self.defined[name].append(node)
         self.defined = dict(self.defined)
         self.used = {last(node) for node in self.nodes}
+        self._answers: dict[tuple[Callable[[Names, str], bool], str], bool] = {}
+        self._texts: dict[ast.AST, frozenset[str] | None] = {}
 
     def _import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
@@ -144,32 +117,52 @@ class Names:
         """Return True if nothing decorates it but marks and fixtures of pytest's."""
         return all(path[:1] == ["pytest"] for mark in decorators(made) for path in self.paths(mark) or [[]])
 
-    def texts(self, node: ast.AST, seen: frozenset[str] = frozenset()) -> frozenset[str] | None:
+    def answer(self, question: Callable[[Names, str], bool], name: str) -> bool:
+        """Ask a question about a name once; the answer is no where the name is bound to what has itself in it."""
+        if (question, name) not in self._answers:
+            self._answers[question, name] = False
+            self._answers[question, name] = question(self, name)
+        return self._answers[question, name]
+
+    def fresh(self, node: ast.Name, seen: set[ast.expr | None]) -> list[ast.expr | None]:
+        """Return all that a name is bound to that was not `seen` yet, and add it there."""
+        found = [value for value in self.values_of(node) if value not in seen]
+        seen.update(found)
+        return found
+
+    def texts(self, node: ast.AST) -> frozenset[str] | None:
         """Return the texts that `node` may be: of constants, put together or taken in turn from a literal. None
         where it may be any."""
+        if node not in self._texts:
+            self._texts[node] = None  # of a name that is bound to what has itself in it
+            self._texts[node] = self._texts_of(node)
+        return self._texts[node]
+
+    def _texts_of(self, node: ast.AST) -> frozenset[str] | None:
         match node:
             case ast.Constant(value=value):
                 return frozenset([str(value)])
             case ast.JoinedStr(values=parts):
-                return self._joined(parts, seen)
+                return self._joined(parts)
             case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
-                return self.texts(value, seen)
+                return self.texts(value)
             case ast.BinOp(left=left, op=ast.Add(), right=right):
-                return self._joined([left, right], seen)
+                return self._joined([left, right])
             case ast.IfExp(body=body, orelse=orelse):
-                return self._any([body, orelse], seen)
-            case ast.Name(id=name) if name not in seen:
-                return self._any(self.values_of(node), seen | {name})
+                return self._any([body, orelse])
+            case ast.Name():
+                return self._any(self.values_of(node))
         return None
 
-    def _joined(self, parts: list[ast.expr], seen: frozenset[str]) -> frozenset[str] | None:
-        each = [self.texts(part, seen) for part in parts]
+    def _joined(self, parts: list[ast.expr]) -> frozenset[str] | None:
+        each = [self.texts(part) for part in parts]
         known = [texts for texts in each if texts is not None]
-        size = prod(map(len, known))
-        return frozenset(map("".join, product(*known))) if len(known) == len(each) and size < _MOST_TEXTS else None
+        longest = sum(max(map(len, texts), default=0) for texts in known)
+        few = prod(map(len, known)) < _MOST_TEXTS and longest <= _LONGEST_TEXT
+        return frozenset(map("".join, product(*known))) if len(known) == len(each) and few else None
 
-    def _any(self, nodes: list[ast.expr | None], seen: frozenset[str]) -> frozenset[str] | None:
-        each = [self.texts(node, seen) if node is not None else None for node in nodes]
+    def _any(self, nodes: list[ast.expr | None]) -> frozenset[str] | None:
+        each = [self.texts(node) if node is not None else None for node in nodes]
         return None if None in each else frozenset(text for texts in each for text in texts or ())
 
     @cached_property

@@ -10,8 +10,9 @@ from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
+from .allowed import ROWS, parted
 from .files import Files
-from .names import ROWS, Names, last, names_of, parted
+from .names import Names, last, names_of
 
 _FIXTURES = words("tmp_path_factory caplog recwarn capfd capfdbinary")
 _CARRIED = words("setenv delenv undo")

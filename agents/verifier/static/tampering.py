@@ -15,7 +15,8 @@ from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..async_plugins import async_plugins
 from ..inside.proxy.describe import words
-from .names import Names, Path, decorators, last
+from .allowed import Path
+from .names import Names, decorators, last
 from .uses import NEVER, Uses
 
 _STREAMS = ("sys.stdout", "sys.stderr", "sys.stdin")

@@ -15,8 +15,9 @@ from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
+from .allowed import ROWS, WHOLE, Path, parted
 from .arguments import ARGUMENTS, PLACES, is_kind, is_known
-from .names import ROWS, WHOLE, Names, Path, bound_by, last, parted
+from .names import Names, bound_by, last
 
 HYPOTHESIS = "hypothesis"
 _OPERATORS = ROWS["@operators"].isolated

@@ -619,6 +619,60 @@ try:
 except Exception:
     pass
 """,
+    "hypothesis hints with a comment": """
+from hypothesis import strategies as st
+class C:
+    def __init__(self, x: 'exec(TEXT) #'):
+        pass
+try:
+    st.builds(C).validate()
+except Exception:
+    pass
+""",
+    "hypothesis hints with a star": """
+from hypothesis import strategies as st
+class C:
+    def __init__(self, x: '*exec(TEXT)'):
+        pass
+try:
+    st.builds(C).validate()
+except Exception:
+    pass
+""",
+    "hypothesis hints by a name in quotes": """
+from typing import Optional
+from hypothesis import strategies as st
+A = Optional['exec(TEXT)']
+class C:
+    def __init__(self, x: 'A'):
+        pass
+try:
+    st.builds(C).validate()
+except Exception:
+    pass
+""",
+    "hypothesis hints by a tuple in quotes": """
+from typing import NamedTuple
+from hypothesis import strategies as st
+P = NamedTuple('P', [('a', 'exec(TEXT)')])
+def make(x: 'P'):
+    return P
+try:
+    st.builds(make).validate()
+except Exception:
+    pass
+""",
+    "the bound of a type variable": """
+from typing import TypeVar
+from hypothesis import strategies as st
+T = TypeVar('T', bound='exec(TEXT)')
+def make(x: T):
+    return x
+try:
+    st.builds(make).validate()
+except Exception:
+    pass
+""",
     "numpy f2py": """
 import numpy
 numpy.f2py.os.sys.modules['builtins'].exec(TEXT)

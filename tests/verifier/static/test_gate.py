@@ -10,8 +10,8 @@ import pytest
 
 from agents.records import Test
 from agents.suite import split
+from agents.verifier.static.allowed import ROWS, WHOLE
 from agents.verifier.static.gate import check_encoding, examine
-from agents.verifier.static.names import ROWS, WHOLE
 from tests.verifier.static import gate_files
 
 HEAD = "import pytest\nimport user_code\nfrom user_code import add\n"
@@ -198,3 +198,24 @@ def test_a_star_import_brings_only_what_the_table_has(module: str) -> None:
     loaded = importlib.import_module(module)
     exported = getattr(loaded, "__all__", None) or [name for name in dir(loaded) if not name.startswith("_")]
     assert set(exported) <= ROWS[module].isolated | ROWS[module].shared
+
+
+CHAINS = {
+    "texts": ("a0 = ''", "a{1} = a{0} + a{0}", "assert getattr(user_code, a40)(1) == 2"),
+    "long texts": ("a0 = 'x'", "a{1} = f'{{a{0}}}{{a{0}}}'", "assert getattr(user_code, a40)(1) == 2"),
+    "classes": ("class a0: pass", "class a{1}(a{0}, a{0}): pass", "x: a40 = add(1, 2)\n    assert x == 3"),
+    "programs": (
+        "a0 = ['python', 'user_code.py']",
+        "a{1} = [*a{0}, '1']\na{1} = [*a{0}, '2']",
+        "assert subprocess.run(a40).returncode == 0",
+    ),
+}
+"""What the first name is bound to, what each of the next forty is bound to twice, and a use of the last."""
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(("first", "following", "use"), CHAINS.values(), ids=CHAINS)
+def test_names_that_are_bound_to_names_twice_each_are_looked_at_once(first: str, following: str, use: str) -> None:
+    chain = "\n".join([first, *(following.format(number, number + 1) for number in range(40))])
+    imports = "import hypothesis, subprocess\n"
+    examine(Test("test_a", f"def test_a():\n    {use}\n", "generated", f"{imports}{HEAD}{chain}"))
