@@ -72,7 +72,7 @@ def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str],
             noticed, digest, never = _noticed(session.records, asked - set(expected))
     except _Disagreement as disagreement:
         return Audit(ids, outcomes, uncollected, disagreement.trouble)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         return Audit(ids, outcomes, uncollected, ("forged", f"a record is malformed: {type(error).__name__}"))
     kept = {key: value for key, value in outcomes.items() if key not in expected}
     return Audit(ids, kept, uncollected, None, noticed, digest, never)

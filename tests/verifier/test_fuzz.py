@@ -46,6 +46,19 @@ def test_a_test_that_begins_before_the_tests_are_collected_is_no_pass() -> None:
     assert verdict_on(telling(swapped)).kind == "forged"
 
 
+@pytest.mark.parametrize(("kind", "field"), [("finish", "failed"), ("answers", "never"), ("report", "facts")])
+def test_a_number_beyond_all_bounds_is_no_pass(kind: str, field: str) -> None:
+    told = {"failed": float("inf"), "never": [float("inf")]}
+    told["facts"] = {"type": "Failed", "message": "", "line": float("inf"), "where": ""}
+
+    def endless(records: list[Record]) -> list[Record]:
+        failing = [each for each in records if each["is"] == kind and (kind != "report" or each["facts"])]
+        failing[0][field] = told[field]
+        return records
+
+    assert verdict_on(telling(endless), seconds=20).kind == "forged"
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_no_two_records_can_change_places() -> None:
