@@ -217,11 +217,11 @@ def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
     before, after = LINE.findall(old), LINE.findall(new)
     ends = around or next((_end(line) for line in before if _end(line)), "\n")
     was, now = ([line.rstrip("\r\n") for line in lines] for lines in (before, after))
-    matcher = difflib.SequenceMatcher(None, was, now, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, was, now)
     lines: list[str] = []
     for kind, first, last, start, stop in matcher.get_opcodes():
         if kind == "equal":
-            lines += before[first:last]
+            lines += [line if _end(line) else line + ends for line in before[first:last]]
         else:
             if first < len(before) and _end(before[first]):
                 ends = _end(before[first])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.syntax.units import changed_bodies, replaced, text_of, unit_at, unit_named
+from agents.syntax.units import changed_bodies, replaced, text_of, unit_at, unit_named, whole_file
 
 TEXT = (
     "import os\r\n\r\n\r\nclass K:\r\n    @property\n    def f(self):\n        # why\n        return 1\n\n"
@@ -105,3 +105,18 @@ def test_the_lines_of_changed_bodies_are_told_and_nothing_where_more_differs() -
         ("class A", "class B"),
     ):
         assert changed_bodies(old, old.replace(before, after)) is None
+
+
+@pytest.mark.parametrize("added", ["y = f(2)\n", "0\n"])
+def test_lines_after_a_last_line_that_nothing_ends_begin_a_line(added: str) -> None:
+    old = "def f(a):\n    return a\n\n\nx = 1"
+    assert replaced(old, whole_file("s.py", old), f"{old}\n{added}") == f"{old}\n{added}".rstrip()
+    last = unit_at("s.py", old, 5, 10)
+    assert replaced(old, last, f"x = 1\n{added}") == f"{old}\n{added}".rstrip()
+
+
+@pytest.mark.timeout(30)
+def test_a_long_table_takes_no_time() -> None:
+    old = "DATA = [\n" + "    0,\n" * 20_000 + "]\n\n\ndef f(x):\n    return x\n"
+    place = unit_named("s.py", old, "f", [], 4000)
+    assert replaced(old, place, "def f(x):\n    return -x\n") == old.replace("return x", "return -x")

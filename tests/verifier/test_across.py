@@ -463,7 +463,16 @@ class TestAccount:
         account.open()
         assert account.get() == 0
 """
+CHATTY = "def count(n):\n    for i in range(n):\n        print(f'{i:79}')\n    return n\n"
+CHATTED = """from user_code import count
+def test_many():
+    assert count(14_000) == 14_000
+def test_one(capsys):
+    assert count(1) == 1
+    assert capsys.readouterr().out.strip() == "0"
+"""
 CASES = {
+    "more output than one frame takes": (CHATTY, CHATTED, "passed"),
     "keys of a mapping": (KEYS, KEYS_TESTS, "passed"),
     "other keys": (KEYS.replace("iter(self", "iter('z' + x for x in self"), KEYS_TESTS, "failed"),
     "keys that equal everything": (

@@ -32,6 +32,8 @@ from ..proxy.program import run_program
 
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 _MOST_PRINTED = 1 << 20
+_MOST_IN_ALL = 32 << 20
+"""Bytes of output in one frame, and in all."""
 
 
 class _Printed(io.RawIOBase):
@@ -59,6 +61,7 @@ class Code:
     def __init__(self) -> None:
         self._pieces: list[tuple[int, bytes]] = []
         self._left = _MOST_PRINTED
+        self._left_in_all = _MOST_IN_ALL
         self._streams: list[_Printed] = []
         self._open_streams()
         self._module: Any = None
@@ -90,15 +93,17 @@ class Code:
         sys.stdout.flush()
         sys.stderr.flush()
         pieces, self._pieces = self._pieces, []
+        self._left = min(_MOST_PRINTED, self._left_in_all)
         return [
             (stream, b"".join(data for _, data in parts).decode("utf-8", "replace"))
             for stream, parts in itertools.groupby(pieces, operator.itemgetter(0))
         ]
 
     def _keep(self, stream: int, data: bytes) -> None:
-        taken = data[: self._left]
-        self._left -= len(taken)
-        self._pieces.append((stream, taken))
+        if taken := data[: self._left]:
+            self._left -= len(taken)
+            self._left_in_all -= len(taken)
+            self._pieces.append((stream, taken))
 
 
 class Spare:
