@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from agents.healing.call_process import CallStopped, capture, home_of_method, located, project_files, unhealable
+from agents.healing.call_process import (
+    Callee,
+    CallProcess,
+    CallStopped,
+    capture,
+    home_of_method,
+    located,
+    project_files,
+    read_call,
+    unhealable,
+)
 from agents.healing.calls import CallCase
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.inside.proxy.plain import Unshareable
@@ -321,3 +331,14 @@ def test_a_nan_comes_back(shop: ModuleType) -> None:
     assert value[0] != value[0]
     same = case_of(shop.price, nan)
     assert same.value({file_of(case): SHOP.replace('float(text.replace("$", ""))', "text")}) is nan
+
+
+def test_frames_of_a_module_in_a_folder_called_inside_are_told() -> None:
+    path = "inside_out/inside/half.py"
+    files = {path: b"def f(x):\n    return 1 / x\n"}
+    callee, call = Callee("inside_out.inside.half", path, "f"), read_call("f(0)", None)
+    limits = SandboxLimits(wall_seconds=30)
+    with CallProcess(open_sandbox("none"), callee, files, limits, lambda: False) as process:
+        how, told = process.ask(call.receiver, call.body)
+    assert how == "raise"
+    assert [(frame["path"], frame["line"]) for frame in told["frames"]] == [(path, 2)]

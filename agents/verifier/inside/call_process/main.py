@@ -191,11 +191,12 @@ class Called:
     def _frame(self, walked: tuple[types.FrameType, int]) -> Tree | None:
         frame, line = walked
         code = frame.f_code
-        if not code.co_filename.startswith(self._root + "/") or "/inside/" in code.co_filename:
+        below = self._root + "/"
+        if not code.co_filename.startswith(below) or code.co_filename.startswith(f"{below}inside/"):
             return None
         values = list(frame.f_locals.items())[:_MOST_VALUES] if code.co_name != "<module>" else []
         shown = {name: _text(repr, value)[:_MOST_VALUE] for name, value in values}
-        path, function = code.co_filename[len(self._root) + 1 :], getattr(code, "co_qualname", code.co_name)
+        path, function = code.co_filename.removeprefix(below), getattr(code, "co_qualname", code.co_name)
         return {"path": path, "line": line, "function": function, "values": shown}
 
 
