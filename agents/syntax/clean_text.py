@@ -43,7 +43,7 @@ def visible(text: str) -> str:
     what a person approves is what will run."""
     hidden = {each for each in set(text) - {"\n", "\t"} if unicodedata.category(each) in _HIDDEN_CATEGORIES}
     hidden.update(each for each in set(text) if ord(each) in _IGNORABLE)
-    return text.translate({ord(each): _escape(each) for each in hidden})
+    return text.translate({ord(each): ascii(each)[1:-1] for each in hidden})
 
 
 def one_line(text: str) -> str:
@@ -64,10 +64,3 @@ def for_xml(text: str) -> str:
 def for_markdown(line: str) -> str:
     """Escape a cleaned line so that Markdown shows it as it is."""
     return _MARKS.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\&", "&amp;")
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    if code < 0x100:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

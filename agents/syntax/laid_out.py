@@ -6,7 +6,7 @@ import ast
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 
 from .definitions import first_line
 from .source import lines_in_strings, parse
@@ -25,11 +25,7 @@ class LaidOut:
         self.tree = parse(text)
         place = len(text) - len(text.removeprefix("\ufeff"))
         self.lines: list[str] = LINE.findall(text, place)
-        self.starts: list[int] = []
-        for line in self.lines:
-            self.starts.append(place)
-            place += len(line)
-        self.end = place
+        *self.starts, self.end = accumulate(map(len, self.lines), initial=place)
 
     def offset(self, line: int, column: int) -> int:
         """Return the offset of a line (from 1) and a column as the parser counts them, in bytes of UTF-8."""

@@ -50,9 +50,8 @@ def value(text: str) -> str | None:
         return None
     if text.startswith("(") and not isinstance(node, ast.Tuple | ast.BinOp | ast.UnaryOp):
         return None
-    end = (node.end_lineno or 1) - 1
-    lines = text.split("\n")[: end + 1]
-    return text if isinstance(node, ast.Tuple) or end else lines[0].encode()[: node.end_col_offset].decode()
+    whole = isinstance(node, ast.Tuple) or node.end_lineno != 1
+    return text if whole else text.encode()[: node.end_col_offset].decode()
 
 
 def is_value(node: ast.expr) -> bool:

@@ -25,50 +25,6 @@ _FUNCTION_MAKERS = ("hypothesis", "pytest", "unittest")
 _OF_FUNCTIONS = ("inspect.isfunction", "inspect.isclass", "inspect.ismethod")
 
 
-def _arguments() -> dict[str, Callable[[Names, ast.Call], bool]]:
-    """Checks of the calls of functions that may be used in no other way, by path."""
-    checks: dict[str, Callable[[Names, ast.Call], bool]] = {
-        "timeit.timeit timeit.repeat timeit.Timer": _times_a_function,
-        "pickle.loads": lambda names, call: all(
-            _pickled_here(names, item, set()) for item in [*call.args, *call.keywords]
-        ),
-        "typing.get_type_hints": lambda names, call: (
-            not call.keywords and all(map(names.is_under_test, call.args)) and not _sets_any_attribute(names)
-        ),
-        "importlib.import_module": lambda names, call: [*map(text_of, call.args)] == [USER_MODULE],
-        "inspect.getmembers": lambda names, call: (
-            len(call.args) == 2 and names.stands_for(call.args[1], *_OF_FUNCTIONS)
-        ),
-        "subprocess.run subprocess.check_output": _runs_the_program,
-        "functools.singledispatch unittest.main": lambda names, call: False,
-        "functools.wraps": lambda names, call: len(call.args) == 1 and not call.keywords,
-        "functools.update_wrapper": lambda names, call: len(call.args) == 2 and not call.keywords,
-        "operator.attrgetter operator.methodcaller": lambda names, call: True,
-        "pytest.mark.skipif unittest.skipIf unittest.skipUnless": _of_the_machine,
-        # What is in quotes in the annotations of a kind is run as code.
-        "hypothesis.strategies.builds hypothesis.strategies.from_type": lambda names, call: (
-            bool(call.args) and is_kind(names, call.args[0]) and not _sets_any_attribute(names)
-        ),
-        "hypothesis.strategies.functions": lambda names, call: (
-            all(isinstance(item, ast.Lambda) for item in call.args[:1])
-            and all(isinstance(word.value, ast.Lambda) for word in call.keywords if word.arg in ("like", None))
-        ),
-    }
-    return {path: check for paths, check in checks.items() for path in paths.split()}
-
-
-def _places() -> dict[str, Callable[[Names, ast.expr], bool]]:
-    """Checks of the places of names that may stand in some only, by path."""
-    checks: dict[str, Callable[[Names, ast.expr], bool]] = {
-        "pytest.fixture": lambda names, node: names.decorated_by(node) is not None,
-        "dataclasses.dataclass": _makes_a_class,
-        "hypothesis.given hypothesis.strategies.composite hypothesis.stateful.rule hypothesis.stateful.invariant "
-        "hypothesis.stateful.initialize hypothesis.stateful.precondition": _at_a_plain_function,
-        "sys.path": _beside_the_tests,
-    }
-    return {path: check for paths, check in checks.items() for path in paths.split()}
-
-
 def _sets_any_attribute(names: Names) -> bool:
     """Copies get attributes by names that an object gives, and wrappers get those of what they wrap."""
     copies = {path.split(".")[0] for paths in names.imports.values() for path in paths} & {"copy", "pickle"}
@@ -239,5 +195,41 @@ def _is_class_here(names: Names, name: str) -> bool:
     return bool(places) and all(_is_plain_class(names, place) for place in places)
 
 
-ARGUMENTS = _arguments()
-PLACES = _places()
+_CALLS: dict[str, Callable[[Names, ast.Call], bool]] = {
+    "timeit.timeit timeit.repeat timeit.Timer": _times_a_function,
+    "pickle.loads": lambda names, call: all(
+        _pickled_here(names, item, set()) for item in [*call.args, *call.keywords]
+    ),
+    "typing.get_type_hints": lambda names, call: (
+        not call.keywords and all(map(names.is_under_test, call.args)) and not _sets_any_attribute(names)
+    ),
+    "importlib.import_module": lambda names, call: [*map(text_of, call.args)] == [USER_MODULE],
+    "inspect.getmembers": lambda names, call: (
+        len(call.args) == 2 and names.stands_for(call.args[1], *_OF_FUNCTIONS)
+    ),
+    "subprocess.run subprocess.check_output": _runs_the_program,
+    "functools.singledispatch unittest.main": lambda names, call: False,
+    "functools.wraps": lambda names, call: len(call.args) == 1 and not call.keywords,
+    "functools.update_wrapper": lambda names, call: len(call.args) == 2 and not call.keywords,
+    "operator.attrgetter operator.methodcaller": lambda names, call: True,
+    "pytest.mark.skipif unittest.skipIf unittest.skipUnless": _of_the_machine,
+    # What is in quotes in the annotations of a kind is run as code.
+    "hypothesis.strategies.builds hypothesis.strategies.from_type": lambda names, call: (
+        bool(call.args) and is_kind(names, call.args[0]) and not _sets_any_attribute(names)
+    ),
+    "hypothesis.strategies.functions": lambda names, call: (
+        all(isinstance(item, ast.Lambda) for item in call.args[:1])
+        and all(isinstance(word.value, ast.Lambda) for word in call.keywords if word.arg in ("like", None))
+    ),
+}
+ARGUMENTS = {path: check for paths, check in _CALLS.items() for path in paths.split()}
+"""Checks of the calls of functions that may be used in no other way, by path."""
+_NAMES: dict[str, Callable[[Names, ast.expr], bool]] = {
+    "pytest.fixture": lambda names, node: names.decorated_by(node) is not None,
+    "dataclasses.dataclass": _makes_a_class,
+    "hypothesis.given hypothesis.strategies.composite hypothesis.stateful.rule hypothesis.stateful.invariant "
+    "hypothesis.stateful.initialize hypothesis.stateful.precondition": _at_a_plain_function,
+    "sys.path": _beside_the_tests,
+}
+PLACES = {path: check for paths, check in _NAMES.items() for path in paths.split()}
+"""Checks of the places of names that may stand in some only, by path."""

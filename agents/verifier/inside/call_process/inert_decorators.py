@@ -29,9 +29,7 @@ class _Anything:
 
 class _Package(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return _Anything()
+        return getattr(_Anything(), name)
 
 
 class _Finder:

@@ -51,10 +51,6 @@ class _Printed(io.RawIOBase):
         return len(data)
 
 
-def _drop(stream: int, data: bytes) -> None:
-    """Keep nothing."""
-
-
 class Code:
     """The module under test, and what it prints."""
 
@@ -83,7 +79,7 @@ class Code:
         """Print to new streams; what is printed to earlier ones, which the code kept, no test sees: it would see
         nothing of it under pytest either."""
         for stream in self._streams:
-            stream.keep = _drop
+            stream.keep = lambda *_: None
         self._streams = [_Printed(number, self._keep) for number in (1, 2)]
         raw: list[Any] = [*self._streams]
         sys.stdout, sys.stderr = (io.TextIOWrapper(each, "utf-8", write_through=True) for each in raw)

@@ -121,20 +121,18 @@ class Packer:
         if fresh:
             self._peer.admit(value)
         number = self._tables.export(value)
+        is_function = self._peer.describes_functions and isinstance(value, FUNCTIONS)
+        own = getattr(value, "__dict__", {}) if is_function else {}  # what a test has set on it
         if not fresh:
-            again = self._peer.describes_functions and isinstance(value, types.FunctionType) and vars(value)
-            return ["o", number, self._attributes(value, depth)] if again else ["o", number]
-        if self._peer.describes_functions and isinstance(value, FUNCTIONS):
+            again = own and isinstance(value, types.FunctionType)
+            return ["o", number, self._parts(own, depth)] if again else ["o", number]
+        if is_function:
             hints = self._parts(getattr(value, "__annotations__", {}), depth)
             held = getattr(value, "__func__", None)  # of a method: the code may have marked the function
             marked = self._tables.export(held) if self._tables.is_exported(held) else None
-            function = ["F", describe_function(value), self._attributes(value, depth), hints, marked]
+            function = ["F", describe_function(value), self._parts(own, depth), hints, marked]
             return ["o", number, function, None]
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
-
-    def _attributes(self, function: Any, depth: int) -> Tree:
-        """Attributes that a test has set on its own function."""
-        return self._parts(getattr(function, "__dict__", {}), depth)
 
     def _parts(self, named: dict[str, Any], depth: int) -> Tree:
         """The values of `named`, as far as they can be handed out."""

@@ -92,12 +92,6 @@ class Tables:
         """The other process's number of what `value` stands for, if it is a proxy."""
         return self._remote_numbers.get(id(value))
 
-    def check_number(self, number: object) -> int:
-        """A number for a new container of the other process. Raises Malformed."""
-        if type(number) is not int or number % 2 == self._parity:
-            raise Malformed("a container has a number that is not free")
-        return number
-
     def is_ours(self, number: object) -> bool:
         """Return True if a container with this number was made in this process."""
         return type(number) is int and number % 2 == self._parity

@@ -42,9 +42,9 @@ class Unpacker:
             shared.forget(number)
         for number, kind, extra, *_ in containers:
             if kind is not None:
-                if kind not in kinds.SHARED:
-                    raise Malformed("a container of unknown kind")
-                shared.place(self._tables.check_number(number), kinds.made(kind, self.tree(extra, 0)))
+                if kind not in kinds.SHARED or type(number) is not int or self._tables.is_ours(number):
+                    raise Malformed("a container of unknown kind, or with a number that is not free")
+                shared.place(number, kinds.made(kind, self.tree(extra, 0)))
         result = self.tree(tree, 0)
         for number, _, _, *items in containers:
             self.changed |= self._tables.is_ours(number)
@@ -135,7 +135,8 @@ class Unpacker:
 
     def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
         if issubclass(made, BaseException):
-            return self._filled(made.__new__(made), self._arguments(extra, depth), extra, depth, of_code=True)
+            arguments = tuple(self._many(extra[0], depth))
+            return self._filled(made.__new__(made), arguments, extra, depth, of_code=True)
         base = getattr(made, "_greenloop_value", None)
         if base is not None:
             return value_of_subclass(made, base, self.tree(extra, depth))
@@ -146,7 +147,7 @@ class Unpacker:
         made = self.tree(kind, depth)
         if kind[:1] != ["T"] or not issubclass(made, BaseException):
             raise Malformed("an exception is of a class of both processes")
-        arguments = self._arguments(told, depth)
+        arguments = tuple(self._many(told[0], depth))
         try:
             fresh = made(*arguments)
         except Exception:  # whatever its constructor asks for, its arguments are what was sent
@@ -158,9 +159,6 @@ class Unpacker:
             new = number is None or self._tables.is_ours(number)
             error = fresh if new else self._tables.known(number, lambda: fresh)
         return self._filled(error, arguments, told, depth)
-
-    def _arguments(self, parts: Tree, depth: int) -> tuple[Any, ...]:
-        return tuple(self._many(parts[0], depth))
 
     def _filled(
         self, error: BaseException, arguments: tuple[Any, ...], parts: Tree, depth: int, of_code: bool = False
