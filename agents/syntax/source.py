@@ -89,7 +89,7 @@ def _parser() -> Iterator[None]:
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise ValueError(f"{where}{error.msg}") from error
-    except (RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError, OverflowError) as error:
         raise ValueError("the code nests too deeply to be parsed") from error
 
 
@@ -136,10 +136,7 @@ def compiled(text: str) -> CodeType:
     """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
     tree = parse(text)
     with _parser():
-        try:
-            code: CodeType = compile(tree, _NO_FILE, "exec", dont_inherit=True)
-        except (RecursionError, MemoryError, OverflowError) as error:
-            raise ValueError(str(error) or "the code is too deep to be compiled") from error
+        code: CodeType = compile(tree, _NO_FILE, "exec", dont_inherit=True)
     return code
 
 

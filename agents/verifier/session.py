@@ -24,8 +24,6 @@ from .wire import Violation, Wire
 Record = Mapping[str, Any]
 BreakKind = Literal["overrun", "limit", "code_process", "test_process", "violation"]
 
-_SHOWN: Mapping[Side, str] = {"test_process": "judge", "code_process": "subject"}
-"""How the reasons of verdicts name the processes."""
 _GRACE_SECONDS = 0.5
 _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
@@ -163,7 +161,7 @@ class Session:
                 if self.broke or self.finished:
                     return
         except Violation as violation:
-            self._break("violation", f"{_SHOWN[side]}: {violation}")
+            self._break("violation", f"{side.replace('_', ' ')}: {violation}")
             return
         if wire.ended:
             selector.unregister(wire.socket)
@@ -226,7 +224,7 @@ class Session:
             found = self._terms.sensitivities.of(self._source, str(record.get("digest")))
             self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
         if record.get("is") == "malformed":
-            raise Violation(f"the code's process wrote to the judge: {record.get('text')}")
+            raise Violation(f"the code's process wrote to the tests': {record.get('text')}")
         self.finished = record.get("is") == "end"
 
     def _limit(self) -> tuple[float, float, str, float]:

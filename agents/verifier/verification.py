@@ -70,12 +70,9 @@ def _run(terms: Terms, code: str, prepared: PreparedSuite) -> list[FileRun]:
 
 
 def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Iterator[str]:
-    if (note := answers_from_a_table(code, prepared.source)) is not None:
-        yield note
-    if any(run.isolation == "in-process" for run in runs) and (note := reaches_tests(code)) is not None:
-        yield note
-    if (note := asks_where_it_runs(code)) is not None:
-        yield note
+    in_process = any(run.isolation == "in-process" for run in runs)
+    reaches = reaches_tests(code) if in_process else None
+    yield from filter(None, (answers_from_a_table(code, prepared.source), reaches, asks_where_it_runs(code)))
     yield from has_written_cases(prepared.source)
     whole = _all_passed(runs) and not (prepared.given and prepared.refused)
     for run in runs:

@@ -123,9 +123,7 @@ def _begins_with_program(names: Names, command: ast.expr, seen: set[ast.expr | N
     """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list; those
     in `seen` were looked at."""
     match command:
-        case ast.BinOp(left=left, op=ast.Add()):
-            return _begins_with_program(names, left, seen)
-        case ast.List(elts=[ast.Starred(value=first), *_]):
+        case ast.BinOp(left=first, op=ast.Add()) | ast.List(elts=[ast.Starred(value=first), *_]):
             return _begins_with_program(names, first, seen)
         case ast.List(elts=[python, *following]):
             named = names.stands_for(python, "sys.executable") or text_of(python) in ("python", "python3")

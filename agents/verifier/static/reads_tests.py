@@ -7,7 +7,7 @@ import ast
 from functools import lru_cache
 
 from ...syntax.collection import chain, is_main_guard
-from ...syntax.source import names_bound, parse
+from ...syntax.source import names_bound, statements
 from ..inside.proxy.describe import words
 from .names import Names
 
@@ -25,10 +25,7 @@ _OF_PROCESS = words("argv orig_argv getcwd")
 def reaches_tests(code: str) -> str | None:
     """Return a note where code that shares a process with its tests looks at frames, objects or names that are
     theirs, or replaces what a module has that they may use, too."""
-    try:
-        nodes = [*ast.walk(parse(code))]
-    except (ValueError, RecursionError):
-        return None
+    nodes = [node for statement in statements(code) for node in ast.walk(statement)]
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     theirs = {name for node in imports for name in names_bound(node)} - _SHARED
     for node in nodes:
@@ -48,10 +45,7 @@ def reaches_tests(code: str) -> str | None:
 def asks_where_it_runs(code: str) -> str | None:
     """Return a note where code does otherwise by the text of the process's arguments or working directory, but for
     a program's `main` and what it does as a script."""
-    try:
-        left: list[ast.AST] = [parse(code)]
-    except (ValueError, RecursionError):
-        return None
+    left: list[ast.AST] = [*statements(code)]
     while left:
         node = left.pop()
         if (isinstance(node, ast.stmt) and is_main_guard(node)) or getattr(node, "name", "") == "main":

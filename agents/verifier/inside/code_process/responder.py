@@ -26,7 +26,7 @@ from ..proxy.describe import make_function, named_type
 from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, found_in, write
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.kinds import CONTAINERS
-from ..proxy.peer import MODULE_NUMBER, OPERATIONS, USER_MODULE, Peer
+from ..proxy.peer import OPERATIONS, USER_MODULE, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 
@@ -170,8 +170,9 @@ class Responder(Peer):
         self._awaiting = Awaiting()
         self._files: tuple[str, Found] = "", {}
         self._crossing = Crossing(self, first=1)
-        self._crossing.export(_Module(code.module), number=MODULE_NUMBER)
-        for name in modules:  # in the order in which the test process counts them
+        # MODULE_NUMBER first, and then in the order in which the test process counts them.
+        self._crossing.export(_Module(code.module))
+        for name in modules:
             self._crossing.export(_Module(partial(importlib.import_module, name)))
 
     def serve(self) -> None:

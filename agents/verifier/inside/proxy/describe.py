@@ -238,13 +238,9 @@ def make_function(description: Description, call: Any) -> Any:
         for name, kind, default in description["parameters"]
     ]
     names = [item.name for item in parameters if item.kind < item.VAR_POSITIONAL]
-    positional: list[str] = []
-    keywords: list[str] = []
-    for item in parameters:
-        if item.kind <= item.VAR_POSITIONAL:
-            positional.append(f"*{item.name}" if item.kind == item.VAR_POSITIONAL else item.name)
-        else:
-            keywords.append(f"**{item.name}" if item.kind == item.VAR_KEYWORD else f"{item.name}={item.name}")
+    positional = [*names, *(f"*{item.name}" for item in parameters if item.kind == item.VAR_POSITIONAL)]
+    keywords = [f"{item.name}={item.name}" for item in parameters if item.kind == item.KEYWORD_ONLY]
+    keywords += [f"**{item.name}" for item in parameters if item.kind == item.VAR_KEYWORD]
     async_, await_ = ("async ", "await ") if description["async"] else ("", "")
     source = (
         f"{async_}def forward{inspect.Signature(parameters)}:\n"

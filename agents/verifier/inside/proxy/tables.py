@@ -21,22 +21,21 @@ class Tables:
     def __init__(self, first: int) -> None:
         self._parity = first % 2
         self.shared = SharedTable(first)
-        self.next = first + 2
+        self.next = first
         self._exports: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._methods: dict[Any, Any] = {}
         self._remotes: dict[int, Any] = {}
         self._remote_numbers: dict[int, int] = {}
 
-    def export(self, value: Any, number: int | None = None) -> int:
+    def export(self, value: Any) -> int:
         """The number under which the other process knows an object of this one."""
         value = self._same(value)
         known = self._export_numbers.get(id(value))
         if known is not None:
             return known
-        if number is None:
-            number = self.next
-            self.next += 2
+        number = self.next
+        self.next += 2
         self._exports[number] = value
         self._export_numbers[id(value)] = number
         return number
