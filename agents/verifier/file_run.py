@@ -135,6 +135,8 @@ class FileRun:
         rule = {"inside/importable.json": json.dumps(self._terms.importable.rule).encode()}
         code_files = {**programs("code_process", interpreter), **rule, **code}
         before, after = canaries
+        # Names that the tests can only have from a star import of the code, or of a module of the user's.
+        unbound = names_unbound(self.file.source) if " import *" in self.file.source else []
         return Session(
             self._terms,
             task={
@@ -142,7 +144,7 @@ class FileRun:
                 "tests_file": TESTS_FILE,
                 "wanted": list(wanted),
                 "files": [before, TESTS_FILE, after],
-                "names": _names(self.file.source),
+                "names": sorted(unbound),
                 "isolated": isolated,
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
                 "properties": self.file.has_properties,
@@ -210,11 +212,6 @@ class FileRun:
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:
     file, _, name = node_id.partition("::")
     return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
-
-
-def _names(source: str) -> list[str]:
-    """Names that the tests can only have from a star import of the code, or of a module of the user's."""
-    return sorted(names_unbound(source)) if " import *" in source else []
 
 
 def _last_lines(text: str) -> str:

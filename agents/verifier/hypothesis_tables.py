@@ -12,7 +12,6 @@ from itertools import groupby
 
 from .inside.proxy.frames import STORAGE
 
-_SURROGATES = (0xD800, 0xDFFF)
 _Ranges = list[tuple[int, int]]
 
 
@@ -20,7 +19,7 @@ _Ranges = list[tuple[int, int]]
 def hypothesis_tables() -> Mapping[str, bytes]:
     """The tables under a job's paths, in the form in which hypothesis keeps them: gzipped JSON, ranges of code
     points for each category, and for a codec those that it encodes, and those that do not come back the same."""
-    utf8: _Ranges = [(0, _SURROGATES[0] - 1), (_SURROGATES[1] + 1, sys.maxunicode)]
+    utf8: _Ranges = [(0, 0xD7FF), (0xE000, sys.maxunicode)]  # all but surrogates
     tables = {
         "charmap": sorted(_categories().items()),
         "codec-v2-utf-8": [utf8, []],

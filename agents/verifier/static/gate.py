@@ -38,8 +38,9 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
 
 def check_encoding(source: str) -> None:
     """Raise ValueError where a file declares an encoding in which its bytes are another text than stands there."""
+    data = source.encode()
     try:
-        same = decoded(source.encode()) == source.removeprefix("\ufeff")
+        same = decoded(data) == source.removeprefix("\ufeff")
     except (SyntaxError, ValueError, LookupError):
         same = False
     if not same:

@@ -24,6 +24,7 @@ _TRIVIAL = frozenset(
 )
 """Arguments that honest code has branches for."""
 _LETTER = re.compile(r"Constant\(value=(['\"]).\1\)")
+"""One character, which code that goes through a text compares with, too."""
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 Key = tuple[str, ...]
@@ -44,7 +45,8 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
     except (ValueError, RecursionError):
         return None
     told = {ast.dump(node) for node in ast.walk(tested) if isinstance(node, ast.expr) and _is_literal(node)}
-    looked_up = {key for table in tables for key in table if key in inputs and not _is_letter(key)}
+    letters = {key for key in inputs if len(key) == 1 and _LETTER.fullmatch(key[0])}
+    looked_up = {key for table in tables for key in table if key in inputs and key not in letters}
     values = set(_values(tested)) - _COMMON
     listed = max((values & held for held in _listed(written)), key=len, default=set())
     answered = max((_answered(inputs, told, table) for table in tables), default=0)
@@ -67,11 +69,6 @@ def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
     known = [key for key, answer in table.items() if key in inputs and answer in told]
     telling = [key for key in known if not _TRIVIAL.issuperset(key)]
     return len(known) if len(telling) >= _FEWEST_ANSWERED and 2 * len(known) > len(table) else 0
-
-
-def _is_letter(key: Key) -> bool:
-    """Return True for one character, which code that goes through a text compares with, too."""
-    return len(key) == 1 and _LETTER.fullmatch(key[0]) is not None
 
 
 def _key(parts: Sequence[ast.expr]) -> Key:

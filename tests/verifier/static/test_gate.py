@@ -171,6 +171,11 @@ def test_a_file_that_python_reads_otherwise_is_refused(encoding: str) -> None:
         check_encoding(f"# coding: {encoding}\n+AGUAdgBhAGw-('1')  # \\u0041\n")
 
 
+def test_text_that_no_file_holds_is_told_as_that() -> None:
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        check_encoding("x = '\ud800'\n")
+
+
 def test_utf_7_hides_a_call() -> None:
     assert b"# coding: utf-7\n+AGUAdgBhAGw-('1')".decode("utf-7").endswith("eval('1')")
 

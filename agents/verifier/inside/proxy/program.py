@@ -50,22 +50,17 @@ def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
         if ended is None:
             raise subprocess.TimeoutExpired(command, options.get("timeout") or 0.0)
         code, out, err = ended
-        return _completed(command, code, out, err, options)
+        if options.get("stderr") == subprocess.STDOUT:
+            out, err = out + err, None
+        both = options.get("capture_output")
+        kept_out = out if both or options.get("stdout") == subprocess.PIPE else None
+        kept_err = err if both or options.get("stderr") == subprocess.PIPE else None
+        if options.get("check") and code:
+            raise subprocess.CalledProcessError(code, command, kept_out, kept_err)
+        return subprocess.CompletedProcess(command, code, kept_out, kept_err)
 
     def output(command: Any, **options: Any) -> Any:
         return diverted(command, **{"stdout": subprocess.PIPE, "check": True, **options}).stdout
 
     setattr(subprocess, "run", diverted)  # noqa: B010 - to a type checker it is no variable
     setattr(subprocess, "check_output", output)  # noqa: B010
-
-
-def _completed(command: Any, code: int, out: Any, err: Any, options: dict[str, Any]) -> Any:
-    """Return how the program ended, with what `subprocess.run` keeps of its output by these options."""
-    if options.get("stderr") == subprocess.STDOUT:
-        out, err = out + err, None
-    both = options.get("capture_output")
-    kept_out = out if both or options.get("stdout") == subprocess.PIPE else None
-    kept_err = err if both or options.get("stderr") == subprocess.PIPE else None
-    if options.get("check") and code:
-        raise subprocess.CalledProcessError(code, command, kept_out, kept_err)
-    return subprocess.CompletedProcess(command, code, kept_out, kept_err)

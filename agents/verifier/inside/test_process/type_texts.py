@@ -28,11 +28,10 @@ def restrict_type_texts(tests: Path) -> None:
         return frozenset(ast.dump(each) for each in found if isinstance(each, ast.AST))
 
     def checked(self: Any, text: Any, *rest: Any, **named: Any) -> None:
-        if isinstance(text, str):
-            read = _read(text) if type(text) is str else None
-            plain = read is not None and all(isinstance(node, _NODES) for node in ast.walk(read))
-            if not (plain or (read and ast.dump(read) in written()) or _is_importing(tests.name)):
-                raise ValueError(f"a text for a type names types alone here: {str(text)!r:.80}")
+        read = _read(text) if type(text) is str else None
+        plain = read is not None and all(isinstance(node, _NODES) for node in ast.walk(read))
+        if not (plain or (read and ast.dump(read) in written()) or _is_importing(tests.name)):
+            raise ValueError(f"a text for a type names types alone here: {str(text)!r:.80}")
         begin(self, text, *rest, **named)
 
     typing.ForwardRef.__init__ = checked  # type: ignore[assignment, method-assign]
