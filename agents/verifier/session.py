@@ -116,7 +116,7 @@ class Session:
                 selector.register(wire.socket, selectors.EVENT_READ, side)
             self._wires["test_process"].send(HELLO, json.dumps(self._task).encode())
             self._began = self._test_began = time.monotonic()
-            while self._going:
+            while self.broke is None and not self.finished:
                 self._step(selector)
 
     def _launch(self, side: Side, files: Mapping[str, bytes], stack: ExitStack) -> None:
@@ -129,10 +129,6 @@ class Session:
         limits = replace(self._terms.limits, wall_seconds=min(wall, MOST_LIMIT))
         job = Job(argv, files, limits, channels=[wire.descriptor])
         self._running[side] = stack.enter_context(self._terms.sandbox.launch(job))
-
-    @property
-    def _going(self) -> bool:
-        return self.broke is None and not self.finished
 
     def _step(self, selector: selectors.BaseSelector) -> None:
         if self._terms.cancelled():
@@ -150,7 +146,7 @@ class Session:
         for side in self._starting:
             if self.broke is None and self._ended(side, 0.0) is not None:
                 self._gone(side)
-        if self._going and time.monotonic() >= self._deadline():
+        if self.broke is None and not self.finished and time.monotonic() >= self._deadline():
             self._overrun()
 
     def _read(self, side: Side, selector: selectors.BaseSelector) -> None:
