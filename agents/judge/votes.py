@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from typing import Literal
 
 from ..records import Candidate, Clause, LedgerEntry, Test, Verdict
@@ -49,9 +48,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -
     """
     if test.trusted:
         return None
-    given = [each for each in agreement.board.tests if each.trusted]
-    trusted = [check for each in given for check in checks_in(each.source, each.preamble)]
-    mine = checks_in(test.source, test.preamble)
+    mine, trusted = checks_in(test.source, test.preamble), agreement.trusted_checks
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)
@@ -140,32 +137,39 @@ def settlements(
 def lone_example(
     agreement: Agreement, thresholds: Thresholds = MEASURED, clauses: Sequence[Clause] = ()
 ) -> str | None:
-    """Return the sentence on the first example that another one contradicts, or that stands alone and that none of
-    `clauses` confirms by quoting its value; None without one."""
-    claims = [(test, claim) for test in agreement.board.tests if test.trusted and (claim := claim_of(test))]
-    quoted = [need.value for clause in clauses for need in clause.needs if need.kind == "text"]
-    for (_, claim), (_, other) in product(claims, claims):
-        if claim.question == other.question and not same_value(claim.expected, other.expected):
-            stated = " and ".join(f"`{each.question} == {each.expected}`" for each in (claim, other))
+    """Return the sentence on the first example that an earlier one contradicts, or that stands alone and that none
+    of `clauses` confirms by quoting its value; None without one."""
+    trusted = [test for test in agreement.board.tests if test.trusted]
+    claims = [(test, claim) for test in trusted if (claim := claim_of(test))]
+    first: dict[str, ValueClaim] = {}
+    for _, claim in claims:
+        other = first.setdefault(claim.question, claim)
+        if not same_value(claim.expected, other.expected):
+            stated = " and ".join(f"`{each.question} == {each.expected}`" for each in (other, claim))
             return f"The examples {stated} contradict each other."
-    alone = (pair for pair in claims if not any(same_value(pair[1].expected, value) for value in quoted))
-    return next(filter(None, (_alone(agreement, *pair, thresholds) for pair in alone)), None)
-
-
-def _alone(agreement: Agreement, test: Test, claim: ValueClaim, thresholds: Thresholds) -> str | None:
-    """The sentence on `test` where most of the drafts that pass all other trusted tests agree on another value."""
-    others = [each for each in agreement.board.tests if each.trusted and each is not test]
-    peers = [
-        candidate
+    failed = {
+        candidate: {test.id for test in trusted if not agreement.passes(candidate, test)}
         for candidate in independent(runnable(agreement.board))
-        if all(agreement.passes(candidate, each) for each in others)
-    ]
-    ballots = [ballot(agreement, peer, test, claim) for peer in peers]
-    counted = count(each for each in ballots if each is not None)
+    }
+    quoted = [need.value for clause in clauses for need in clause.needs if need.kind == "text"]
+    for test, claim in claims:
+        if any(same_value(claim.expected, value) for value in quoted):
+            continue
+        peers = [candidate for candidate, tests in failed.items() if tests <= {test.id}]
+        # Without another test nothing else speaks for the drafts that fail this one.
+        doubted = len(trusted) > 1 or all(failed[peer] for peer in peers)
+        if doubted and (sentence := _alone(agreement, test, claim, peers, thresholds)):
+            return sentence
+    return None
+
+
+def _alone(
+    agreement: Agreement, test: Test, claim: ValueClaim, peers: Sequence[Candidate], thresholds: Thresholds
+) -> str | None:
+    """The sentence on `test` where most of `peers`, which pass all other trusted tests, agree on another value."""
+    counted = count(vote for peer in peers if (vote := ballot(agreement, peer, test, claim)) is not None)
     if not counted or same_value(counted[0][0], claim.expected):
         return None
-    if not others and any(agreement.passes(peer, test) for peer in peers):
-        return None  # nothing else speaks for the drafts that fail it
     value, votes = counted[0]
     if votes < thresholds.settling_drafts or 2 * votes <= len(peers):
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from .tests import Candidate, Test
@@ -58,7 +59,7 @@ class TestStrength:
     missed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
     """The verifier's answer on one candidate. Only `passed` means that every test ran and passed."""
 
@@ -78,10 +79,12 @@ class Verdict:
 
     def outcome(self, test_id: str) -> Outcome:
         """The outcome of `test_id`; `missing` where the test never ran."""
-        for outcome in self.outcomes:
-            if outcome.test_id == test_id:
-                return outcome
-        return Outcome(test_id, "missing", self.reason)
+        return self._by_test.get(test_id) or Outcome(test_id, "missing", self.reason)
+
+    @cached_property
+    def _by_test(self) -> dict[str, Outcome]:
+        """The outcomes by their tests: of two for one test the first."""
+        return {outcome.test_id: outcome for outcome in reversed(self.outcomes)}
 
     def passes(self, test_id: str) -> bool:
         """Return True if `test_id` ran and passed."""

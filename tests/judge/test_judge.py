@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -343,6 +345,14 @@ def test_two_examples_that_contradict_each_other_are_named() -> None:
         "failed",
         "The examples `f(9) == 9` and `f(9) == 10` contradict each other.",
     )
+
+
+def test_a_thousand_examples_are_judged_in_linear_time() -> None:
+    tests = {value_test(f"test_{n}", f"f({n})", "1", "user"): "1" for n in range(1000)}
+    judged = board(tests, dict.fromkeys((A, B, C), ("1",) * 1000))
+    began = time.process_time()
+    assert judge(judged, situation(**DRAFTED)).passed == 1000
+    assert time.process_time() - began < 8
 
 
 # --- what comes next ------------------------------------------------------------------------------------------
