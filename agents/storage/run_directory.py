@@ -136,8 +136,10 @@ class RunDirectory:
 
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order. Raises UsageError for a damaged one."""
-        found = sorted(self._place("rounds").glob("[0-9]*/round.json"))
-        return [self._round(f"rounds/{path.parent.name}/round.json") for path in found]
+        found = [path.parent.name for path in self._place("rounds").glob("[0-9]*/round.json")]
+        return [
+            self._round(f"rounds/{name}/round.json") for name in sorted(found, key=lambda name: (len(name), name))
+        ]
 
     def last_ruling(self) -> Ruling | None:
         """The ruling of the last round, if there is one."""
@@ -204,7 +206,8 @@ class RunDirectory:
             _move(top, earlier)
             kept = self._inside(_EARLIER)
             kept.mkdir(mode=0o700, exist_ok=True)
-            earlier.rename(kept / str(1 + len(list(kept.iterdir()))))
+            numbers = (int(each.name) for each in kept.iterdir() if each.name.isdecimal())
+            earlier.rename(kept / str(1 + max(numbers, default=0)))
         if adopted.is_dir():
             _move(adopted, top)
             shutil.rmtree(adopted)

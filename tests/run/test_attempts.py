@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -98,6 +99,17 @@ def killed(armed: str) -> Iterator[Killed]:
             return int(told.readline())
 
         yield killed
+
+
+def test_a_result_takes_the_place_of_another_where_an_earlier_one_was_removed(tmp_path: Path) -> None:
+    run = runs.create(tmp_path, record())
+    for name in ("older", "old", "new"):
+        if name == "new":
+            shutil.rmtree(run.path / "earlier" / "1")
+        fill(run.begin_attempt(), name, rounds=1)
+        run.adopt_attempt()
+    assert result_of(run) == NEW
+    assert sorted(each.name for each in (run.path / "earlier").iterdir()) == ["2", "3"]
 
 
 def test_a_run_can_be_read_while_a_result_takes_the_place_of_another(tmp_path: Path) -> None:

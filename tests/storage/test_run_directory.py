@@ -43,10 +43,10 @@ def test_rounds_come_back_as_they_were_and_in_order(tmp_path: Path) -> None:
 
     run = runs.create(tmp_path, record())
     ruling = judge(ROUND_BOARD, Situation()).ruling
-    kept = [RoundRecord(number, ROUND_BOARD, None, ruling, 0.5) for number in (2, 1, 10)]
+    kept = [RoundRecord(number, ROUND_BOARD, None, ruling, 0.5) for number in (2, 1, 100, 10)]
     for each in kept:
         run.append(each)
-    assert [each.number for each in run.rounds()] == [1, 2, 10]
+    assert [each.number for each in run.rounds()] == [1, 2, 10, 100]
     assert run.rounds()[1] == kept[0]
 
 
