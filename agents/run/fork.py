@@ -111,7 +111,9 @@ def open_fork(
         )
     earlier = read_fork(parent)
     if earlier is not None:
-        own = replace(earlier.segments[-1], settings=record.settings, small=_small(parent, record))
+        # Of the spec as the record has it: answers may have come when the fork was resumed.
+        small, spec = _small(parent, record), record.spec
+        own = replace(earlier.segments[-1], settings=record.settings, small=small, spec=spec)
         segments = (*earlier.segments[:-1], own)
     else:
         segments = (Segment(0, record.settings, _small(parent, record), record.spec),)
@@ -167,7 +169,6 @@ def _asking(prefix: ReplyStore, fork: Fork, emit: EventHandler) -> Ask:
 
 def _small(parent: RunDirectory, record: RunRecord) -> tuple[Role, ...]:
     """The roles of a run whose model was small."""
-
     kept = f"{RECORDED_PREFIX}{parent.replies}" if parent.replies.is_dir() else None
-    models = {role: record.models[role] for role in ROLES}
+    models = {role: model for role, model in record.models.items() if role in ROLES}
     return tuple(role for role, model in models.items() if is_small((is_recorded(model) and kept) or model))

@@ -6,11 +6,17 @@ import hashlib
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agents.records import Example, ForkedFrom, RoundRecord, Ruling
+from agents.run.fork import FORK_FILE, Fork, Segment, open_fork
+from agents.storage import run_directory
+
+from ..storage.test_run_directory import ROUND_BOARD, record
 from ..support.commands import greenloop
 from ..support.provider import Handler, Provider, serving
 from .test_approvals import MENDED, SPEC, WRONG, answering
@@ -70,6 +76,24 @@ def runs(tmp_path: Path, provider: Provider) -> Runs:
 def origins(runs: Runs, run: str) -> list[str]:
     rounds = sorted((runs.folder / run / "rounds").glob("*/round.json"))
     return [each["origin"] for each in json.loads(rounds[-1].read_text())["board"]["candidates"]]
+
+
+def test_a_fork_of_a_resumed_fork_keeps_the_answers_that_this_was_resumed_with(tmp_path: Path) -> None:
+    spec = record().spec
+    answered = replace(spec, examples=(*spec.examples, Example("assert f(2) == 4", "f(2) == 4", answer=True)))
+    run = run_directory.create(tmp_path, replace(record(), status="finished", spec=answered))
+    segments = (Segment(0, {}, (), spec), Segment(1, {}, (), spec))
+    run.save_record(FORK_FILE, Fork(ForkedFrom("first", 1), segments, str(tmp_path)))
+    for number in (1, 2):
+        run.append(RoundRecord(number, ROUND_BOARD, None, Ruling("contested", "a", "redraft", ""), 0.5))
+    fork, _ = open_fork(tmp_path, run.path.name, 2)
+    assert [segment.spec for segment in fork.segments] == [spec, answered, answered]
+
+
+def test_a_run_whose_record_lacks_a_model_can_be_forked(tmp_path: Path) -> None:
+    run = run_directory.create(tmp_path, replace(record(), status="finished", models={"code_writer": "embedded"}))
+    fork, _ = open_fork(tmp_path, run.path.name, code="x = 1\n")
+    assert fork.segments[-1].code == "x = 1\n"
 
 
 @pytest.mark.thorough
