@@ -59,19 +59,19 @@ class Job:
     proposal: Proposal | None = None
     """The proposal that waits for a person's decision."""
     _decisions: queue.SimpleQueue[Decision] = field(default_factory=queue.SimpleQueue)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def approve(self, proposal: Proposal) -> Decision:
         """Show a proposal until somebody decides."""
         self.proposal = proposal
-        try:
-            return self._decisions.get()
-        finally:
-            self.proposal = None
+        return self._decisions.get()
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Decide on the proposal with that digest. Raises UsageError where it is not the one that waits."""
-        if self.proposal is None or self.proposal.digest != digest:
-            raise UsageError("That is decided already, or no longer asked.")
+        """Decide on the proposal with that digest, once. Raises UsageError where it is not the one that waits."""
+        with self._lock:
+            if self.proposal is None or self.proposal.digest != digest:
+                raise UsageError("That is decided already, or no longer asked.")
+            self.proposal = None
         self._decisions.put(decision)
 
     def emit(self, event: Event) -> None:
@@ -203,12 +203,15 @@ class Jobs:
     def _ended(self, run: str) -> RunDirectory:
         """The directory of a run that nobody is at. Raises UsageError."""
         directory = self.directory(run)
-        job = self._jobs.get(run)
         begun = directory.attempt.exists or directory.read().status == "running"
-        at_work = begun and is_written(directory.events)
-        if at_work or (job is not None and not job.future.done()):
-            raise UsageError(f"{run} is still running; stop it first, or wait for its end.")
+        if self._is_under_way(run) or (begun and is_written(directory.events)):
+            raise _running(run)
         return directory
+
+    def _is_under_way(self, run: str) -> bool:
+        """Return True while a run of this server has not ended."""
+        job = self._jobs.get(run)
+        return job is not None and not job.future.done()
 
     def find(self, run: str) -> Job | None:
         """The job of a run of this server; None for another one."""
@@ -254,9 +257,7 @@ class Jobs:
             )
         directory = found[0] if found else RunDirectory(self.settings.work_dir / "runs" / run)
         contained(directory.path, contained(self.settings.work_dir))
-        job = self._jobs.get(run)
-        under_way = job is not None and not job.future.done() and directory.attempt.exists
-        return directory.attempt if under_way else directory
+        return directory.attempt if self._is_under_way(run) and directory.attempt.exists else directory
 
     def _run(self, run: str, request: RunRequest, resumed: RunDirectory | None = None) -> Job:
         def work(job: Job, parts: Resources) -> RunResult:
@@ -267,6 +268,8 @@ class Jobs:
 
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:
+            if self._is_under_way(run):  # asked for twice at the same time
+                raise _running(run)
             executor, resources = self._opened = self._opened or self._open()
             job = self._jobs[run] = Job(run)
 
@@ -284,3 +287,7 @@ class Jobs:
         assert resources.shared_models is not None
         slots = min(MOST_AT_ONCE, resources.shared_models.parallel)
         return ThreadPoolExecutor(slots, thread_name_prefix="run"), resources
+
+
+def _running(run: str) -> UsageError:
+    return UsageError(f"{run} is still running; stop it first, or wait for its end.")
