@@ -70,7 +70,7 @@ class Journal:
             self._database = _opened(self.path, read_only)
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError) and not read_only:
-                raise self._storage_failed(error) from error
+                raise self._storage_failed(error, "written") from error
             raise UsageError(f"{self.path} can't be read ({error}); choose another --out.") from error
         try:
             self._check_tables(read_only)
@@ -246,7 +246,7 @@ class Journal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        with self._faults():
+        with self._faults("written"):
             self._database.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -257,21 +257,21 @@ class Journal:
                 raise
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _faults(self, done: str) -> Iterator[None]:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._storage_failed(error) from error
+            raise self._storage_failed(error, done) from error
 
-    def _storage_failed(self, error: sqlite3.Error) -> StorageFailed:
-        reason = f"The journal {self.path} can't be written ({error})"
+    def _storage_failed(self, error: sqlite3.Error, done: str) -> StorageFailed:
+        reason = f"The journal {self.path} can't be {done} ({error})"
         return StorageFailed(f"{reason}; mend that and run the same command again.")
 
     def _write(self, statement: str, *values: object) -> None:
         self._database.execute(statement, values)
 
     def _read(self, statement: str, *values: object) -> Sequence[tuple[Any, ...]]:
-        with self._faults():
+        with self._faults("read"):
             return self._database.execute(statement, values).fetchall()
 
 

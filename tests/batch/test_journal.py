@@ -139,6 +139,13 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_journal_whole(tmp_path: Path
         assert next(journal.results()).status == "finished"
 
 
+def test_a_result_that_is_no_json_is_said_to_be_unreadable(tmp_path: Path) -> None:
+    with planned(tmp_path, entry("a")) as journal:
+        journal._database.execute("INSERT INTO results VALUES ('a', 'd2', '{broken')")
+        with pytest.raises(StorageFailed, match=r"can't be read \(malformed JSON\); mend that"):
+            journal.spent()
+
+
 def test_a_directory_that_takes_no_journal_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / JOURNAL_FILE).mkdir()
     with pytest.raises(UsageError, match="no regular file"):

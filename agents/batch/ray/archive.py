@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from ...files import contained
 from ...storage.atomic import replace_atomically
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -37,7 +38,8 @@ def unpack(archive: bytes, folder: Path) -> None:
     """Bring the files of `archive` to `folder`, which is whole at every moment.
 
     They are written beside it first. A missing folder appears at once, with all of them; in an existing one each
-    file is replaced atomically, `run.json` last, and other files stay. Raises ArchiveRefused and OSError.
+    file is replaced atomically, `run.json` last, and other files stay. Raises ArchiveRefused, OSError, and
+    UsageError for a link out of it.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
@@ -50,7 +52,7 @@ def unpack(archive: bytes, folder: Path) -> None:
             return
         for path in sorted(_files(arrived), key=lambda path: (path.name == "run.json", path)):
             target = folder / path.relative_to(arrived)
-            target.parent.mkdir(parents=True, exist_ok=True)
+            contained(target.parent, folder).mkdir(parents=True, exist_ok=True)
             path.replace(target)
 
 

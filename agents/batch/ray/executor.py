@@ -17,6 +17,7 @@ from typing import Any
 
 from ...errors import GreenloopError, StorageFailed, UsageError
 from ...events import Note
+from ...files import contained
 from ...llm_backends.budget import RunBudget, TotalBudget
 from ...llm_backends.providers import RECORDED_PREFIX, is_embedded, is_recorded
 from ...llm_backends.selection import Choice
@@ -68,6 +69,7 @@ class RemoteRunner:
         """Wait for a worker, have it run `task`, and put its run in place."""
         run = RunDirectory(self.directory / task.run)
         try:
+            contained(run.path, contained(self.directory))
             remote = self.pool.run(
                 lambda: RemoteTask(task, self.total.left(), pack(run.path) if run.exists else None)
             )

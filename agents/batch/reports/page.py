@@ -33,6 +33,7 @@ MOST_ENTRIES_BYTES = 32 * 1024 * 1024
 """Embedded for all; with more than 512 entries the bound of each shrinks, down to LEAST_BYTES, and with more than
 8192 those that reached the required grade get short details."""
 _MOST_WORDS = 160
+_MOST_BARS = 100
 
 
 def page(directory: Path, report: Report) -> Iterator[str]:
@@ -118,8 +119,11 @@ def histogram(title: str, unit: str, values: Sequence[float]) -> Plot:
 
 
 def count_bars(title: str, unit: str, values: Sequence[int]) -> Plot:
-    """Count how often each whole number from the least to the greatest of `values` occurs."""
+    """Count how often each whole number from the least to the greatest of `values` occurs; in bins where these lie
+    far apart."""
     numbers = range(min(values, default=0), max(values, default=0) + 1)
+    if len(numbers) > _MOST_BARS:
+        return histogram(title, unit, values)
     return Plot(title, unit, {str(number): values.count(number) for number in numbers}, _middle(values, unit))
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agents import __version__
 from agents.batch.ray.archive import pack, unpack
-from agents.batch.ray.executor import for_the_cluster
-from agents.batch.ray.worker import RayWorker, RemoteTask
+from agents.batch.ray.executor import RemoteRunner, for_the_cluster
+from agents.batch.ray.worker import RayWorker, RemoteResult, RemoteTask
 from agents.batch.records import Task
 from agents.errors import UsageError
 from agents.llm_backends.budget import TotalBudget
@@ -73,6 +75,32 @@ def test_the_embedded_model_is_refused_on_a_cluster_but_for_its_cached_replies()
         for_the_cluster(Settings(), choices)  # type: ignore[arg-type]
     frozen = for_the_cluster(Settings(frozen=True, cache=Path("c")), choices)  # type: ignore[arg-type]
     assert frozen.cache == Path("c").absolute()
+
+
+@pytest.mark.parametrize("link", ["", "replies"], ids=["the run", "a folder in it"])
+def test_nothing_is_sent_or_kept_through_a_link_out_of_the_batch(tmp_path: Path, link: str) -> None:
+    own, out, arrived = tmp_path / "own", tmp_path / "out", tmp_path / "arrived"
+    for folder in (own / "rounds", (out / task().run).parent, arrived / "replies"):
+        folder.mkdir(parents=True)
+    (own / "run.json").write_text("mine")
+    (arrived / "replies" / "run.json").write_text("another's")
+    if link:
+        (out / task().run).mkdir()
+    (out / task().run / link).symlink_to(own)
+    sent: list[bytes | None] = []
+
+    class Pool:
+        def run(self, make: Callable[[], RemoteTask]) -> RemoteResult:
+            sent.append(make().run)
+            return RemoteResult(task().unfinished(), pack(arrived))
+
+    pool: Any = Pool()
+    result = RemoteRunner(out, pool, TotalBudget(Totals(), Usage()), lambda *_: None)(task())
+    assert result.error is not None
+    assert "link out of" in result.error.message
+    assert not any(sent)
+    assert (own / "rounds").is_dir()
+    assert (own / "run.json").read_text() == "mine"
 
 
 def test_what_is_left_of_a_total() -> None:

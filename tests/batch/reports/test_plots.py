@@ -46,3 +46,7 @@ def test_the_bar_of_grades_is_shared_out() -> None:
 
 def test_a_batch_of_nothing_has_an_empty_bar() -> None:
     assert bars(DRAW.grades({})) == []
+
+
+def test_counts_that_lie_far_apart_are_drawn_in_bins() -> None:
+    assert list(count_bars("Rounds", "rounds", [1, 100_000_000]).bars)[-1] == "100M"
