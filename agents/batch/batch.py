@@ -39,7 +39,6 @@ MOST_JOBS = 8
 MOST_NAMED = 12
 """Specs named in one sentence."""
 
-
 Showing = Callable[[int, Counter[str]], AbstractContextManager[BatchDisplay]]
 """Opens the display for the number of pending entries and the earlier ones, counted by label."""
 Interruptible = Callable[[Callable[[Stop], None]], AbstractContextManager[None]]

@@ -47,14 +47,11 @@ def check_package(directory: Path) -> None:
         present = directory.exists() and any(directory.iterdir())
         for name, digests in (_manifest(directory) if present else {}).items():
             path = directory / name
-            if path.exists() and _fingerprint(path, directory) not in digests:
+            text = read_regular(path, directory).decode("utf-8", "replace") if path.exists() else None
+            if text is not None and fingerprint(text) not in digests:
                 raise UsageError(f"{path} was edited since; move it away, or choose another --package.")
     except OSError as error:
         raise UsageError(f"{directory} can't be read ({error.strerror}); choose another --package.") from error
-
-
-def _fingerprint(path: Path, directory: Path) -> str:
-    return fingerprint(read_regular(path, directory).decode("utf-8", "replace"))
 
 
 def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:

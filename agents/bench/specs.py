@@ -139,7 +139,7 @@ class Attempt:
                 self.drafts = state.drafts_asked
             last = self.rounds[-1]
             classic = self._settings.strategy == "classic"
-            self.claimed = passes_own_tests(last.board, last.ruling) if classic else ruling.grade in SUCCESSES
+            self.claimed = passes_own_tests(last.ruling) if classic else ruling.grade in SUCCESSES
             self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
 
         _, self.error, self.seconds = asked(work, backends, self._settings, self.budget, replies)

@@ -7,15 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ..judge.near_values import edges
-from ..judge.probes import (
-    argument_nodes,
-    calls_with,
-    edge_calls,
-    near_calls,
-    nested_calls,
-    related_calls,
-    varied_calls,
-)
+from ..judge.probes import argument_nodes, calls_with, near_calls, nested_calls, related_calls, varied_calls
 from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
@@ -60,7 +52,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     """Calls near `calls`, and those of `around` that make one of these, with the other in its place."""
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
-    made = near_calls(found, 2 * TRIED_CALLS, words=words) | edge_calls(found, TRIED_CALLS)
+    made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, edges, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
     made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)

@@ -118,11 +118,9 @@ class Agreement:
         return tuple((outcome.status, comparable(outcome.actual)) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:
-        """The value that `candidate` returns for a probe; None where it raises or there are no probes.
+        """The value that `candidate` returns for a probe; None where it raises.
 
         On a text of nearly the right form an exception that the spec names is an answer like others."""
-        if not self.probes.tests:
-            return None
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         if probe.id.startswith(ODD) and exception_of(outcome) in self.named:
             return f"raises {exception_of(outcome)}"

@@ -36,19 +36,14 @@ class LeaderView:
         return self.agreement.board.verdict(self.leader.id).outcome(entry.test.id)
 
     @property
-    def counting(self) -> list[LedgerEntry]:
-        """The tests that count."""
-        return [entry for entry in self.ledger if entry.standing == "counts"]
-
-    @property
     def passed(self) -> list[LedgerEntry]:
-        """Those that count and that the leader passes."""
-        return [entry for entry in self.counting if self.outcome(entry).status == "passed"]
+        """The tests that count and that the leader passes."""
+        return [entry for entry in self.ledger if entry.standing == "counts" and not entry.failure]
 
     @property
     def failed(self) -> list[LedgerEntry]:
-        """Those that count and that the leader does not pass."""
-        return [entry for entry in self.counting if self.outcome(entry).status != "passed"]
+        """The tests that count and that the leader does not pass."""
+        return [entry for entry in self.ledger if entry.failure]
 
     @property
     def unsettled(self) -> list[LedgerEntry]:
@@ -59,7 +54,8 @@ class LeaderView:
     def _is_unsettled(self, entry: LedgerEntry) -> bool:
         if self._is_spoken_for(entry):
             return True
-        if self.tallies[entry.test.id] is not None and entry.reason.startswith("the votes are split"):
+        counted = self.tallies[entry.test.id]
+        if counted is not None and counted.decision == "open":
             return False
         doubted = entry.votes_against >= 2 and 2 * entry.votes_against > len(self.agreement.voters)
         ended = self.outcome(entry).status == "failed" or self._raises_named(entry)
@@ -177,12 +173,8 @@ class LeaderView:
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         missing = [need for check in self.unchecked for need in check.missing]
-        which, edges, right, rest = (list[tuple[float, int, Dispute]]() for _ in range(4))
-        raising = {
-            f"raises {need.value}": list[tuple[float, int, Dispute]]()
-            for need in missing
-            if need.kind == "exception"
-        }
+        which, edges, right, rest = (list[tuple[float, Dispute]]() for _ in range(4))
+        raising = {f"raises {need.value}": list[Dispute]() for need in missing if need.kind == "exception"}
         for probe in undecided(self.agreement.probes.tests, [entry.test for entry in self.passed]):
             call = probed_call(probe)
             if "\n" in call or probe.id.startswith(ITSELF):
@@ -192,23 +184,23 @@ class LeaderView:
             returned = [each for each in answers if is_odd or not raises(each)]
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
-                which.append((-_bits(returned), len(call), asked))
+                which.append((-_bits(returned), asked))
             elif len(set(answers)) == 1 and answers[0] in raising:
-                raising[answers[0]].append((-0.25, len(call), asked))
+                raising[answers[0]].append(asked)
             elif self.agreement.unnamed_on(self.leader, probe):
-                edges.append((-1.0, len(call), asked))
+                edges.append((-1.0, asked))
             elif probe.id.startswith(CHANGED):
                 continue  # where drafts are alike in this, nobody asks
             elif is_odd:
                 if answers[0].removeprefix("raises ") not in self.agreement.named:
-                    edges.append((0.5, len(call), asked))
+                    edges.append((0.5, asked))
             elif probe.id.startswith(EDGE):
-                edges.append((float(not returned), len(call), asked))
+                edges.append((float(not returned), asked))
             elif others := {self._answer(c, probe) for c in self.agreement.board.candidates} - set(answers):
-                right.append((-len(others), len(call), asked))
+                right.append((-len(others), asked))
             else:
-                rest.append((0.0, len(call), asked))
-        edges += [min(found, key=lambda item: item[1]) for found in raising.values() if found]
+                rest.append((0.0, asked))
+        edges += [(-0.25, min(found, key=lambda each: len(each.question))) for found in raising.values() if found]
         for entry in self.contested:
             claim, voters = claim_of(entry.test), self.agreement.voters
             if claim is None:  # of several checks, or an exception
@@ -218,21 +210,23 @@ class LeaderView:
             else:
                 voted = [vote for c in voters if (vote := ballot(self.agreement, c, entry.test, claim))]
             if len(set(voted)) > 1:
-                asked = self._dispute(entry)
-                which.append((-_bits(voted), len(asked.question), asked))
+                which.append((-_bits(voted), self._dispute(entry)))
         for entry in self.ledger:
             counted, asked = self.tallies[entry.test.id], self._dispute(entry)
             by_votes = entry.standing == "ruled out" and counted is not None and not counted.trusted
             if by_votes and entry.test.origin == "generated" and "\n" not in asked.question:
                 met = any(map(used_by(entry.test).meets, missing))
-                (edges if met else right).append((-0.5, len(asked.question), asked))
-        known = (
-            [item for item in found if not self._is_invented(item[2])] for found in (which, edges, right, rest)
-        )
-        ranked = (sorted(found, key=lambda item: item[:2]) for found in known)
-        best = [_unlike([asked for _, _, asked in found]) for found in ranked]
-        most = SHOWN_DIFFERENCES
-        return [*best[0][:most], *best[1][:most], *(best[2][:most] or best[3][:1])]
+                (edges if met else right).append((-0.5, asked))
+        best = [self._best(found) for found in (which, edges, right)]
+        return [*best[0], *best[1], *(best[2] or self._best(rest)[:1])]
+
+    def _best(self, weighed: Sequence[tuple[float, Dispute]]) -> list[Dispute]:
+        """Return the questions of least weight, short ones first; of those that differ in numbers alone, one."""
+        first: dict[str, Dispute] = {}
+        for _, each in sorted(weighed, key=lambda item: (item[0], len(item[1].question))):
+            if not self._is_invented(each):
+                first.setdefault(_NUMBER.sub("0", f"{each.question} {each.answers}"), each)
+        return list(first.values())[:SHOWN_DIFFERENCES]
 
     def _is_invented(self, asked: Dispute) -> bool:
         """Return True for a question about an attribute that a draft lacks and no clause names."""
@@ -258,14 +252,6 @@ class LeaderView:
             if given is not None and given not in answers:
                 answers.append(given)
         return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
-
-
-def _unlike(asked: Sequence[Dispute]) -> list[Dispute]:
-    """Return the first of questions that differ in their numbers alone."""
-    first: dict[str, Dispute] = {}
-    for each in asked:
-        first.setdefault(_NUMBER.sub("0", f"{each.question} {each.answers}"), each)
-    return list(first.values())
 
 
 def _bits(answers: Sequence[str]) -> float:

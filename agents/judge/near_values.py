@@ -22,7 +22,8 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
 def edges(value: object, values: Sequence[object]) -> Iterator[object]:
-    """Yield what is at the edge of a value's type, and those of `values` that have it."""
+    """Yield what is at the edge of a value's type (empty, one item, twice as long, zero, one; a fraction a
+    thousandth off), or its last item so, and those of `values` of its type."""
     if isinstance(value, COLLECTIONS):
         yield from (_with_content(value, each) for each in edges(content_of(value), ()))
         return

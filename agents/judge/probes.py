@@ -40,8 +40,8 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     if not calls:
         return _of_sessions(tests, count)
     first = calls[:2]
-    edge = edge_calls(first, count // 3) | _first([(_emptied(call), label) for call, label in first], first, None)
-    return probes_of(near_calls(calls, count) | edge)
+    emptied = _first([(_emptied(call), label) for call, label in first], first, None)
+    return probes_of(near_calls(calls, count) | varied_calls(first, edges, count // 3) | emptied)
 
 
 def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Test, ...]:
@@ -147,12 +147,6 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
             source, spot.value = ast.unparse(call), before
             made.append((source if len(source) <= LONGEST_INPUT else None, label))
     return _first(made, calls, count)
-
-
-def edge_calls(calls: Calls[T], count: int) -> dict[str, T]:
-    """At most `count` of `calls`, of literals, with one argument or its last item at the edge of its type (empty,
-    one item, twice as long, zero, one; a fraction a thousandth off) or equal to another one of its type."""
-    return varied_calls(calls, edges, count)
 
 
 def _with_all(call: ast.Call, others: Mapping[int, object]) -> str:

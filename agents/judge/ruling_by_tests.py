@@ -19,17 +19,16 @@ def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
         for test in board.tests
     )
     ledger = tuple(with_failure(entry, verdict) for entry in entries)
-    outcomes = [verdict.passes(entry.test.id) for entry in ledger if entry.standing == "counts"]
-    passed, failed = outcomes.count(True), outcomes.count(False)
+    failed = sum(bool(entry.failure) for entry in ledger)
+    passed = sum(entry.standing == "counts" for entry in ledger) - failed
     grade, why = _grade(ledger, verdict, failed)
     return Ruling(grade, leader.id, "done", why, ledger, passed=passed, failed=failed)
 
 
-def passes_own_tests(board: Board, ruling: Ruling) -> bool:
+def passes_own_tests(ruling: Ruling) -> bool:
     """Return True if there are generated tests that count and the leader passes all of them."""
-    verdict = board.verdict(ruling.leader or "")
-    own = [each.test for each in ruling.ledger if not each.test.trusted and each.standing == "counts"]
-    return bool(own) and all(verdict.passes(test.id) for test in own)
+    own = [each for each in ruling.ledger if not each.test.trusted and each.standing == "counts"]
+    return bool(own) and not any(each.failure for each in own)
 
 
 def _grade(ledger: tuple[LedgerEntry, ...], verdict: Verdict, failed: int) -> tuple[Grade, str]:

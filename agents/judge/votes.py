@@ -19,7 +19,7 @@ from ..syntax.checks import checks_in
 from ..syntax.literals import LONGEST_WHOLE, is_writable, same_value
 from .agreement import Agreement, comparable, exception_of, independent, runnable
 from .claims import ValueClaim, as_test, claim_of
-from .thresholds import MEASURED, Thresholds
+from .thresholds import Thresholds
 
 ANOTHER_VALUE = "another value"
 """The ballot of a draft that fails a test which does not report what was returned."""
@@ -39,7 +39,7 @@ class Tally:
     """A trusted test decided, and no vote."""
 
 
-def tally(agreement: Agreement, test: Test, thresholds: Thresholds = MEASURED) -> Tally | None:
+def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | None:
     """Count the votes on `test`; None where it claims no value, or nobody doubts it.
 
     The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
@@ -112,7 +112,7 @@ def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def settlements(
-    tests: Sequence[Test], tallies: Mapping[str, Tally | None], thresholds: Thresholds = MEASURED
+    tests: Sequence[Test], tallies: Mapping[str, Tally | None], thresholds: Thresholds
 ) -> tuple[Test, ...]:
     """The tests that take the place of those ruled out, with the values that enough drafts return; none twice.
 
@@ -134,9 +134,7 @@ def settlements(
     return tuple(settled)
 
 
-def lone_example(
-    agreement: Agreement, thresholds: Thresholds = MEASURED, clauses: Sequence[Clause] = ()
-) -> str | None:
+def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence[Clause]) -> str | None:
     """Return the sentence on the first example that an earlier one contradicts, or that stands alone and that none
     of `clauses` confirms by quoting its value; None without one."""
     trusted = [test for test in agreement.board.tests if test.trusted]

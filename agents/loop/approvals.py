@@ -8,12 +8,10 @@ from ..events import EventHandler, Note
 from ..records import Candidate, Outcome, Ruling, Test, fingerprint
 from ..records.approvals import Approve, Decision, Point, Proposal
 from ..roles.critic import describe
+from ..storage.run_directory import CODE_FILE, TESTS_FILE
 from ..suite import render, split
 from ..syntax.changes import unified
 from ..syntax.source import parse
-
-_FILE = "user_code.py"
-_TESTS = "test_user_code.py"
 
 
 class LoopApprovals:
@@ -61,13 +59,13 @@ class LoopApprovals:
         if not tests or not self.asks("tests"):
             return tests
         text = render(tests)
-        decision, edited = self._decided("tests", f"{len(tests)} generated tests", "", text, (), name=_TESTS)
+        decision, edited = self._decided("tests", f"{len(tests)} generated tests", "", text, (), name=TESTS_FILE)
         if decision.answer == "edit":
             return split(edited, "user")
         return tests if decision.answer != "no" else ()
 
     def _decided(
-        self, point: Point, title: str, old: str, new: str, facts: tuple[str, ...], *, name: str = _FILE
+        self, point: Point, title: str, old: str, new: str, facts: tuple[str, ...], *, name: str = CODE_FILE
     ) -> tuple[Decision, str]:
         """The decision, and the text as it is then: an edited one that is not Python is shown again."""
         assert self._decide is not None

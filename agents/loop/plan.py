@@ -25,7 +25,8 @@ class Plan:
     """Tests asked for."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
-    max_rounds: int
+    max_rounds: int = 5
+    """That of the spec or the settings, whatever the effort."""
     properties: int = 0
     """Property tests asked for."""
     killing_calls: int = 0
@@ -36,9 +37,9 @@ class Plan:
     """The debugger is asked, once, where nothing else is left to do about a failure."""
 
 
-_LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16, max_rounds=5)
-_MEDIUM = Plan(drafts=4, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24, max_rounds=5)
-_HIGH = Plan(drafts=5, more_drafts=3, doubtful_drafts=8, most_drafts=16, tests=12, probes=48, max_rounds=6)
+_LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16)
+_MEDIUM = Plan(drafts=4, more_drafts=2, doubtful_drafts=5, most_drafts=8, tests=8, probes=24)
+_HIGH = Plan(drafts=5, more_drafts=3, doubtful_drafts=8, most_drafts=16, tests=12, probes=48)
 _BY_EFFORT: dict[Effort, Plan] = {
     "low": _LOW,
     "medium": _MEDIUM,

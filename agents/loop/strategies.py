@@ -44,7 +44,6 @@ def sample(state: LoopState, drafts: int) -> Ruling:
         if not state.pool:
             raise
     board = state.run_board(1)
-
     agreement = Agreement(board)
     leader = max(board.candidates, key=lambda each: agreement.by_the_spec(each)[0])
     ruling = state.confirm(ruling_by_tests(board, leader))
@@ -67,7 +66,7 @@ def classic(state: LoopState) -> Ruling:
         board = state.run_board(number)
         ruling = ruling_by_tests(board, state.pool[-1])
         state.record(RoundRecord(number, board, None, ruling, time.monotonic() - started))
-        if passes_own_tests(board, ruling) or not ruling.failed or number > CRITIC_ROUNDS:
+        if passes_own_tests(ruling) or not ruling.failed or number > CRITIC_ROUNDS:
             break
         before, known = len(state.pool), known_failure(state, ruling, board)
         if not state.within_budget(partial(repair, state, known)) or len(state.pool) == before:

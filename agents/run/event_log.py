@@ -145,36 +145,33 @@ def _locked(file: int) -> bool:
     `is_written` holds the lock for a moment, so a log is tried for a while. True on Windows, where nothing is
     marked, and on file systems without locks.
     """
-    if sys.platform != "win32":
-        import fcntl
+    if sys.platform == "win32":
+        return True
+    import fcntl
 
-        for wait in _WAITS:
-            time.sleep(wait)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+    for wait in _WAITS:
+        time.sleep(wait)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if isinstance(error, BlockingIOError):
                 continue
-            except OSError:
-                break
-            break
-        else:
-            return False
-    return True
+        return True
+    return False
 
 
 def is_written(path: Path) -> bool:
     """Return True while a process writes the log at `path`; always on Windows, where it can't be told."""
-    written = True
-    if sys.platform != "win32":
-        import fcntl
+    if sys.platform == "win32":
+        return True
+    import fcntl
 
-        try:
-            with os.fdopen(open_regular(path, path.parent), "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            written = False
-        except (OSError, UsageError) as error:
-            written = isinstance(error, BlockingIOError)
-    return written
+    try:
+        with os.fdopen(open_regular(path, path.parent), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (OSError, UsageError) as error:
+        return isinstance(error, BlockingIOError)
+    return False
 
 
 def _line(fields: dict[str, Any]) -> bytes:

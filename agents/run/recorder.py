@@ -47,11 +47,9 @@ class RunRecorder(Session[RunRecord, RunResult]):
 
     def end(self, status: RunStatus, error: GreenloopError | None) -> RunResult:
         """Record the end, publish what was found, and put an attempt in place of the earlier result."""
+        exit_code, failure = 0 if reaches(self._record.grade, self.settings.require) else 1, None
         if error is not None:
-            exit_code = error.exit_code
-        else:
-            exit_code = 0 if reaches(self._record.grade, self.settings.require) else 1
-        failure = Failure(error.kind, str(error)) if error is not None else None
+            exit_code, failure = error.exit_code, Failure(error.kind, str(error))
         try:
             self._write(status=status, error=failure, exit_code=exit_code)
             attempt = self.run

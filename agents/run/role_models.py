@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
 SEEDS_OF_A_RUN = 1000
 """Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
-
-
 OpenModel = Callable[[Choice, Path | None, EventHandler, int], "StreamingModel"]
 """Takes a choice, the user's own weights, a handler of download events, and the embedded model's slots."""
 
@@ -95,7 +93,7 @@ class RoleModels(ExitStack):
         super().__init__()
         self._callers: dict[Choice, Caller] = {}
         for choice in shared.models:
-            self._callers[choice] = self._caller(choice, shared, budget, replies)
+            self._callers[choice] = self._caller(choice, shared)
             self.callback(self._callers[choice].cancel)
 
     @property
@@ -138,17 +136,17 @@ class RoleModels(ExitStack):
 
         return ask
 
-    def _caller(self, choice: Choice, shared: SharedModels, budget: Budget, replies: Path) -> Caller:
+    def _caller(self, choice: Choice, shared: SharedModels) -> Caller:
         model = shared.models[choice]
         if model is None:
-            return Caller(None, budget, store=recorded_replies(choice), emit=self._emit)
+            return Caller(None, self._budget, store=recorded_replies(choice), emit=self._emit)
         directory, frozen, cache = self._settings.cache, self._settings.frozen, None
         if directory is not None:
             name = name_in_cache(choice, shared.weights) or model.model_id
             cache = ReplyCache(directory, name, lambda told: self._emit(Note(told, warning=True)))
-        store = ReplyStore(replies, model.model_id, mode=PRIVATE)
+        store = ReplyStore(self._replies, model.model_id, mode=PRIVATE)
         called, pacer = None if frozen else model, shared.pacers[choice]
-        return Caller(called, budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
+        return Caller(called, self._budget, store=store, cache=cache, pacer=pacer, emit=self._emit)
 
 
 def make_roles(

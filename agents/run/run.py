@@ -147,7 +147,7 @@ def run_spec(
         record = _first_record(request, resources.choices, sandbox.name, resumed)
         if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
             return result
-        run = _begin_attempt(resumed) if resumed else run_directory.create(request.settings.work_dir, record)
+        run = resumed.begin_attempt() if resumed else run_directory.create(request.settings.work_dir, record)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit, log)
         approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
 
@@ -232,16 +232,6 @@ def _first_record(
     )
 
 
-def _begin_attempt(run: RunDirectory) -> RunDirectory:
-    """Begin a new attempt at `run`. Raises UsageError where that can't be done."""
-    try:
-        return run.begin_attempt()
-    except OSError as error:
-        raise UsageError(
-            f"{run.path} can't be written ({error.strerror}); make it writable, or copy it."
-        ) from error
-
-
 def _known_result(
     request: RunRequest, record: RunRecord, run: RunDirectory, emit: EventHandler
 ) -> RunResult | None:
@@ -284,6 +274,5 @@ def _run_loop(
         state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, asked, ways)
         ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
-        measure_suite(
-            state.leader(ruling).code, surviving(ruling), recorder, verifier
-        )  # no model decodes beside it
+        # No model decodes beside it.
+        measure_suite(state.leader(ruling).code, surviving(ruling), recorder, verifier)

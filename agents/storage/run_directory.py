@@ -22,6 +22,7 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,6 @@ from .questions import QUESTIONS_FILE, is_answered, questions_text
 SCHEMA_VERSION = 1
 CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
-
 _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
 """What an attempt has for itself; everything else is shared."""
 _ATTEMPT, _ADOPTED, _EARLIER = "attempt", "adopted", "earlier"
@@ -136,10 +136,12 @@ class RunDirectory:
 
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order. Raises UsageError for a damaged one."""
-        found = [path.parent.name for path in self._place("rounds").glob("[0-9]*/round.json")]
-        return [
-            self._round(f"rounds/{name}/round.json") for name in sorted(found, key=lambda name: (len(name), name))
-        ]
+        found = self._place("rounds").glob("[0-9]*/round.json")
+        records: list[RoundRecord] = []
+        for path in sorted(found, key=lambda path: (len(str(path)), path)):
+            records.append(self.load_record(f"rounds/{path.parent.name}/round.json", RoundRecord))
+            check_round(records[-1], path)
+        return records
 
     def last_ruling(self) -> Ruling | None:
         """The ruling of the last round, if there is one."""
@@ -149,11 +151,6 @@ class RunDirectory:
         """The tests of the last round, whatever their standing."""
         ruling = self.last_ruling()
         return tuple(entry.test for entry in ruling.ledger) if ruling is not None else ()
-
-    def _round(self, name: str) -> RoundRecord:
-        record: RoundRecord = self.load_record(name, RoundRecord)
-        check_round(record, self.path / name)
-        return record
 
     def append(self, record: RoundRecord) -> None:
         """Keep one round, before anything else happens."""
@@ -182,10 +179,14 @@ class RunDirectory:
         return RunDirectory(self.path, is_attempt=True)
 
     def begin_attempt(self) -> RunDirectory:
-        """Return the place of a new attempt at the run, made empty. Raises UsageError and OSError."""
-        self._settle()
-        if (attempt := self._inside(_ATTEMPT)).is_dir():
-            shutil.rmtree(attempt)
+        """Return the place of a new attempt at the run, made empty. Raises UsageError."""
+        try:
+            self._settle()
+            if (attempt := self._inside(_ATTEMPT)).is_dir():
+                shutil.rmtree(attempt)
+        except OSError as error:
+            sentence = f"{self.path} can't be written ({error.strerror}); make it writable, or copy it."
+            raise UsageError(sentence) from error
         return self.attempt
 
     def adopt_attempt(self) -> None:
@@ -308,11 +309,9 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
     finished run of the same spec published stays where this one came to no end.
     """
     runs = _runs(work_dir)
-    try:
-        stamps = json.loads(read_regular(runs / "latest.json", runs))
-        stamps = stamps if isinstance(stamps, dict) else {}
-    except (OSError, ValueError, RecursionError, UsageError):
-        stamps = {}
+    stamps: dict[str, Any] = {}
+    with suppress(OSError, ValueError, RecursionError, UsageError, TypeError):
+        stamps = {**json.loads(read_regular(runs / "latest.json", runs))}
     if _is_finished(earlier := str(stamps.get("run")), run, runs):
         return [f"{work_dir} keeps the code and the tests of {earlier}, which came to its end."]
     notes = []
@@ -321,10 +320,9 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
         if text is None:
             continue
         if os.path.lexists(target):
-            try:
+            present = None
+            with suppress(OSError, UsageError):
                 present = None if target.is_symlink() else read_regular(target).decode("utf-8", "replace")
-            except (OSError, UsageError):
-                present = None
             if present != text and (present is None or fingerprint(present) != stamps.get(name)):
                 notes.append(_set_aside(target))
         write_atomically(target, text, contained(work_dir))
@@ -346,8 +344,7 @@ def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
 
 
 def _set_aside(path: Path) -> str:
-    number = 1
-    while (kept := path.with_name(f"{path.stem}.kept{number}{path.suffix}")).exists():
-        number += 1
+    names = (path.with_name(f"{path.stem}.kept{number}{path.suffix}") for number in count(1))
+    kept = next(name for name in names if not name.exists())
     path.rename(kept)
     return f"{path} had changes of yours; they are kept in {kept}."

@@ -99,7 +99,3 @@ def test_the_same_on_probes_does_not_outweigh_a_test() -> None:
 def test_a_repair_is_followed_by_the_drafts_that_behave_as_it_does() -> None:
     agreement = Agreement(board({ONE: "1"}, {A: ("1",), B: ("0",), REPAIR: ("1",)}))
     assert agreement.following(REPAIR) == (A,)
-
-
-def test_a_probe_returns_nothing_where_there_are_no_probes() -> None:
-    assert Agreement(board({ONE: "1"}, {A: ("1",)})).returned(A, PROBES[0]) is None

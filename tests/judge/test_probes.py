@@ -10,16 +10,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.judge.near_values import mutated
+from agents.judge.near_values import edges, mutated
 from agents.judge.probes import (
     argument_values,
     calls_with,
-    edge_calls,
     near_calls,
     nested_calls,
     probed_call,
     probes,
     related_calls,
+    varied_calls,
 )
 from agents.records import Test
 from agents.verifier.inside.proxy.plain_source import is_plain, value_of, written
@@ -112,7 +112,7 @@ def test_where_shapes_may_change_keys_and_rows_come_and_go() -> None:
 
 def test_collections_and_signs_have_edges_of_their_own() -> None:
     calls = [(call_of("f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:00 +05:30 1-2')"), "")]
-    assert list(edge_calls(calls, 99)) == [
+    assert list(varied_calls(calls, edges, 99)) == [
         "f(defaultdict(list, {}), deque([3], maxlen=2), '9:00 +05:30 1-2')",
         "f(defaultdict(list, {1: [2]}), deque([], maxlen=2), '9:00 +05:30 1-2')",
         "f(defaultdict(list, {1: [2]}), deque([3, 3], maxlen=2), '9:00 +05:30 1-2')",
@@ -123,15 +123,15 @@ def test_collections_and_signs_have_edges_of_their_own() -> None:
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9-:00 +05:30 1-2')",
         "f(defaultdict(list, {1: [2]}), deque([3], maxlen=2), '9:9:00 +05:30 1-2')",
     ]
-    assert list(edge_calls([(call_of("f(None)"), "")], 9)) == ["f(1)"]
+    assert list(varied_calls([(call_of("f(None)"), "")], edges, 9)) == ["f(1)"]
 
 
 def test_rows_and_a_row_are_never_equal() -> None:
     calls = [(call_of("f(['a', 'b'], [['c', 'd']])"), ""), (call_of("f(['a'], [])"), "")]
     assert {
-        each for each in edge_calls(calls, 99) if "[['c', 'd']], [[" in each or "], ['a', 'b'])" in each
+        each for each in varied_calls(calls, edges, 99) if "[['c', 'd']], [[" in each or "], ['a', 'b'])" in each
     } == set()
-    assert "f(['a'], ['a'])" in edge_calls(calls, 99)
+    assert "f(['a'], ['a'])" in varied_calls(calls, edges, 99)
     assert not [each for each in related_calls(calls, 99) if each.endswith("'b'], ['a', 'b'])")]
 
 
@@ -148,7 +148,7 @@ def test_nested_dictionaries_are_given_a_level_deeper_all_at_once() -> None:
 
 def test_edges_of_types_and_equal_arguments_are_tried() -> None:
     calls = [(call_of("f('ab', 'c', n=3)"), "label"), (call_of("f({1: 2, 3: 4}, [5, 6], True)"), "other")]
-    assert list(edge_calls(calls, 99).items()) == [
+    assert list(varied_calls(calls, edges, 99).items()) == [
         *((each, "label") for each in (
             "f('', 'c', n=3)", "f('a', 'c', n=3)", "f('a-b', 'c', n=3)", "f('c', 'c', n=3)", "f('ab', '', n=3)",
             "f('ab', 'c-', n=3)", "f('ab', 'ab', n=3)", "f('ab', 'c', n=0)", "f('ab', 'c', n=1)",
@@ -159,7 +159,7 @@ def test_edges_of_types_and_equal_arguments_are_tried() -> None:
             "f({1: 2, 3: 4}, [5, 6], False)",
         )),
     ]  # fmt: skip
-    assert len(edge_calls(calls, 4)) == 4
+    assert len(varied_calls(calls, edges, 4)) == 4
 
 
 def test_values_take_the_place_of_literals_of_their_type() -> None:
@@ -190,7 +190,7 @@ def test_what_is_equal_stays_equal_and_a_tree_grows() -> None:
 
 def test_values_of_the_standard_library_change_as_their_types_allow() -> None:
     call = "f(datetime.date(2024, 1, 31), Decimal('0.125'), range(0, 3))"
-    made = [*near_calls([(call_of(call), "")], 48, words=()), *edge_calls([(call_of(call), "")], 24)]
+    made = [*near_calls([(call_of(call), "")], 48, words=()), *varied_calls([(call_of(call), "")], edges, 24)]
     given = [argument_values(call_of(each)) for each in made]
     days, amounts, ranges = ({repr(values[at]) for values in given} for at in range(3))
     assert {"datetime.date(2024, 3, 31)", "datetime.date(2024, 1, 30)"} <= days

@@ -40,7 +40,7 @@ class Keeping(Model):
 
 def claimed(archive: Archive) -> bool:
     """Return True if the last leader passes the tests that were written from its code."""
-    return passes_own_tests(archive.rounds[-1].board, archive.rounds[-1].ruling)
+    return passes_own_tests(archive.rounds[-1].ruling)
 
 
 def test_code_that_passes_the_tests_written_from_it_is_claimed_right_or_not() -> None:
