@@ -137,9 +137,8 @@ class Attempt:
                 ruling = run_strategy(self._settings.strategy, state)
             finally:
                 self.drafts = state.drafts_asked
-            last = self.rounds[-1]
             classic = self._settings.strategy == "classic"
-            self.claimed = passes_own_tests(last.ruling) if classic else ruling.grade in SUCCESSES
+            self.claimed = passes_own_tests(self.rounds[-1].ruling) if classic else ruling.grade in SUCCESSES
             self.repaired = ruling.leader is not None and state.leader(ruling).origin == "repair"
 
         _, self.error, self.seconds = asked(work, backends, self._settings, self.budget, replies)

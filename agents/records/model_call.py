@@ -7,7 +7,7 @@ from typing import Literal
 
 Role = Literal["code_writer", "test_writer", "critic", "healer"]
 _MOST = 10**15
-"""Of anything that is spent."""
+"""Of anything that is spent: a sum ends there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         costs = [cost for cost in (self.cost_usd, other.cost_usd) if cost is not None]
         counted = (each.name for each in fields(self) if each.name != "cost_usd")
-        sums = {name: getattr(self, name) + getattr(other, name) for name in counted}
-        return Usage(cost_usd=sum(costs) if costs else None, **sums)
+        sums = {name: min(_MOST, getattr(self, name) + getattr(other, name)) for name in counted}
+        return Usage(cost_usd=min(_MOST, sum(costs)) if costs else None, **sums)
 
 
 @dataclass(frozen=True, slots=True)

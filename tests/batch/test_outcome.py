@@ -52,3 +52,7 @@ def test_a_batch_counts_grades_and_adds_up_what_was_spent() -> None:
     found = batch_result("out", results, 9.0, None)
     assert found.counts == {"consensus": 2, "not started": 1}
     assert (found.usage.completion_tokens, found.usage.calls, found.exit_code) == (7, 3, 1)
+
+
+def test_results_that_claim_more_than_can_be_spent_are_added_up_all_the_same() -> None:
+    assert batch_result("out", [result(tokens=10**15)] * 2, 9.0, None).usage.completion_tokens == 10**15
