@@ -30,6 +30,16 @@ BY_ORDER = {
         "from user_code import P\ndef test_a():\n    assert P(2).twice() == 4\ndef test_b():\n"
         "    assert P(3).twice() == 6\n",
     ),
+    "an exit at first": (
+        "import sys\nready = []\ndef f(x):\n    if x and not ready: sys.exit()\n    ready.append(x)\n"
+        "    return 2 * x\n",
+        TESTS,
+    ),
+    "an exit later": (
+        "import sys\nmade = []\ndef f(x):\n    made.append(x)\n    if len(made) > 1: sys.exit(1)\n",
+        "import pytest\nfrom user_code import f\ndef test_a():\n    assert f(0) is None\ndef test_b():\n"
+        "    with pytest.raises(SystemExit) as e:\n        f(3)\n    assert e.value.code == 1\n",
+    ),
     "a program that counts its runs": (
         "import pathlib, tempfile\nkept = pathlib.Path(tempfile.gettempdir(), 'n')\n"
         "n = len(kept.read_text()) if kept.exists() else 0\nkept.write_text('x' * (n + 1))\n"
@@ -75,6 +85,10 @@ ALIKE = {
     "a slow function": (
         "import time\ndef f(x):\n    time.sleep(1.1)\n    return x\n",
         "from user_code import f\ndef test_a():\n    assert f(1) == 1\n",
+    ),
+    "a slow import": (
+        "import time\ntime.sleep(1.05)\ndef f(x):\n    return x * 2\n",
+        TESTS,
     ),
     "a clock that a test sets": (
         "import time\ndef f():\n    return time.time() + 1\n",
@@ -130,6 +144,12 @@ def test_an_answer_that_depends_on_the_order_of_calls_is_noted(case: str) -> Non
 def test_an_answer_that_is_always_the_same_is_not(case: str) -> None:
     with Verifier("auto") as fresh:
         assert DEPENDS not in " ".join(passed(fresh, *ALIKE[case]).notes)
+
+
+def test_code_that_cannot_be_asked_again_in_time_is_noted() -> None:
+    with Verifier("auto") as fresh:
+        (note,) = passed(fresh, "import time\ntime.sleep(1.6)\ndef f(x):\n    return x * 2\n", TESTS).notes
+    assert "not asked again" in note
 
 
 def test_what_the_code_writes_when_it_is_asked_again_is_not_trusted() -> None:

@@ -158,6 +158,14 @@ def test_what_stays_a_handle_is_said(verifier: Verifier) -> None:
     assert any("MaskedArray of numpy" in note for note in verdict.notes), verdict.notes
 
 
+def test_an_array_that_depends_on_the_order_of_calls_is_noted(verifier: Verifier) -> None:
+    code = "import numpy as np\nasked = []\ndef f(x):\n    asked.append(x)\n    return np.array([x, len(asked)])\n"
+    tests = "from user_code import f\ndef test_a():\n    assert [list(f(3)), list(f(4))] == [[3, 1], [4, 2]]\n"
+    verdict = verifier.verify(code, tests)
+    assert verdict.kind == "passed", verdict
+    assert any("depends on more than the arguments" in note for note in verdict.notes), verdict.notes
+
+
 WORTHLESS = {
     "a type": "assert isinstance(f(X), np.ndarray)",
     "the same twice": "assert (f(X) == f(X)).all()",

@@ -103,7 +103,7 @@ class Caller(Rulings):
             return self._asked_for(what, *arguments)
         try:
             result = self._asked_for(what, *arguments)
-        except Exception as error:
+        except BaseException as error:
             self.calls.answered(call, (type(error).__name__, "raised"))
             raise
         self.calls.answered(call, result, self.crossing.remote_number(result))
