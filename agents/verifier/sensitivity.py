@@ -13,6 +13,10 @@ from .prepared_suite import belonging
 
 _MOST_TEXT = 300
 _MOST_KEPT = 500
+_UNMEASURED = (
+    "there was no time to measure how much it notices, or no room for what it asks: give the run more time, or "
+    "the code smaller values"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrengt
     """Sum up the items of one test; the text says why it shows nothing (empty where it shows something)."""
     found = list(items)
     if not found:
-        return None, "there was no time to measure how much it notices: give the run more"
+        return None, _UNMEASURED
     missed = next((item.missed for item in found if item.missed), "")
     strength = TestStrength(
         test_id, sum(item.noticed for item in found), sum(item.tried for item in found), missed
@@ -92,4 +96,4 @@ def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrengt
         return strength, f"it notices no wrong answer{would}"
     if any(item.left for item in found):
         return strength, "it does something else when it is run again"
-    return strength, "there was no time to measure how much it notices: give the run more"
+    return strength, _UNMEASURED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.test_process.other_answers import of_value
+from agents.verifier.inside.test_process.other_answers import of_value, others_of
 from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time
 
 ADD = "def add(a, b):\n    return a + b\n"
@@ -264,6 +265,32 @@ def test_changes_of_a_value_keep_its_type_and_differ(value: object) -> None:
     assert others
     assert all(type(other) is type(value) and other != value for other in others)
     assert len(set(map(repr, others))) == len(others)
+
+
+@pytest.mark.parametrize("value", [{"a": 1}, OrderedDict(a=1), defaultdict(int, a=1), Counter(a=1)], ids=repr)
+def test_a_changed_mapping_holds_what_it_is_told_to_hold(value: object) -> None:
+    told = {text: make() for text, make in others_of(value)}
+    assert len(told) == 3
+    assert all(text == repr(other) and dict(other.items()) == other for text, other in told.items())
+
+
+def test_tests_that_pass_too_much_to_be_kept_leave_those_before_them_measured(verifier: Verifier) -> None:
+    tests = (
+        f"{HEAD}def test_few():\n    assert add('a', 'b') == 'ab'\n"
+        "@pytest.mark.parametrize('n', range(8))\ndef test_much(n):\n    text = str(n) * 4_000_000\n"
+        "    assert add(text, '!') == text + '!'\ndef test_last():\n    assert add('a', 'c') == 'ac'\n"
+    )
+    verdict = verifier.verify(ADD, tests)
+    assert [(strength.test_id, strength.noticed > 0) for strength in verdict.strength] == [
+        ("test_few", True), ("test_much", True), ("test_last", False),
+    ]  # fmt: skip
+    assert [refusal.test_id for refusal in verdict.refused] == ["test_last"]
+    assert "no room" in verdict.refused[0].reason
+
+
+def test_what_is_said_of_a_long_question_ends_in_the_answer(verifier: Verifier) -> None:
+    verdict = verifier.verify(ADD, f"{HEAD}def test_a():\n    assert add('a' * 400, 'b')[0] == 'a'\n")
+    assert "returning" in verdict.strength[0].missed
 
 
 SLOW = (

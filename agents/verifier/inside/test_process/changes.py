@@ -100,6 +100,10 @@ class Values:
     def write(self, value: Any) -> Tree:
         """Return the tree of `value`. Raises Unshareable for one that does not cross."""
         kind = type(value)
+        if is_scalar(value):
+            return value
+        if (write := writer(kind)) is not None:
+            return write(value)
         if kind is Held:
             return value.tree
         if id(value) in self._numbers:
@@ -116,11 +120,7 @@ class Values:
         for tag, fixed in _FIXED.items():
             if kind is fixed:
                 return [tag, *map(self.write, value)]
-        if is_scalar(value):
-            return value
-        if (write := writer(kind)) is None:
-            raise Unshareable(f"a {kind.__name__} is no plain data")
-        return write(value)
+        raise Unshareable(f"a {kind.__name__} is no plain data")
 
     def others(self, value: Any) -> Iterator[tuple[str, Tree, list[Tree]]]:
         """Yield other values of the same type as trees, each with its text and the containers that it needs."""

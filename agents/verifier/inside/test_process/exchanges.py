@@ -19,6 +19,8 @@ COLLECTION = ""
 EVERY = "*"
 """The group of all answers: each has its first change."""
 _MOST_NAME = 60
+MOST_ARGUMENTS = 160
+"""Characters of the arguments of a question, as a user is told it."""
 _DEEPEST = 60
 """Levels of nested containers by which answers are told apart."""
 
@@ -157,12 +159,12 @@ class Reader(Known):
         strings = [part for part in tree[1:] if isinstance(part, str)]
         tuples = [part[1:] for part in tree[2:] if isinstance(part, list) and part[:1] == ["t"]]
         values = Values(self)
-        arguments = ", ".join(text_of(values.read(part)) for part in tuples[0]) if tuples else ""
+        arguments = ", ".join(text_of(values.read(part)) for part in tuples[0])[:MOST_ARGUMENTS] if tuples else ""
         if what == "get":
             return f"{of}{strings[0]}" if strings else of
         if what == "call" or "__call__" in strings[:1]:
             return f"{name or 'an object'}({arguments})"
-        return f"{of}{strings[0] if strings else what}({arguments})"[:200]
+        return f"{of}{strings[0] if strings else what}({arguments})"
 
 
 def _aside(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .wrapping import CallAnswers
 
 _MOST_BYTES = 48 << 20
-"""Of the frames that are kept; with more, nothing is measured."""
+"""Of the frames that are kept; the segment with more, and those after it, are not measured."""
 
 
 class CrossingAnswers:
@@ -53,6 +53,8 @@ class CrossingAnswers:
             return
         self._left -= len(payload)
         if self._left < 0:
+            self._log.popitem()
+            self._current = None
             return
         if self.shared:
             self._current.shared.add(len(self._current.frames))
@@ -79,7 +81,7 @@ class CrossingAnswers:
         if isinstance(self._channel, Replay):
             if name is not None:
                 self._channel.begin(name)
-        elif name is not None:
+        elif name is not None and self._left >= 0:
             marks = (self.crossing.next, self.crossing.shared.next)
             self._current = self._log[name] = Segment([], marks, set())
 
@@ -94,8 +96,6 @@ class CrossingAnswers:
 
     def given(self) -> Any:
         """The log, as marshal takes it."""
-        if self._left < 0:
-            return []
         return [(name, *segment) for name, segment in self._log.items()]
 
     def take(self, given: Any) -> None:
@@ -105,7 +105,7 @@ class CrossingAnswers:
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:
         """The answers in the log."""
-        if not self._spots and self._left >= 0:
+        if not self._spots:
             reader = Reader()
             self._spots = {name: reader.spots(segment) for name, segment in self._log.items()}
         return self._spots
@@ -197,11 +197,13 @@ class Measuring:
         if self.ask(digest or ""):
             return False
         late = self._servers[-1]
+        spots = self.answers.spots()
+        tests = {item: test for item, test in tests.items() if item in spots}
         seconds = {item: seconds[item] for item in tests}
         given = self.answers.given(), seconds
         for server in self._servers:
             server.given = given
-        passes = Passes(self.answers.spots(), tests, seconds)
+        passes = Passes(spots, tests, seconds)
         if digest is None:  # the code runs again, too, and may do something else
             passes.check(late)
         passes.run(late)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from ..proxy.kinds import CONTAINERS, package_kind
+from ..proxy.kinds import CONTAINERS, fill, package_kind
 from ..proxy.shared import extra_of
 
 T = TypeVar("T")
@@ -164,8 +164,7 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
         flat = [part for pair in value.items() for part in pair]
         for items in _of_items(flat, first, 2):
             other = copy.copy(value)
-            other.clear()
-            dict.update(other, zip(items[::2], items[1::2]))
+            fill(type(value).__name__, other, items)
             yield other
         return
     kind = [extra_of(value)] if type(value) is array else []

@@ -17,8 +17,8 @@ from typing import Any, cast
 
 from ..proxy.describe import words
 from .changes import Change
-from .exchanges import COLLECTION, EVERY, Spot
-from .other_answers import ASIDE, MOST_TEXT, TYPE, VALUE, altered, of_attributes, others_of, text_of
+from .exchanges import COLLECTION, EVERY, MOST_ARGUMENTS, Spot
+from .other_answers import ASIDE, TYPE, VALUE, altered, of_attributes, others_of, text_of
 from .passes import Order
 
 _UNSEEN = words(
@@ -292,8 +292,9 @@ class _Call:
         given = [text_of(value) for value in args] + [f"{name}={text_of(value)}" for name, value in kwargs.items()]
         self.args = args
         self.is_init = function.__name__ == "__init__"
-        self.text = f"{function.__qualname__}({', '.join(given[self.is_init :])})"[:MOST_TEXT]
-        key = self.text if self.is_init else f"{function.__qualname__}({given})"
+        told = given[self.is_init :]
+        self.text = f"{function.__qualname__}({', '.join(told)[:MOST_ARGUMENTS]})"
+        key = f"{function.__qualname__}({told})"
         self.key = hashlib.blake2b(key.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
