@@ -413,6 +413,9 @@ def test_a():
     assert {"a"} < held.keys() and held.keys() != {"a"}
     assert held.keys() & {"a", "z"} == {"a"} and {"z"} | held.keys() == {"a", "b", "z"}
     assert held.items() - {("a", 1)} == {("b", 2)}
+def test_many():
+    named = {f"k{n}": n for n in range(1_200)}
+    assert Held(**named).keys() == {*named} and Held(**named).keys() >= {"k1199"}
 """
 MARKS = """
 def mark(name):

@@ -87,6 +87,10 @@ BODIES = {
         "        path.write_text('told')\n"
         "    assert list(each([path], tell)) == ['told']\n    assert got == ['seen']"
     ),
+    "a file that the test has removed, written by the code": (
+        "(tmp_path / 'a').write_text('old')\n    assert size(tmp_path / 'a') == 3\n    (tmp_path / 'a').unlink()\n"
+        "    save(tmp_path / 'a', 'new')\n    assert (tmp_path / 'a').read_text() == 'new'"
+    ),
     "a file moved": (
         "(tmp_path / 'a').write_text('1')\n    move(tmp_path / 'a', tmp_path / 'b')\n"
         "    assert os.listdir(tmp_path) == ['b']\n    assert os.path.getsize(tmp_path / 'b') == 1"

@@ -42,6 +42,11 @@ PAIRS = {
         "def test_a():\n    def add(a, b=10, *, c='x'): pass\n    assert usage(add) == \"(a, b=10, *, c='x')\"\n",
         "str(", "repr(",
     ),
+    "a method that the tests call by its name, with keywords": (
+        "def each(call, items):\n    return [call(item) for item in items]\n",
+        "from operator import methodcaller\ndef test_a():\n    assert each(methodcaller('split', sep=','), ['a,b']) == [['a', 'b']]\n",
+        "items]", "items[:-1]]",
+    ),
     "an object of the tests that sets its own attributes": (
         "def f(x):\n    return x.size\n",
         "class Box:\n    def __init__(self, **named):\n        for name, value in named.items():\n            setattr(self, name, value)\n"

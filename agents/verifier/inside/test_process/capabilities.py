@@ -70,11 +70,14 @@ class Capabilities:
         if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
             return ["T", *found]
         if isinstance(value, _REBUILT):
-            made: Any = value.__reduce__()
-            function, arguments = (
-                (re.compile, (value.pattern, value.flags)) if isinstance(value, re.Pattern) else made
-            )
-            if all(type(argument) in (int, str) for argument in arguments):
+            made: Any
+            if isinstance(value, re.Pattern):
+                made = re.compile, (value.pattern, value.flags)
+            else:
+                made = value.__reduce__()
+            function, arguments = made
+            named = function in (re.compile, type(value))  # a method's keywords make it a partial
+            if named and all(type(argument) in (int, str) for argument in arguments):
                 return ["C", ["T", function.__module__, function.__qualname__], *arguments]
         return None
 

@@ -91,7 +91,7 @@ class Rulings(Peer):
                 return self._of_container(target, name, args)
         members = not other and issubclass(kind, Set) and isinstance(args[0] if args else None, (set, frozenset))
         if members and name in _COMPARISONS | _ARITHMETIC and not self.is_named(kind):
-            held = set(itertools.islice(iter(target), _MOST_ITEMS))  # such as the keys of a mapping of the code's
+            held = set(target)  # such as the keys of a mapping of the code's
             return getattr(held, name, lambda _: NotImplemented)(args[0])
         if name in _COMPARISONS:
             if not other and not (self.is_named(kind) and type(args[0]).__module__ in _PLAIN_MODULES):

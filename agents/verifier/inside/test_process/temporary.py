@@ -68,7 +68,8 @@ class Temporary:
             raise Unshareable(str(error)) from error
         changed = changes(self._known, now, times=True)  # a time may matter to the code
         self._known = now
-        self._by_tests |= {name for name, content in changed if content and not name.endswith("/")}
+        written = {name for name, content in changed if content and not name.endswith("/")}
+        self._by_tests = (self._by_tests | written) & now.keys()
         return changed
 
     def take(self, changed: object) -> None:
