@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import graphlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..records import Test
@@ -46,7 +47,8 @@ class Piece:
 
 def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the imports, definitions and test functions of one module that holds all `tests`."""
-    named = _named_apart([_pieces(test) for test in tests])
+    read = functools.cache(_pieces)  # many tests have one preamble
+    named = _named_apart([(*read(test.preamble), *read(test.source)) for test in tests])
     own = {pieces[-1].key for pieces in named}
     imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
     shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
@@ -55,10 +57,9 @@ def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]
     return render_imports(imports), tuple(_in_order(shared)), tuple(functions)
 
 
-def _pieces(test: Test) -> tuple[Piece, ...]:
-    texts = [source.strip("\n") for source in (test.preamble, test.source)]
-    nodes = ((node, text.split("\n")) for text in texts for node in parse(text).body)
-    return tuple(piece for node, lines in nodes for piece in pieces_of(node, lines))
+def _pieces(source: str) -> tuple[Piece, ...]:
+    lines = source.split("\n")
+    return tuple(piece for node in parse(source).body for piece in pieces_of(node, lines))
 
 
 def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
@@ -73,21 +74,28 @@ def _import_piece(entry: Import) -> Piece:
     return Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
 
 
-def _meaning(name: str, pieces: Sequence[Piece]) -> _Meaning:
-    """Return the statements that `name` is made of, and those that act on them."""
-    found: set[str] = set()
-    pending = [name]
-    seen: set[str] = set()
+def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
+    """Return what tells of a name which statements it is made of, and which act on them."""
     imported = {each for piece in pieces if piece.entry for each in piece.binds}
-    while pending:
-        wanted = pending.pop()
-        seen.add(wanted)
-        for piece in pieces:
-            acts = not piece.binds and wanted in piece.uses and wanted not in imported
-            if piece.key not in found and (wanted in piece.binds or acts):
+    makers: dict[str, list[Piece]] = {}
+    for piece in pieces:
+        for name in piece.binds or piece.uses - imported:
+            makers.setdefault(name, []).append(piece)
+
+    @functools.cache
+    def meaning(name: str) -> _Meaning:
+        found: set[str] = set()
+        pending = [name]
+        seen: set[str] = set()
+        while pending:
+            wanted = pending.pop()
+            for piece in makers.get(wanted, ()) if wanted not in seen else ():
                 found.add(piece.key)
                 pending.extend(piece.uses - seen)
-    return frozenset(found)
+            seen.add(wanted)
+        return frozenset(found)
+
+    return meaning
 
 
 def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
@@ -95,22 +103,25 @@ def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
     chosen: dict[tuple[str, _Meaning], str] = {}
+    meanings = [_meanings(pieces) for pieces in suites]
     # The tests' own names come first: a helper gives way to them.
-    for pieces in suites:
+    for pieces, meaning_of in zip(suites, meanings, strict=True):
         for name in pieces[-1].binds:
-            meaning = _meaning(name, pieces)
+            meaning = meaning_of(name)
             chosen[name, meaning] = _place(name, meaning, taken, everywhere)
     renamed = []
-    for pieces in suites:
+    for pieces, meaning_of in zip(suites, meanings, strict=True):
         names: dict[str, str] = {}
         for name in sorted({name for piece in pieces for name in piece.binds} - {"*"}):
-            meaning = _meaning(name, pieces)
+            meaning = meaning_of(name)
             new = chosen.setdefault((name, meaning), "") or _place(name, meaning, taken, everywhere)
             chosen[name, meaning] = new
             if new != name:
                 names[name] = new
         fixtures = frozenset(name for piece in pieces if is_fixture(piece.node) for name in piece.binds)
-        renamed.append(tuple(_apply(piece, names, fixtures & names.keys()) for piece in pieces))
+        renamed.append(
+            tuple(_apply(piece, names, fixtures & names.keys()) for piece in pieces) if names else pieces
+        )
     return renamed
 
 

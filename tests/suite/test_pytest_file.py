@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -286,3 +287,12 @@ def test_tests_that_need_more_text_than_fits_are_refused() -> None:
     assert len(split(acting + "def test_a():\n    assert first(1)\n", "user")) == 1
     with pytest.raises(ValueError, match="too much text above"):
         split(acting + tests, "user")
+
+
+def test_many_tests_with_a_long_preamble_are_rendered_in_time() -> None:
+    helpers = [f"def h{n}(x):\n    return {f'h{n - 1}(x)' if n else 'f(x)'}\n" for n in range(150)]
+    source = "from user_code import f\n" + "".join(helpers)
+    tests = split(source + "".join(f"def test_{n}():\n    assert h149({n}) == {n}\n" for n in range(60)), "user")
+    begun = time.process_time()
+    assert [test.id for test in split(render(tests), "user")] == [test.id for test in tests]
+    assert time.process_time() - begun < 4
