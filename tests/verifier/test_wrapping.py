@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 import types
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -18,6 +19,8 @@ def inner(x):
     return x + 1
 def plain(x):
     return inner(x)
+def deep(x):
+    return x and 1 + deep(x - 1)
 async def waiting(x):
     await asyncio.sleep(0)
     return inner(x)
@@ -125,3 +128,12 @@ def test_what_the_test_calls_between_the_steps_is_asked(code: Code) -> None:
         module.plain(3)
         break
     assert asked() == ["steps(1)", "plain(3)"]
+
+
+def test_code_may_recurse_as_deep_as_without(code: Code) -> None:
+    module, asked = code
+    limit = sys.getrecursionlimit()
+    for depth in (limit - 200, limit + 50):
+        with contextlib.nullcontext() if depth < limit else pytest.raises(RecursionError):
+            assert module.deep(depth) == depth
+    assert asked() == [f"deep({limit - 200})", f"deep({limit + 50})"]

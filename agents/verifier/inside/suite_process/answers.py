@@ -97,7 +97,11 @@ class Answers:
 
     def _answer(self, original: types.FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if self._busy or not self._crosses(sys._getframe(2)):
-            return original(*args, **kwargs)
+            sys.setrecursionlimit(sys.getrecursionlimit() + 2)  # the frames of this and of what called it
+            try:
+                return original(*args, **kwargs)
+            finally:
+                sys.setrecursionlimit(sys.getrecursionlimit() - 2)
         self._names.append(original.__qualname__)
         if self._wanted is None and len(self._questions) < MOST_KEPT:
             self._questions.append(self._digest(args, kwargs))
@@ -302,11 +306,11 @@ def _retold(error: Exception) -> None:
 
 def _through(answer: Callable[..., Any], original: types.FunctionType, like: types.CodeType) -> types.CodeType:
     """Code that takes anything and calls `answer` with `original`; its free variables are those of `like`."""
-    names = like.co_freevars
+    names = like.co_freevars  # among which `args` may be, so that nothing else here has such a name
     bound = "".join(f"    {name} = None\n" for name in names if name != "__class__")
     used = f"        ({', '.join(names)},)\n" if names else ""
-    body = "        answer = 'answer'\n        return answer('original', args, kwargs)\n"
-    inner = f"    def through(*args, **kwargs):\n{used}{body}"
+    body = "        _gl = 'answer'\n        return _gl('original', _gl_args, _gl_kwargs)\n"
+    inner = f"    def through(*_gl_args, **_gl_kwargs):\n{used}{body}"
     opened = "    __class__ = None\n" if "__class__" in names else ""
     space: dict[str, Any] = {}
     exec(f"def outer():\n{opened}{bound}{inner}    return through\n", space)  # noqa: S102 - text of this module

@@ -175,7 +175,11 @@ class CallAnswers:
         @functools.wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             if self._idle:
-                return function(*args, **kwargs)
+                sys.setrecursionlimit(sys.getrecursionlimit() + 1)  # this frame counts for none of the code's
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    sys.setrecursionlimit(sys.getrecursionlimit() - 1)
             with _within_code():
                 call = _Call(function, args, kwargs)
                 if self._is_left_out(call):
