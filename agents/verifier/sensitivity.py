@@ -96,4 +96,6 @@ def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrengt
         return strength, f"it notices no wrong answer{would}"
     if any(item.left for item in found):
         return strength, "it does something else when it is run again"
-    return strength, _UNMEASURED
+    if any(item.unmeasured for item in found):
+        return strength, _UNMEASURED
+    return strength, "of what it asks for no other answer shows whether it notices one"

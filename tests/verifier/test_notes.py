@@ -77,6 +77,11 @@ ALIKE = {
         "    with pytest.raises(ValueError):\n        f(1)\n"
         "    assert f(0) != f(0)\n",
     ),
+    "an end that a function raises": (
+        "def f():\n    raise StopIteration(3)\n",
+        "import pytest\nfrom user_code import f\ndef test_a():\n"
+        "    with pytest.raises(StopIteration):\n        f()\n",
+    ),
     "the environment": (
         "import os\ndef f():\n    return os.environ.get('A')\n",
         "from user_code import f\ndef test_a(monkeypatch):\n    monkeypatch.setenv('A', 'b')\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator
+from datetime import date
 
 import pytest
 
@@ -12,7 +13,7 @@ from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
 from agents.verifier.inside.test_process.other_answers import of_value, others_of
-from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time
+from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time, strength_of
 
 ADD = "def add(a, b):\n    return a + b\n"
 HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"
@@ -22,6 +23,10 @@ COUNTS = {
     "an exception": (
         "def f():\n    raise KeyError\n",
         "def test_a():\n    with pytest.raises(KeyError):\n        f()\n",
+    ),
+    "an end that a function raises": (
+        "def f():\n    raise StopIteration(3)\n",
+        "def test_a():\n    with pytest.raises(StopIteration):\n        f()\n",
     ),
     "a property of two answers": (ADD, "def test_a():\n    assert add(1, 2) == add(2, 1)\n"),
     "many calls, each on the answer of the last": (
@@ -246,6 +251,11 @@ def test_what_there_was_no_time_to_see_is_measured_again(items: dict[str, Sensit
     assert lacks_time(items) is lacks
 
 
+@pytest.mark.parametrize(("unmeasured", "reason"), [(True, "no time"), (False, "no other answer")])
+def test_what_shows_nothing_is_told_by_what_was_tried(unmeasured: bool, reason: str) -> None:
+    assert reason in strength_of("test_a", [measured(0, unmeasured)])[1]
+
+
 def test_the_oldest_figures_make_room_for_new_ones() -> None:
     cache = SensitivityCache()
     for number in range(501):
@@ -259,7 +269,9 @@ def test_a_failing_run_is_not_measured(verifier: Verifier) -> None:
     assert (verdict.kind, verdict.strength) == ("failed", ())
 
 
-@pytest.mark.parametrize("value", [True, 3, 0, -1, 2.5, "ab", "", b"a", 2j, range(3)], ids=repr)
+@pytest.mark.parametrize(
+    "value", [True, 3, 0, -1, 2.5, "ab", "", b"a", 2j, range(3), date.max, date(2096, 2, 29)], ids=repr
+)
 def test_changes_of_a_value_keep_its_type_and_differ(value: object) -> None:
     others = of_value(value)
     assert others

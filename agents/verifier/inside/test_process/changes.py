@@ -155,8 +155,9 @@ def _unknown(number: int, of_class: int, extra: Tree) -> Held:
     return Held(["o", number + NEW, ["K", of_class], extra], lambda: iter(()))
 
 
-def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[Change]:
-    """Other answers in place of one, those of the same type first; `given` are containers among the arguments."""
+def of_answer(payload: bytes, known: Known, given: Sequence[int] = (), iterating: bool = False) -> list[Change]:
+    """Other answers in place of one, those of the same type first; `given` are containers among the arguments. In
+    place of an end, where it is `iterating`, there are none: with one item more a loop might not end."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
     def answer(
@@ -170,7 +171,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = ()) -> list[C
         return Change(text, json.dumps([how, [tree, containers, forgotten], printed]).encode(), rank)
 
     if how == "raise":
-        if tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
+        if iterating and tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
             return []
         none = answer("returning None", tree=None)
         return [none, answer("raising another exception", how="raise", tree=raised(tree))]

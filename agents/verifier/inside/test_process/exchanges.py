@@ -86,8 +86,9 @@ class Reader(Known):
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
                 try:
                     given = _containers_in(question[1][1])
+                    iterating = "__next__" in question[1][1] or "await_item" in question[1][1]
                     files = question[1][0] == "files"
-                    changes = of_files(payload) if files else of_answer(payload, self, given)
+                    changes = of_files(payload) if files else of_answer(payload, self, given, iterating)
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 of_any_object = question[1][0] == "get" and str(question[1][1][-1]).startswith("__")

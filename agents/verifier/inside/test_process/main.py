@@ -145,12 +145,13 @@ def _choose_modules(
     restrict_type_texts(tests_path)
     if task["isolated"]:
         answers = CrossingAnswers(channel)
+        expected = frozenset(task["expected"])
         caller = Caller(
             cast(FrameSocket, answers),
             frozenset([Path(task["tests_file"]).stem]),
             reporter.emit,
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
-            frozenset(task["expected"]),
+            expected,
         )
         reporter.modules[task["tests_file"]] = remote_modules(
             caller, task["names"], task["importable"]["modules"], task["imports"]
@@ -167,7 +168,7 @@ def _choose_modules(
         failed = [answers.fail, caller.fail]
         caller.notes_nan = not re.search(r"(?i)\b(is)?nan", tests_path.read_text("utf-8", "replace"))
         reporter.ask_again = lambda seconds: calls.ask_again(
-            Caller(channel, frozenset(), malformed, lambda *_: None), channel, seconds, note
+            Caller(channel, frozenset(), malformed, lambda *_: None, expected), channel, seconds, note
         )
     else:
         from .wrapping import CallAnswers, load  # what only tests in one process need

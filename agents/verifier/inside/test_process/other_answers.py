@@ -112,7 +112,8 @@ def _of_others(value: Any) -> list[Any]:
     name = type(value).__name__
     try:
         if name in ("date", "datetime"):
-            others = [value.replace(year=value.year + 4), value.replace(day=value.day % 28 + 1)]
+            year = value.year + (400 if value.year < 9_600 else -400)  # it has the same days
+            others = [value.replace(year=year), value.replace(day=value.day % 28 + 1)]
             return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
         if name == "time":
             return [value.replace(minute=(value.minute + 1) % 60)]
