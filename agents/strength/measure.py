@@ -115,7 +115,20 @@ def coverage_job(
 def read_coverage(job: Job, ended: Ended) -> Coverage | None:
     """Return what `job` found; None where it was stopped, or its finding makes no sense."""
     finding = read_finding(job, ended)
-    return None if finding is None or ended.stopped is not None else _coverage(finding)
+    if finding is None or ended.stopped is not None:
+        return None
+    lines, missing = finding.get("lines"), finding.get("missing")
+    branches, taken = finding.get("branches"), finding.get("taken")
+    if not (type(lines) is int and type(branches) is int and type(taken) is int and isinstance(missing, list)):
+        return None
+    uncovered = tuple(line for line in missing if type(line) is int)
+    if len(uncovered) != len(missing) or len(missing) > lines or not 0 <= taken <= branches:
+        return None
+    if lines and len(uncovered) == lines:
+        return None  # a program: it ran in a process of its own
+    return Coverage(
+        (lines - len(uncovered)) / lines if lines else None, taken / branches if branches else None, uncovered
+    )
 
 
 def finding_job(program: Path, texts: Mapping[str, str], seconds: float, beside: Mapping[str, bytes]) -> Job:
@@ -145,19 +158,4 @@ def without_coverage(interpreter: Interpreter) -> str:
     return (
         f"Lines and branches were not measured: {interpreter.executable} has no {' and no '.join(lacking)} "
         f"({interpreter.executable} -m pip install {' '.join(lacking)})."
-    )
-
-
-def _coverage(finding: dict[str, object]) -> Coverage | None:
-    lines, missing = finding.get("lines"), finding.get("missing")
-    branches, taken = finding.get("branches"), finding.get("taken")
-    if not (type(lines) is int and type(branches) is int and type(taken) is int and isinstance(missing, list)):
-        return None
-    uncovered = tuple(line for line in missing if type(line) is int)
-    if len(uncovered) != len(missing) or len(missing) > lines or not 0 <= taken <= branches:
-        return None
-    if lines and len(uncovered) == lines:
-        return None  # a program: it ran in a process of its own
-    return Coverage(
-        (lines - len(uncovered)) / lines if lines else None, taken / branches if branches else None, uncovered
     )

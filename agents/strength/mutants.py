@@ -19,8 +19,6 @@ from .sites import Site, Unit, sites
 
 MOST = 30
 LONGEST_SHOWN = 110
-
-
 _one_at_a_time = threading.Lock()
 """A change is written out by way of the tree that all changes of a module share."""
 

@@ -19,7 +19,6 @@ _LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
     ast.ClassDef: frozenset({"decorator_list", "bases", "keywords", "type_params"}),
     ast.arguments: frozenset({"posonlyargs", "args", "vararg", "kwonlyargs", "kwarg"}),
     ast.AnnAssign: frozenset({"annotation"}),
-    ast.Assert: frozenset({"msg"}),
     ast.ExceptHandler: frozenset({"type"}),
     ast.match_case: frozenset({"pattern"}),
     ast.FormattedValue: frozenset({"format_spec"}),
@@ -79,8 +78,7 @@ class Site:
     @property
     def line(self) -> int:
         """The line of what is in that place, or of the statement around it."""
-        line: int = getattr(self.node, "lineno", self.statement.lineno)
-        return line
+        return int(getattr(self.node, "lineno", self.statement.lineno))
 
     def put(self, node: ast.AST) -> None:
         """Have `node` there."""
@@ -170,14 +168,10 @@ def _counted(node: ast.AST) -> Iterator[str]:
             first = target.elts[0] if isinstance(target, ast.Tuple) else target
             if last_name(function) in ("range", "enumerate") and isinstance(first, ast.Name):
                 yield first.id
-        case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_integer(value):
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if type(value) is int:
             yield name
-
-
-def _is_integer(value: ast.expr) -> bool:
-    if isinstance(value, ast.Constant):
-        return type(value.value) is int
-    return isinstance(value, ast.Call) and last_name(value.func) == "len"
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as call) if last_name(call) == "len":
+            yield name
 
 
 def _block(parent: ast.AST, field: str, scope: Scope) -> Iterator[Site]:

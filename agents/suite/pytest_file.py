@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..records import Example, Spec, Test, TestOrigin, UserModule
@@ -51,7 +51,7 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     whole = origin == "user"
     statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
     fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in names_bound(node))
-    preambles = _Preambles(statements)
+    preamble_of = _preambles(statements)
     tests: list[Test] = []
     ids: set[str] = set()
     room = _MOST_PREAMBLES
@@ -64,7 +64,7 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
         unique = unused_name(name, taken) if name in ids else name
         taken.add(unique)
         ids.add(unique)
-        preamble = preambles.needed(text, names_used(node) | (fixtures & texts_in(node)))
+        preamble = preamble_of(text, names_used(node) | (fixtures & texts_in(node)))
         room -= len(preamble)
         if room < 0:
             raise ValueError(f"line {node.lineno}: the tests need too much text above them; split the file")
@@ -135,31 +135,29 @@ def _acts(node: ast.stmt) -> bool:
     return not is_constant(node) and any(not isinstance(inner, _INERT) for inner in ast.walk(node))
 
 
-class _Preambles:
-    """The statements of a file that its tests may need above them."""
+def _preambles(statements: Sequence[Piece]) -> Callable[[str, frozenset[str]], str]:
+    """Return what makes the preamble for a test by its text and the names that it uses. Statements that bind
+    nothing run for their effect: always kept."""
+    binding: dict[str, list[int]] = {}
+    for number, one in enumerate(statements):
+        for name in one.binds:
+            binding.setdefault(name, []).append(number)
+    always = [number for number, one in enumerate(statements) if one.always]
 
-    def __init__(self, statements: Sequence[Piece]) -> None:
-        self._statements = statements
-        self._binding: dict[str, list[int]] = {}
-        for number, one in enumerate(statements):
-            for name in one.binds:
-                self._binding.setdefault(name, []).append(number)
-        self._always = [number for number, one in enumerate(statements) if one.always]
-
-    def needed(self, own: str, names: frozenset[str]) -> str:
-        """Return the preamble for a test of the text `own` that uses `names`. Statements that bind nothing run for
-        their effect: always kept."""
-        statements, chosen, wanted = self._statements, set[int](), {"*"}
+    def needed(own: str, names: frozenset[str]) -> str:
+        chosen, wanted = set[int](), {"*"}
         new = names | {"*"}
-        more = {*self._always, *(number for name in new for number in self._binding.get(name, ()))}
+        more = {*always, *(number for name in new for number in binding.get(name, ()))}
         while more := {number for number in more - chosen if statements[number].text != own}:
             chosen |= more
             wanted |= new
             new = frozenset().union(*(statements[number].uses for number in more)) - wanted
-            more = {number for name in new for number in self._binding.get(name, ())}
+            more = {number for name in new for number in binding.get(name, ())}
         kept = [statements[number] for number in sorted(chosen)]
         imports = render_imports(one.entry for one in kept if one.entry)
         return "\n".join(filter(None, [imports, *(one.text for one in kept if not one.entry)]))
+
+    return needed
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:

@@ -61,15 +61,13 @@ class Answers:
         self._tests = frozenset(self._below + path for path in test_files)
         self._wanted = wanted
         self._busy = False
-        self._names: list[str] = []
-        self._questions: list[str] = []
         self._changed = ("", "")
-        self._given = ""
+        self.begin()
 
     def begin(self) -> None:
         """Start counting for a test."""
-        self._names = []
-        self._questions = []
+        self._names: list[str] = []
+        self._questions: list[str] = []
         self._given = ""
 
     def end(self) -> dict[str, Any]:
@@ -110,7 +108,8 @@ class Answers:
         asked = (original.__qualname__, self._digest(args, kwargs) + self._digest(_states(args), {}))
         if self._wanted[0] == len(self._names) - 1:
             self._changed = asked
-        if asked != self._changed:  # who asks the same again gets the same other answer
+        is_fixed = self._wanted[1] == RETYPED and original.__name__ in _OF_FIXED_TYPE
+        if is_fixed or asked != self._changed:  # who asks the same again gets the same other answer
             return original(*args, **kwargs)
         if self._wanted[1] == SILENT:
             self._given = f"{self._names[-1]} saying nothing"
@@ -118,9 +117,7 @@ class Answers:
                 return original(*args, **kwargs)
         if self._wanted[1] == RAISING:
             self._given = f"{self._names[-1]} raising an exception"
-            _raise(RuntimeError)
-        if self._wanted[1] == RETYPED and original.__name__ in _OF_FIXED_TYPE:
-            return original(*args, **kwargs)
+            _raise(RuntimeError())
         if self._wanted[1] == RETYPED:
             self._given = f"{self._names[-1]} returning an object of another type"
             original(*args, **kwargs)
@@ -278,8 +275,8 @@ def _put(value: Any, attributes: Sequence[Attribute]) -> Any:
 def _of_error(error: Exception) -> Iterator[Other]:
     yield "returning None", lambda: None
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
-    yield OTHER_ERROR, lambda: _raise(other)
-    yield "raising that with another text", lambda: _retold(error)
+    yield OTHER_ERROR, lambda: _raise(other())
+    yield "raising that with another text", lambda: _raise(error)
 
 
 @contextmanager
@@ -295,11 +292,7 @@ def _silence() -> Iterator[None]:
         logging.disable(disabled)
 
 
-def _raise(kind: type[Exception]) -> None:
-    raise kind("another answer")
-
-
-def _retold(error: Exception) -> None:
+def _raise(error: Exception) -> None:
     error.args = ("another answer",)
     raise error
 

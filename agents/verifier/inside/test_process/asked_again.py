@@ -75,9 +75,6 @@ class PlainCalls:
         elif packed not in self._answers.setdefault(call, []):
             self._answers[call].append(packed)
 
-    def __bool__(self) -> bool:
-        return bool(self._answers)
-
     def ask_again(self, caller: Any, channel: FrameSocket, seconds: float, note: Callable[[str], None]) -> None:
         """Ask a process of the code's that was asked nothing, over `channel`: the last call first, then all once
         more. The tests took `seconds`."""

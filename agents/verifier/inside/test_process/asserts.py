@@ -7,7 +7,6 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Container
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +32,7 @@ class Asserts:
         self._note = note
         self._noted: set[frozenset[str]] = set()
         self._path = str(tests_path)
+        self._named = frozenset(re.findall(r"\w+", tests_path.read_text("utf-8", "replace")))
         self._lines: set[int] = set()
         self._reached: set[int] = set()
 
@@ -117,10 +117,6 @@ class Asserts:
     def never(self) -> list[int]:
         """Lines of the assertions that were never reached."""
         return sorted(self._lines - self._reached)
-
-    @cached_property
-    def _named(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", Path(self._path).read_text(encoding="utf-8", errors="replace")))
 
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
         found = unlike(left, right, self._named) if equal is True else None

@@ -70,12 +70,10 @@ class Capabilities:
         if isinstance(value, _NAMED_FUNCTIONS) and (found := _function_name(value)):
             return ["T", *found]
         if isinstance(value, _REBUILT):
-            made: Any
-            if isinstance(value, re.Pattern):
-                made = re.compile, (value.pattern, value.flags)
-            else:
-                made = value.__reduce__()
-            function, arguments = made
+            rebuilt: Any = value
+            is_pattern = isinstance(value, re.Pattern)  # which tells nothing of itself before Python 3.10
+            how = (re.compile, (rebuilt.pattern, rebuilt.flags)) if is_pattern else rebuilt.__reduce__()
+            function, arguments = how
             named = function in (re.compile, type(value))  # a method's keywords make it a partial
             if named and all(type(argument) in (int, str) for argument in arguments):
                 return ["C", ["T", function.__module__, function.__qualname__], *arguments]

@@ -67,14 +67,11 @@ class Reader(Known):
                 key = f"{what}{self._canonical(parts, 'tests')}"
                 if kind == ASK:
                     asked.append((key, [what, main_part(parts[0])]))
-                elif (
-                    called_back
-                    and (at := called_back.pop()) is not None
-                    and what == "return"
-                    and _is_data(parts[0])
-                ):
-                    # It was asked for what it returns, on which the code's answer depends.
-                    found[at] = found[at]._replace(changes=_aside(found[at].changes))
+                elif called_back:
+                    at = called_back.pop()
+                    if at is not None and what == "return" and _is_data(parts[0]):
+                        # It was asked for what it returns, on which the code's answer depends.
+                        found[at] = found[at]._replace(changes=_aside(found[at].changes))
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")

@@ -22,7 +22,6 @@ from _pytest.fixtures import FixtureManager
 from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from ..proxy.import_rule import ImportRule
 from ..proxy.program import divert, run_program
-from .asked_again import PlainCalls
 from .asserts import Asserts
 from .caller import Caller, write_as_json
 from .evaluate import restrict_eval
@@ -140,7 +139,6 @@ def _choose_modules(
 
     answers: Any
     tests_path = Path(sys.path[0]) / task["tests_file"]
-    calls = PlainCalls()
     note = partial(reporter.emit, "note")
     restrict_type_texts(tests_path)
     if task["isolated"]:
@@ -164,10 +162,9 @@ def _choose_modules(
         reporter.after_collection = caller.capabilities.keep
         plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing
-        calls = caller.calls
         failed = [answers.fail, caller.fail]
         caller.notes_nan = not re.search(r"(?i)\b(is)?nan", tests_path.read_text("utf-8", "replace"))
-        reporter.ask_again = lambda seconds: calls.ask_again(
+        reporter.ask_again = lambda seconds: caller.calls.ask_again(
             Caller(channel, frozenset(), malformed, lambda *_: None, expected), channel, seconds, note
         )
     else:
@@ -179,7 +176,7 @@ def _choose_modules(
         answers = CallAnswers()
         failed = [answers.fail]
         load(answers)
-        divert(answers.recorded(run_program))
+        divert(answers.wrapped(run_program))
     asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in failed], note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["measure"]:

@@ -231,14 +231,10 @@ def of_package(value: Any) -> list[Any]:
     name = package_kind(type(value))
     makers = {"ndarray": _of_array, "Series": _of_series, "DataFrame": _of_frame, "Index": _of_index}
     found: list[Any] = []
-    made = makers.get(name or "", _of_scalar)(value)
-    while True:
-        try:
-            found.append(next(made))
-        except StopIteration:
-            return found
-        except Exception:  # of a type that has no such value
-            return found
+    with suppress(Exception):  # of a type that has no such value
+        for other in makers.get(name or "", _of_scalar)(value):
+            found.append(other)
+    return found
 
 
 def retyped(value: Any) -> list[Any]:

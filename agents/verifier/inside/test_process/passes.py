@@ -48,8 +48,6 @@ _ALL_SHARE = 3.0
 TEST_SECONDS = 0.3
 _NOTHING_TO_RUN_ON = ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 """Errors of a test without an example of hypothesis, or a case."""
-
-
 _ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
 """Of so many answers that not all can be tried one by one."""
 
@@ -226,8 +224,7 @@ def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
     chosen: list[list[Try]] = [[], [], []]
     for rank, found in enumerate(chosen):
         changes = [
-            [(groups[key], n) for n, change in enumerate(groups[key].changes) if change.rank == rank]
-            for key in dict.fromkeys(spot.group for spot in reversed(spots))
+            [(spot, n) for n, change in enumerate(spot.changes) if change.rank == rank] for spot in groups.values()
         ]
         found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
     return chosen

@@ -23,9 +23,6 @@ _MOST_OUTPUT = 4000
 _MOST_REPR = 300
 _MOST_MESSAGE = 2000
 _DEEPEST = 40
-USER_FILE = "user_code.py"
-
-Comparison = dict[str, str]
 EventHandler = Callable[[Mapping[str, Any]], None]
 
 
@@ -37,7 +34,7 @@ class Reporter:
         self._emit = emit
         self._tests_file = tests_file
         self._wanted = None if wanted is None else set(wanted)
-        self._compared: Comparison | None = None
+        self._compared: dict[str, str] | None = None
         self._begun = 0.0
         self._current = ""
         self.modules: dict[str, Mapping[str, types.ModuleType]] = {}
@@ -242,7 +239,7 @@ def _shown(value: object) -> str:
 
 
 def _failure(
-    caught: pytest.ExceptionInfo[BaseException], tests_path: str, compared: Comparison | None
+    caught: pytest.ExceptionInfo[BaseException], tests_path: str, compared: dict[str, str] | None
 ) -> dict[str, Any]:
     """Type and message of an exception, its line in the tests, and its place in the code under test."""
     error = caught.value
@@ -257,7 +254,7 @@ def _failure(
         path = frame.f_code.co_filename
         if path == tests_path:
             facts["line"] = line
-        elif PurePath(path).name == USER_FILE:
+        elif PurePath(path).name == "user_code.py":
             facts["where"] = f"line {line}: {linecache.getline(path, line).strip()}"[:_MOST_REPR]
     if isinstance(error, AssertionError) and compared is not None:
         facts["compared"] = compared

@@ -36,8 +36,7 @@ _COMPARING_METHODS = words(
 )
 """By these an object could say that it is an array or a frame that a test expects."""
 _PACKAGES = words("numpy pandas")
-_NUMBERS = (int, float, complex)
-_QUANTITIES = (*_NUMBERS, decimal.Decimal, fractions.Fraction)
+_QUANTITIES = (int, float, complex, decimal.Decimal, fractions.Fraction)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")

@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import sys
 import types
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
@@ -127,10 +127,6 @@ class CallAnswers:
             elif isinstance(value, types.FunctionType) or (callable(value) and hasattr(value, "cache_info")):
                 setattr(module, name, self._once(value, made))
 
-    def recorded(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """`function`, as one of the code's."""
-        return cast("Callable[..., Any]", self._wrapped(function))
-
     def _wrap_class(self, owner: type, made: dict[int, Any]) -> None:
         if issubclass(owner, enum.Enum):
             return
@@ -150,10 +146,11 @@ class CallAnswers:
 
     def _once(self, function: Any, made: dict[int, Any]) -> Any:
         if id(function) not in made:
-            made[id(function)] = self._wrapped(function)
+            made[id(function)] = self.wrapped(function)
         return made[id(function)]
 
-    def _wrapped(self, function: Any) -> Any:
+    def wrapped(self, function: Any) -> Any:
+        """`function`, as one of the code's."""
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
