@@ -13,11 +13,12 @@ from itertools import chain
 from ..errors import ReplyError
 from ..records import Signature, Spec
 from ..spec.clauses import clauses
+from ..spec.sentences import sentences
 from ..spec.signature import closing, is_stub, parameters, says_nothing
-from ..syntax.collection import is_test
+from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function
 from ..syntax.literals import expression
-from ..syntax.source import names_bound, names_used, parse
+from ..syntax.source import BUILTINS, names_bound, names_used, parse
 
 _ELISION = re.compile(
     r"""\#\s*+(?:
@@ -36,6 +37,9 @@ _ELISION = re.compile(
     )$""",
     re.IGNORECASE | re.VERBOSE,
 )
+_CALLED = re.compile(r"(?<![\w.'\"])(?:(?P<owner>[A-Za-z_]\w*+)\.)?(?P<name>[a-z_]\w*+)\(")
+_MAY_FAIL = re.compile(r"\bTypeError\b|\b(?:not|never|no)\b|n't\b")
+"""Of a call that need not be possible: `do not use list.pop(0)`, `push(1, 2) raises TypeError`."""
 
 
 def class_fault(code: str, spec: Spec) -> str | None:
@@ -43,7 +47,11 @@ def class_fault(code: str, spec: Spec) -> str | None:
     if spec.signature is None or spec.signature.kind != "class":
         return None
     tree = parse(code)
-    return next(chain(_hidden(tree), _called_otherwise(tree, spec), _left_out(tree, spec)), None)
+    found = [_hidden(tree)]
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == spec.signature.name:
+            found += [_called_otherwise(node, spec), _left_out(tree, node, spec)]
+    return next(chain.from_iterable(found), None)
 
 
 def _methods(owner: ast.ClassDef) -> dict[str, Function]:
@@ -59,16 +67,15 @@ def _hidden(tree: ast.Module) -> Iterator[str]:
                     yield f"`self.{name} = ...` hides the method `{name}` of `{owner.name}`; rename the attribute"
 
 
-def _called_otherwise(tree: ast.Module, spec: Spec) -> Iterator[str]:
-    assert spec.signature is not None
-    owners = [each for each in tree.body if isinstance(each, ast.ClassDef) and each.name == spec.signature.name]
-    methods = _methods(owners[0]) if owners else {}
-    for found in re.finditer(r"\b(?P<name>[a-z_]\w*)\(", spec.text):
-        end = closing(spec.text, found.end() - 1)
+def _called_otherwise(owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
+    methods = _methods(owner)
+    certain = (sentence for sentence in sentences(spec.text) if not _MAY_FAIL.search(sentence))
+    for text, found in ((each, found) for each in certain for found in _CALLED.finditer(each)):
+        end = closing(text, found.end() - 1)
         method = methods.get(found["name"])
-        if end is None or method is None:
+        if end is None or method is None or (found["owner"] or found["name"]) in BUILTINS:
             continue
-        call = expression(spec.text[found.start() : end + 1])  # none is a header, with types
+        call = expression(text[found.start("name") : end + 1])  # none is a header, with types
         if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
             yield f"`{found['name']}` must be callable as `{ast.unparse(call)}`, as the spec writes it"
 
@@ -83,8 +90,12 @@ def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
     return enough and bool(given <= positional + len(arguments.kwonlyargs) or arguments.vararg or arguments.kwarg)
 
 
-def _left_out(tree: ast.Module, spec: Spec) -> Iterator[str]:
+def _left_out(tree: ast.Module, owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
+    if any(last_name(base) not in map(_name_of, tree.body) for base in owner.bases):
+        return  # what a class of a library gives it does not stand in the code
     there = set(map(_name_of, ast.walk(tree)))
+    if owner.decorator_list:  # of a dataclass
+        there |= {"__repr__", "__hash__", "__str__"}
     for need in (need for clause in clauses(spec) for need in clause.needs):
         if need.kind == "name" and need.value.isidentifier() and not {need.value, f"__{need.value}__"} & there:
             yield f"the spec names `{need.value}`, and the code has nothing of that name"

@@ -9,7 +9,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ..syntax.definitions import Function, first_line
+from ..syntax.definitions import Function
+from ..syntax.laid_out import LaidOut
 from ..syntax.source import parse, parse_error, parses
 
 _FENCED = re.compile(
@@ -132,7 +133,7 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
     tree = parse(kept)
     last = tree.body[-1] if tree.body else None
     if not lost and last and not _is_followed(last, kept, code) and not _ends_for_certain(last, code):
-        kept = "\n".join(kept.split("\n")[: first_line(last) - 1]) + "\n"
+        kept = kept[: LaidOut(kept).start(last)]
         lost = (getattr(last, "name", ""),)
     if lost:
         notes = [*notes, "cut after the last whole definition"]

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from ..syntax.collection import is_fixture, is_main_guard, is_test, last_name
-from ..syntax.definitions import Definition, Function, first_line, is_definition
+from ..syntax.definitions import Definition, Function, is_definition
 from ..syntax.imports import USER_MODULE, split_imports
+from ..syntax.laid_out import LaidOut
 from ..syntax.source import BUILTINS, names_bound, names_unbound, names_used, parse, unparse
 from .split_cases import asserts
 
@@ -46,19 +47,18 @@ def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     """Return `code` without the module-level statements `dead`."""
     if not dead:
         return code
-    lines = code.split("\n")
+    laid_out, lines = LaidOut(code), code.split("\n")
     # From the end, so that the places before stay right.
     for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        first, last = first_line(node) - 1, (node.end_lineno or node.lineno) - 1
+        first, last = laid_out.line_of(laid_out.start(node)) - 1, (node.end_lineno or node.lineno) - 1
         start = node.col_offset if node.lineno == first + 1 else 0
         head = lines[first].encode()[:start].decode()
         tail = lines[last].encode()[node.end_col_offset :].decode().lstrip(" ;")
         left = (head + ("" if tail.startswith("#") else tail)).rstrip(" ;")
         lines[first : last + 1] = [left] if left.strip() else []
     # What is cut at the end leaves its headings behind ("# Example usage").
-    while lines and (not lines[-1].strip() or lines[-1].startswith("#")):
-        lines.pop()
-    return "\n".join([*lines, ""])
+    end = max((node.end_lineno or 0 for node in parse("\n".join(lines)).body), default=0)
+    return "\n".join([*lines[:end], ""])
 
 
 def _is_check(node: ast.stmt) -> bool:

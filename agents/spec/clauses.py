@@ -19,7 +19,7 @@ from ..syntax.source import statements
 from .asked import FENCED, uncommented
 from .doctests import shown
 from .kinds_of_input import kinds_in
-from .rules import ASSUMED, BOUND, NO_RAISE, rule_need, stated_result
+from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, sentences
 from .signature import closing, without_headers
 
@@ -96,6 +96,11 @@ _LONGEST = 20_000
 _BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
 _NOT_TESTED = _BUILTIN - _ASKED
+_NO_NAMES = frozenset({
+    "bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str",
+    "tuple", "cls", "enumerate", "eval", "exec", "isinstance", "null", "python", "self", "sorted",
+})  # fmt: skip
+"""In backticks these are types and tools, where nothing is said of them: `an int`, and not `__str__`."""
 
 
 def clauses(spec: Spec) -> tuple[Clause, ...]:
@@ -283,7 +288,8 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         for kind, outcome in inputs:
             giving = result if kind in _OF_THE_WHOLE and kind != result else ""
             yield Need("value" if outcome or text_comes_out else "input", kind, giving=giving)
-    yield from (Need("name", name) for name in _names(text, quoted, spec))
+    if not OF_ITS_TEXT.search(said):
+        yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(said))
     if not raised and not _DENIED.search(said):
         texts = [each for each in map(_stated_text, _values_quoted(said, quoted, _parameters(spec.text))) if each]
@@ -298,14 +304,16 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     called = [
         match["name"]
         for match in _CALLED.finditer(text)
-        if match["owner"] not in sys.stdlib_module_names
+        if match["owner"] not in _BUILTIN | sys.stdlib_module_names
         if match["owner"] in (None, entry) or match["owner"].islower()
         if match["name"] not in (_NOT_TESTED if own else _BUILTIN | MAKERS)
         or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("` ") for each in quoted if each.startswith("`")]
-    inside = [each.strip("_") if each.strip("_") in _ASKED else each for each in inside]
-    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
+    plain = [each for each in inside if each.isidentifier() and each.islower()]
+    plain = [each for each in plain if each not in parameters]
+    plain = [each for each in plain if each not in _NO_NAMES or (each in _ASKED and text[1:].startswith(each))]
+    plain = [each.strip("_") if each.strip("_") in _ASKED else each for each in plain]
     if spec.signature is not None and not own:
         plain = []  # in a function's spec these are its parameters, keys, and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]

@@ -62,8 +62,13 @@ _RESULT_OF = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"(?:is|are|has|can)_(?P<what>\w+)")
+OF_ITS_TEXT = re.compile(
+    r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b",
+    re.IGNORECASE,
+)
+"""Said of how the code is written, `do not use sorted()`: it names nothing that the code has to have."""
 _OF_THE_CODE = re.compile(
-    r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b|\bO\("
+    rf"{OF_ITS_TEXT.pattern}|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
     r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
     r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import itertools
 import re
 import symtable
@@ -146,6 +147,33 @@ def unparse(node: ast.AST) -> str:
         return ast.unparse(node)
     except RecursionError as error:
         raise ValueError("the code nests too deeply to be written out") from error
+    except ValueError:  # before Python 3.12 no backslash may stand in the braces of an f-string
+        return ast.unparse(swapped(copy.deepcopy(node), _formatted))
+
+
+def _formatted(node: ast.AST) -> ast.Call | None:
+    """Return an f-string as a call of `format`; None for any other node."""
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    text, values = _template(node)
+    return ast.Call(ast.Attribute(ast.Constant(text), "format"), values, [])
+
+
+def _template(node: ast.JoinedStr) -> tuple[str, list[ast.expr]]:
+    text = ""
+    values: list[ast.expr] = []
+    for part in node.values:
+        if isinstance(part, ast.FormattedValue):
+            values.append(swapped(part.value, _formatted))
+            layout, given = (
+                _template(part.format_spec) if isinstance(part.format_spec, ast.JoinedStr) else ("", [])
+            )
+            values += given
+            conversion = f"!{chr(part.conversion)}" if part.conversion >= 0 else ""
+            text += f"{{{conversion}{':' * bool(layout)}{layout}}}"
+        else:
+            text += text_of(part).replace("{", "{{").replace("}", "}}")
+    return text, values
 
 
 def source_of(lines: Sequence[str], node: ast.stmt) -> str:

@@ -326,3 +326,10 @@ def test_imports_stay_what_they_are_without_a_signature() -> None:
         "import pytest\nimport math\ndef test_a():\n    assert add(math.inf, 1) == pytest.approx(1)\n", spec
     )
     assert test.preamble == "import math\nimport pytest\nfrom user_code import add"
+
+
+def test_parameters_may_stand_in_an_f_string() -> None:
+    table = '@pytest.mark.parametrize("mark", [",", "\\\\"])'
+    tests = read(f"{table}\ndef test_it(mark):\n    assert quicksort(f'a{{mark}}b') == ['a', 'b']\n")
+    assert len(tests) == 2
+    assert all(ast.parse(each.source) for each in tests)

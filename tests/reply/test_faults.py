@@ -54,3 +54,30 @@ def test_functions_are_not_looked_at() -> None:
         class_fault("def f(n):\n    return n\n", read_spec("Write f(n) with help_me(x).", origin="argument"))
         is None
     )
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It is built on a `list`, items are `int` or `str`, and push returns `self`.",
+        "Do not use list.pop(0), `collections` or sorted().",
+        "pop() works like list.pop(-1).",
+        "s = Stack(); s.push(1); set(s.items) == {1}",
+        "s.push(1, 2) raises TypeError.",
+    ],
+)
+def test_what_a_spec_says_of_other_names_is_no_fault(said: str) -> None:
+    spec = read_spec(
+        f"Implement a class Stack with push(item), set(place, item), pop() and size(). {said}", origin="argument"
+    )
+    assert class_fault(stack() + "    def set(self, place, item):\n        pass\n", spec) is None
+
+
+@pytest.mark.parametrize("base", ["@dataclass\nclass Stack", "class Stack(UserList)"])
+def test_what_a_class_is_given_is_no_fault(base: str) -> None:
+    spec = read_spec(
+        "Implement a class Stack with push(item), pop() and size(). `repr` shows it.", origin="argument"
+    )
+    code = stack().replace("class Stack", base)
+    assert class_fault(code, spec) is None
+    assert "`repr`" in (class_fault(stack(), spec) or "")

@@ -321,3 +321,21 @@ def test_a_program_keeps_what_runs_at_its_top_level() -> None:
     spec = Spec("s", "Write a program.", program=True)
     code = "import sys\n\ntotal = sum(map(int, sys.argv[1:]))\nprint(total)\n"
     assert read(fenced(code), spec).code == code
+
+
+@pytest.mark.parametrize(
+    ("demo", "kept"),
+    [
+        ('print(f(1))\nTEXT = """\n# of the text"""', 'TEXT = """\n# of the text"""'),
+        ("@(\n    pytest.fixture\n)\ndef test_f():\n    assert f(1)", ""),
+    ],
+)
+def test_what_demonstrates_is_cut_out_whole_and_nothing_else(demo: str, kept: str) -> None:
+    code = f"def f(x):\n    return x\n\n\n{demo}\n"
+    module = read_code(code, function_spec("f(x)"), truncated=False)
+    assert module.code == f"def f(x):\n    return x\n\n\n{kept}".rstrip() + "\n"
+
+
+def test_a_definition_below_a_decorator_of_several_lines_may_be_cut_off() -> None:
+    with pytest.raises(ReplyError, match="cut off"):
+        read_code("@(\n    one\n)\ndef f(x):\n    return x", function_spec("f(x)"), truncated=True)

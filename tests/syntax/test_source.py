@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.syntax.source import compiled, names_unbound, parse, parse_expression
+from agents.syntax.source import compiled, names_unbound, parse, parse_expression, unparse, with_values
 
 TABLE = "table = [" + ", ".join(f"({n}, [{n}, 'a'])" for n in range(400)) + "]\n"
 
@@ -102,3 +102,10 @@ def test_no_file_of_the_working_directory_is_opened_for_a_faulty_text(
     waits = [sys.executable, "-c", "import ast; ast.parse('def f(:')"]
     with pytest.raises(subprocess.TimeoutExpired):  # as it is by default
         subprocess.run(waits, timeout=3, capture_output=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("text", [r"f'{x}-{y}\n'", r"f'a{x!r:>{y}}b{{}}{x}'", r"f'{x:.1f}{x + y:{y}}'"])
+def test_an_f_string_with_a_backslash_in_its_braces_is_written_out(text: str) -> None:
+    backslash = with_values(parse(f"{text} + f'{{mark}}'"), {"mark": ast.Constant("\\")})
+    names = {"x": 7, "y": 9}
+    assert eval(unparse(backslash), dict(names)) == eval(text, dict(names)) + "\\"
