@@ -12,7 +12,7 @@ from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function, is_definition
 from ..syntax.literals import expression, value
 from ..syntax.source import indented, names_bound, names_used, parse, source_of
-from .doubt import FAILURE
+from .doubt import FAILURE, is_mistaken, is_taken_back
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
 _MOST_SETUP = 100
@@ -91,7 +91,9 @@ def checks(
         if not body or "doctest:" in item.code:
             continue
         texts.update({node: source_of(item.code.split("\n"), node) for node in body})
-        check = _check(body[-1], texts[body[-1]], item.result, optional, prints, exact)
+        remark = "".join(re.split(r"\s#", item.code, maxsplit=1)[1:])
+        denied = not exact and (is_taken_back(remark) or is_mistaken(remark, _PROMPT))
+        check = None if denied else _check(body[-1], texts[body[-1]], item.result, optional, prints, exact)
         before.add(body[:-1])
         if check:
             try:
@@ -139,8 +141,11 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool,
     if stated is None or (expected := expression(stated)) is None:
         fixed = "\n" not in result and "..." not in result and not re.search(r"\b0x", result)
         own = (last_name(node.value) or "")[:1].isupper() if isinstance(node.value, ast.Call) else True
-        shown = exact or _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
-        return f"assert repr({code}) == {result!r}" if fixed and shown else None
+        shown = _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
+        sure = exact or (shown and not is_taken_back(result))
+        return f"assert repr({code}) == {result!r}" if fixed and sure else None
+    if not exact and is_taken_back(result[len(stated) :]):
+        return None
     plain = isinstance(node.value, ast.Call | ast.Name | ast.Subscript | ast.Attribute)
     operator = "is" if isinstance(expected, ast.Constant) and expected.value is None else "=="
     return f"assert {code if plain else f'({code})'} {operator} {stated}"
@@ -159,6 +164,7 @@ class Before:
         self._used: list[frozenset[str]] = []
         self._about: dict[str, list[int]] = {}
         self._own: set[str] = set()
+        self._seeds: list[int] = []
 
     def add(self, nodes: Sequence[ast.stmt]) -> None:
         """Go on with `nodes`."""
@@ -166,18 +172,21 @@ class Before:
             bound, used = names_bound(node), names_used(node)
             for name in bound | used:
                 self._about.setdefault(name, []).append(len(self._nodes))
+            if isinstance(node, ast.Expr) and last_name(node.value) == "seed":
+                self._seeds.append(len(self._nodes))
             self._nodes.append(node)
             self._used.append(used)
             self._own |= bound
 
     def needed(self, names: frozenset[str]) -> list[ast.stmt]:
-        """Return the statements that bind, or act on, what `names` stand for; those may need others.
+        """Return the statements that bind, or act on, what `names` stand for, and those that seed random numbers;
+        they may need others.
 
         Raises ValueError where they are more than an example may need.
         """
-        chosen: set[int] = set()
+        chosen = set(self._seeds)
         seen: set[str] = set()
-        open_names = list(names & self._own)
+        open_names = list(names.union(*(self._used[number] for number in chosen)) & self._own)
         while open_names:
             name = open_names.pop()
             for number in self._about[name] if name not in seen else ():

@@ -40,16 +40,17 @@ _SO = re.compile(
 _CASE_OF = re.compile(r"\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])", re.IGNORECASE)
 _MISTAKE = re.compile(
     r"\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly"
+    r"|(?<!is )(?<!are )(?<!be )used to (?:be|have|return|give|say|see)"
     r"|instead|fail\w*(?! with\b)|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
     re.IGNORECASE,
 )
 """Words of a line of which no example is taken."""
-TAKEN_BACK = re.compile(
+_VALUE = r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
+_TAKEN_BACK = re.compile(
     r"\b(?:expected|should|wants?|wanted|tomorrow|where|while)\b[ :]{0,3}"
-    r"(?:(?:be|is|was|return|give|to be)\b[ :]{0,2})?"
-    r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
+    rf"(?:(?:be|is|was|return|give|to be)\b[ :]{{0,2}})?{_VALUE}"
     r"|\b(?:approx\w*|roughly|maybe|perhaps|usually|mostly|sometimes|in most"
     r"|rounded (?:here|for)|for readability|up to rounding|shortened|within [\w ]{0,20}(?:precision|tolerance)"
     r"|any order|or so|todo|fixme|for now|at the moment"
@@ -58,6 +59,16 @@ TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 """Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
+_UNSURE = re.compile(
+    r"[^.!?\n]{0,80}?(?:\b(?:some|either|whatever|random|arbitrary|no (?:particular|special|fixed)) order"
+    r"|\bunordered|\border (?:may|can|might|varies|irrelevant|unimportant|(?:does|is)(?: not|n't))"
+    r"|\border is (?:un|irr|arb)|\b(?:hopefully|sic|to be confirmed|tbc|on average|may (?:change|vary|differ))\b"
+    r"|\bI (?:think|guess|believe|suppose)\b|\b(?:one (?:of several|possible)|among others|assuming)\b"
+    r"|\bonly (?:on|in|if|for|when|with)\b|\bright\?|\(\?\))"
+    rf"|[`,;(\s]{{0,9}}(?:(?:or|was|then|later|now)\s{_VALUE}|(?:old|legacy|current)\b)",
+    re.IGNORECASE,
+)
+"""What follows a value at once, or in its sentence, and does so: `[1, 2], or [2, 1]`, `5 (only on Windows)`."""
 FAILURE = re.compile(
     r"(?:#|//)\s*+(?:[^\w\n]{0,5}(?i:(?:this |now |it )?(?:an? )?"
     r"(?:errors?|fails?|not allowed|forbidden|refused|rejected|illegal|invalid|blows up|crashes)\b)"
@@ -86,7 +97,7 @@ _FIRST_MARK = re.compile("(_[\ue000-\ue7ff])")
 _OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
 """Words of a sentence that may speak of an example before it."""
 _SETS = re.compile(
-    r"\b(?:with|under|for|using|passing|given|where|and|set|but)\s`?(?P<name>[a-z]\w*+)`?\s?=\s?(?=[\w`'\"\[({.-])",
+    r"(?:\b(?:with|under|for|using|passing|given|where|and|set|but)\s|\()`?(?P<name>[a-z]\w*+)`?\s?=\s?(?=[\w`'\"\[({.-])",
     re.IGNORECASE,
 )
 """`with strict=True`, said of a call beside it."""
@@ -113,8 +124,8 @@ _CORRECTS = re.compile(
     r"|`?\w+\([^()\n]*\)`? should (?:be|give|return) .{1,40}\bthere\b"
     r"|(?:(?:edit|correction|update|erratum|note|sorry|oops|wait)\b[\s:,.]{1,3}){0,3}(?:the )?"
     r"(?:(?:first|second|third|fourth|last|above|previous|\d(?:st|nd|rd|th))\b"
-    r"(?: (?:one|example|line|result|value))?|example(?: above)?)"
-    r" (?:is|was) (?:wrong|incorrect|false|a typo|not right)\b)",
+    r"(?: (?:one|example|line|result|value))?|(?:examples?|table|list)(?: above)?)"
+    r" (?:is|was|are|were) (?:wrong|incorrect|false|a typo|not right)\b)",
     re.IGNORECASE,
 )
 """Prose below an example that says what it should show."""
@@ -211,6 +222,11 @@ def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
 
 def _numbers(version: re.Match[str]) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", version["n"])))
+
+
+def is_taken_back(remark: str) -> bool:
+    """Return True if a `remark` behind a value puts that in doubt."""
+    return _TAKEN_BACK.search(remark) is not None or _UNSURE.match(remark) is not None
 
 
 def is_mistaken(text: str, example: re.Pattern[str]) -> bool:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements
-from .doubt import CONTRAST, HELD, REMARK, STATED, TAKEN_BACK, in_doubt, is_mistaken
+from .doubt import CONTRAST, HELD, REMARK, STATED, in_doubt, is_mistaken, is_taken_back
 from .signature import closing
 
 _ARROW = re.compile(
@@ -69,7 +69,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
     text = _LEAD.sub("", line, count=1)
     if whole := _whole(text.strip().rstrip("`;")):
         comment = text[len(text.split("#")[0]) :]
-        denied = is_mistaken(comment, _COMMENT) or _DENIAL.search(comment) or TAKEN_BACK.search(comment)
+        denied = is_mistaken(comment, _COMMENT) or _DENIAL.search(comment) or is_taken_back(comment)
         return [] if denied else [(code, True) for code in whole]
     made = [(call, _assertion(call, sign, rest, signature)) for call, sign, rest in _calls(text, signature)]
     made += _raising_for(text, signature)
@@ -259,7 +259,7 @@ def leading_value(rest: str) -> str | None:
     first = rest.strip().rstrip("; ")
     if _RANGE.match(first):
         return None
-    if value(first) and not TAKEN_BACK.search("".join(first.partition("#")[1:])):
+    if value(first) and not is_taken_back("".join(first.partition("#")[1:])):
         return first
     for end in reversed(_breaks(first)):
         head, tail = first[:end].rstrip(), first[end:].strip()
@@ -299,7 +299,7 @@ def _breaks(text: str) -> list[int]:
 
 def _ends(tail: str) -> bool:
     """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
-    if re.match(r"\.[.\w]|…|\)\S*\w|,\s*[\d'\"\[({-]", tail) or TAKEN_BACK.search(tail):
+    if re.match(r"\.[.\w]|…|\)\S*\w|,\s*[\d'\"\[({-]", tail) or is_taken_back(tail):
         return False
     return (
         re.fullmatch(

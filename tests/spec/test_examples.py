@@ -171,6 +171,21 @@ IGNORED = [
     "What happens now: slugify('a') gives 'b'",
     "❌ slugify('a') == 'b'",
     "slugify('a') -> ['a', 'b'] (any order)",
+    "slugify('a') -> ['a', 'b'] (order may vary)",
+    "slugify('a') -> ['a', 'b'], in some order.",
+    "slugify('a') == ['a', 'b']  # unordered",
+    "slugify('a') == ['a', 'b'], or ['b', 'a'].",
+    "slugify('a') == 'b', then 'c'.",
+    "slugify('a') == 'b' (only on Windows)",
+    "slugify('a') == 'b', I think.",
+    "slugify('a') == 'b' (old behaviour)",
+    "slugify('a') is 'b' (strict=True)",
+    "We used to have slugify('a') == 'b'.",
+    ">>> slugify('a')  # in any order\n['a', 'b']",
+    ">>> slugify('a')\n['a', 'b']  # unordered",
+    ">>> slugify('a')\n['a', 'b'] (in any order)",
+    ">>> random.seed(1)\n>>> slugify('a')\n'b'",
+    "| input | output |\n|---|---|\n| 'a' | 'b' |\n\nThe table above is wrong.",
     "slugify('a') -> ['a', 'b']  # or more",
     "slugify('a') -> [1] (approx)",
     "slugify('a') -> 'a' | 'b'",
@@ -776,3 +791,9 @@ def test_rows_with_commas_and_lists_of_arguments_fit_the_parameters(text: str) -
         "assert to_base(10, 2) == '1010'",
         "assert to_base(35, 36) == 'z'",
     ]
+
+
+def test_a_session_that_seeds_random_numbers_does_so_in_each_example() -> None:
+    session = ">>> import random\n>>> random.seed(1)\n>>> pick([1, 2])\n2"
+    (code,) = codes(f"pick(items) returns one.\n\n{session}", stated("pick(items)"))
+    assert code == "import random\nrandom.seed(1)\nassert pick([1, 2]) == 2"
