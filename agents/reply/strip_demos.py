@@ -151,10 +151,6 @@ def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> li
     """Return imports of the module itself, and of test frameworks once the tests are gone."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     used = names_used([node for node in kept if not is_main_guard(node)])
-
-    def is_idle(node: ast.stmt) -> bool:
-        modules = {entry.module.split(".")[0] for entry in split_imports(node)}
-        unused = bool(modules) and modules <= frameworks and not names_bound(node) & used
-        return modules == {USER_MODULE} or unused
-
-    return list(filter(is_idle, tree.body))
+    imports = [(node, {each.module.split(".")[0] for each in split_imports(node)}) for node in tree.body]
+    unused = [node for node, from_ in imports if from_ and from_ <= frameworks and not names_bound(node) & used]
+    return [*unused, *(node for node, from_ in imports if from_ == {USER_MODULE})]

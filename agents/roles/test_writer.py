@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ..errors import ReplyError
 from ..records import ClauseCheck, Message, Reply, Request, Spec, Test
 from ..reply import read_properties, read_tests
 from .ask import LARGE_MODEL, Ask, ReplyLengths, ask_until_readable
@@ -28,8 +27,7 @@ class TestWriter:
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
-        asked = messages(spec, "test_writer", **_asked_for(spec, count))
-        return self._written(asked, "tests", lambda reply: _tests(reply, spec))
+        return self._tests(spec, messages(spec, "test_writer", **_asked_for(spec, count)), "tests")
 
     def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
         """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
@@ -39,18 +37,14 @@ class TestWriter:
         ]
         count = sum(max(1, len(check.missing)) for check in checks)
         asked = messages(spec, "clause_tests", clauses=shown, **_asked_for(spec, count))
-
-        def read(reply: Reply) -> tuple[Test, ...]:
-            return tuple(replace(test, about=_about(test.id, checks)) for test in _tests(reply, spec))
-
-        return self._written(asked, "tests of clauses", read, 60 * (count + 1))
+        tests = self._tests(spec, asked, "tests of clauses", 60 * (count + 1))
+        return tuple(replace(test, about=_about(test.id, checks)) for test in tests)
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
         """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
         and never part of its own loop. Raises ReplyError when no test can be read."""
         text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
-        asked = (system(spec), Message("user", text))
-        return self._written(asked, "tests of the code", lambda reply: _tests(reply, spec))
+        return self._tests(spec, (system(spec), Message("user", text)), "tests of the code")
 
     def properties(self, spec: Spec, count: int) -> tuple[Test, ...]:
         """At most `count` property tests for hypothesis, of one assertion each and without expected values.
@@ -61,18 +55,20 @@ class TestWriter:
         def read(reply: Reply) -> tuple[Test, ...]:
             return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)
 
-        return self._written(messages(spec, "properties", names=_names(spec), count=count), "properties", read)
+        asked = messages(spec, "properties", names=_names(spec), count=count)
+        return ask_until_readable(self.ask, self._request(asked, "properties"), read)
 
-    def _written(
-        self,
-        asked: tuple[Message, ...],
-        purpose: str,
-        read: Callable[[Reply], tuple[Test, ...]],
-        most: int = LARGE_MODEL.tests,
+    def _tests(
+        self, spec: Spec, asked: tuple[Message, ...], purpose: str, most: int = LARGE_MODEL.tests
     ) -> tuple[Test, ...]:
+        def read(reply: Reply) -> tuple[Test, ...]:
+            return read_tests(reply.text, spec, truncated=reply.finish != "stop")[0]
+
+        return ask_until_readable(self.ask, self._request(asked, purpose, most), read)
+
+    def _request(self, asked: tuple[Message, ...], purpose: str, most: int = LARGE_MODEL.tests) -> Request:
         length = min(most, self.lengths.tests)
-        request = Request("test_writer", asked, length, temperature=0.0, seed=self.seed, purpose=purpose)
-        return ask_until_readable(self.ask, request, read)
+        return Request("test_writer", asked, length, temperature=0.0, seed=self.seed, purpose=purpose)
 
 
 def _names(spec: Spec) -> str:
@@ -87,14 +83,7 @@ def _about(name: str, checks: Sequence[ClauseCheck]) -> str:
 
 
 def _asked_for(spec: Spec, count: int) -> dict[str, object]:
-    names, call = _names(spec), f"{spec.signature.name if spec.signature else 'function'}(...)"
-    asked = {"names": names, "example": f"{call} == ...", "example_call": call}
     kind = kind_of(spec)
+    call = f"{spec.signature.name if spec.signature else 'function'}(...)"
+    asked = {"names": _names(spec), "example_call": call}
     return {**asked, "count": count, "kind": kind, "form": render("test_form", kind=kind, **asked)}
-
-
-def _tests(reply: Reply, spec: Spec) -> tuple[Test, ...]:
-    tests, _mended = read_tests(reply.text, spec, truncated=reply.finish != "stop")
-    if not tests:
-        raise ReplyError("it holds no test function with an assertion")
-    return tests

@@ -17,7 +17,7 @@ from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
 from .asked import FENCED, uncommented
-from .doctests import shown
+from .doctests import lines_of, shown
 from .kinds_of_input import kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, sentences
@@ -163,11 +163,7 @@ def _prose(spec: Spec) -> str:
     text = uncommented(spec.text[:_LONGEST])
     text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_said_in(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
-    dropped = {
-        number
-        for session in shown(lines)
-        for number in range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
-    }
+    dropped = {number for session in shown(lines) for number in lines_of(session)}
     return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
 
 
@@ -292,7 +288,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(said))
     if not raised and not _DENIED.search(said):
-        texts = [each for each in map(_stated_text, _values_quoted(said, quoted, _parameters(spec.text))) if each]
+        texts = [*_texts_quoted(said, quoted, _parameters(spec.text))]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
 
 
@@ -310,8 +306,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("` ") for each in quoted if each.startswith("`")]
-    plain = [each for each in inside if each.isidentifier() and each.islower()]
-    plain = [each for each in plain if each not in parameters]
+    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
     plain = [each for each in plain if each not in _NO_NAMES or (each in _ASKED and text[1:].startswith(each))]
     plain = [each.strip("_") if each.strip("_") in _ASKED else each for each in plain]
     if spec.signature is not None and not own:
@@ -332,18 +327,13 @@ def _parameters(text: str) -> frozenset[str]:
     return frozenset(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(headers)))
 
 
-def _values_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
-    """Yield the quotations that are no parameters, no words explained (`"word" is a group of letters`), and not
-    what something is without (`a part without "="`)."""
+def _texts_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
+    """Yield the texts of quotations that are no names, no layouts, no words explained (`"word" is a group of
+    letters`), and not what something is without (`a part without "="`)."""
     for each in quoted:
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
         lacking = re.search(rf"{_LACKING}{re.escape(each)}", text, re.IGNORECASE)
-        if each.strip("`'\"") not in parameters and not explained and not lacking:
-            yield each
-
-
-def _stated_text(quoted: str) -> str | None:
-    """Return the text that a quotation in a clause stands for; None where it is a name or a layout."""
-    (value,) = literal_value(quoted.strip("`").strip()) or [None]
-    is_text = isinstance(value, str) and value.strip() and not _PATTERN.fullmatch(value)
-    return repr(value) if is_text else None
+        (value,) = literal_value(each.strip("`").strip()) or [None]
+        is_text = isinstance(value, str) and value.strip() and not _PATTERN.fullmatch(value)
+        if is_text and each.strip("`'\"") not in parameters and not explained and not lacking:
+            yield repr(value)

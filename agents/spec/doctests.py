@@ -53,6 +53,11 @@ def shown(lines: Sequence[str]) -> list[list[Shown]]:
     return sessions
 
 
+def lines_of(session: Sequence[Shown]) -> range:
+    """Return the lines of a session."""
+    return range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1)
+
+
 def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown, int]:
     code = [match["code"].rstrip().removesuffix("`")]
     index = start + 1
@@ -115,9 +120,7 @@ def checks(
 
 def _is_raised(result: str) -> bool:
     """Return True for what is shown of an exception, its last line alone as well."""
-    return (
-        result.startswith("Traceback") or re.fullmatch(r"[\w.]*(?:Error|Exception)(?:: .*)?", result) is not None
-    )
+    return re.match(r"Traceback|[\w.]*(?:Error|Exception)(?:: .*)?\Z", result) is not None
 
 
 def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool, exact: bool) -> str | None:
@@ -164,16 +167,14 @@ class Before:
         self._used: list[frozenset[str]] = []
         self._about: dict[str, list[int]] = {}
         self._own: set[str] = set()
-        self._seeds: list[int] = []
 
     def add(self, nodes: Sequence[ast.stmt]) -> None:
         """Go on with `nodes`."""
         for node in nodes:
             bound, used = names_bound(node), names_used(node)
-            for name in bound | used:
+            seeds = isinstance(node, ast.Expr) and last_name(node.value) == "seed"
+            for name in bound | used | ({""} if seeds else set()):
                 self._about.setdefault(name, []).append(len(self._nodes))
-            if isinstance(node, ast.Expr) and last_name(node.value) == "seed":
-                self._seeds.append(len(self._nodes))
             self._nodes.append(node)
             self._used.append(used)
             self._own |= bound
@@ -184,12 +185,12 @@ class Before:
 
         Raises ValueError where they are more than an example may need.
         """
-        chosen = set(self._seeds)
+        chosen: set[int] = set()
         seen: set[str] = set()
-        open_names = list(names.union(*(self._used[number] for number in chosen)) & self._own)
+        open_names = ["", *(names & self._own)]
         while open_names:
             name = open_names.pop()
-            for number in self._about[name] if name not in seen else ():
+            for number in self._about.get(name, ()) if name not in seen else ():
                 chosen.add(number)
                 if len(chosen) > _MOST_SETUP:
                     raise ValueError(f"it needs more than {_MOST_SETUP} statements before it")

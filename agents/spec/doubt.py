@@ -144,18 +144,13 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
     for sentence in sentences(prose):
         part, told = _doubtful_part(sentence, wanted), _told_of(sentence, wanted)
         before, mark, _ = _FIRST_MARK.split(sentence, maxsplit=1) if _FIRST_MARK.search(sentence) else ("", "", "")
-        if mark in calls and not _is_introduced(before):
+        if mark in calls and any(each.fullmatch(before) for each in (_LABEL, _OTHER_CASE)):
+            part = sentence  # of something else
+        elif mark in calls and not _INTRODUCES.fullmatch(before):
             part = sentence
         found |= {each for each in calls if each in part}
         found |= {each for each in calls if each in sentence and not told <= _given_in(calls[each], wanted)}
     return found
-
-
-def _is_introduced(before: str) -> bool:
-    """Return True if what stands `before` an example in its sentence leaves no doubt that it is one."""
-    if _LABEL.fullmatch(before) or _OTHER_CASE.fullmatch(before):
-        return False
-    return _INTRODUCES.fullmatch(before) is not None
 
 
 def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
@@ -210,7 +205,8 @@ def _corrected(lines: Sequence[str]) -> Iterator[int]:
 
 def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
     """Yield the lines below headings of versions that are not the latest."""
-    versions = {number: _numbers(match) for number, line in enumerate(lines) if (match := _VERSION.match(line))}
+    found = {number: match["n"] for number, line in enumerate(lines) if (match := _VERSION.match(line))}
+    versions = {number: tuple(map(int, version.split("."))) for number, version in found.items()}
     latest = max(versions.values(), default=())
     old = False
     for number, line in enumerate(lines):
@@ -218,10 +214,6 @@ def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
             old = versions.get(number, latest) < latest
         if old:
             yield number
-
-
-def _numbers(version: re.Match[str]) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version["n"])))
 
 
 def is_taken_back(remark: str) -> bool:

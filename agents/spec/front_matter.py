@@ -105,11 +105,10 @@ def _limits(read: Fields) -> SpecLimits:
         raise read.complaint("limits", "a mapping such as `max_rounds: 3`")
     Fields(nested, read.lines, read.place).check_keys(_LIMITS)
     limits = Fields({**nested, **read.data}, read.lines, read.place)
-    rounds, tokens = limits.number("max_rounds", whole=True), limits.number("max_tokens", whole=True)
     return SpecLimits(
-        max_rounds=int(rounds) if rounds is not None else None,
+        max_rounds=limits.whole_number("max_rounds"),
         max_seconds=limits.number("max_seconds"),
-        max_tokens=int(tokens) if tokens is not None else None,
+        max_tokens=limits.whole_number("max_tokens"),
         max_cost=limits.number("max_cost"),
     )
 
@@ -181,16 +180,21 @@ class Fields:
             raise self.complaint(key, "a list of texts; quote each")
         return tuple(str(item).strip() for item in values)
 
-    def number(self, key: str, *, whole: bool = False) -> float | None:
+    def number(self, key: str) -> float | None:
         """The number above 0 of a key. Raises UsageError."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _MOST:
             raise self.complaint(key, f"a number above 0, at most {_MOST}")
-        if whole and value != int(value):
-            raise self.complaint(key, "a whole number above 0")
         return value
+
+    def whole_number(self, key: str) -> int | None:
+        """The whole number above 0 of a key. Raises UsageError."""
+        value = self.number(key)
+        if value is not None and value != int(value):
+            raise self.complaint(key, "a whole number above 0")
+        return None if value is None else int(value)
 
 
 def hint(name: str, known: Sequence[str]) -> str:

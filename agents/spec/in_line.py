@@ -59,6 +59,11 @@ _EXCEPTION = re.compile(
     r"|,\s(?!if\b|unless\b|when\b|or\b|otherwise\b|except\b)[a-z]"
     r"|[\s.,;)!]*(?:$|[#(]|(?:and|but|then|because|as\swell|too)\b|\n))"
 )
+_TAIL = re.compile(
+    r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|(?:#|//).*|`?;\s.*"
+    r"|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|\([^()]*\)(?:[`.,;\s]*|[`).,;]++\s[^=<>]*+)"
+    r"|`?(?:--?|[–—])\s++(?!or\b)[A-Za-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*"
+)
 _CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]")
 _DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
 
@@ -219,14 +224,10 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
     if isinstance(node, ast.Compare):
         said = {"True": call, "False": f"not ({call})"}.get(stated)
         return _Assertion(f"assert {said}", stated, True) if said else None
-    of_a_class = signature is not None and signature.kind == "class" and sign not in ("==", "equals")
-    if (
-        of_a_class
-        and isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id[:1].isupper()
-    ):
-        return None  # what is said of an object is seldom that it equals a value
+    match node:
+        case ast.Call(func=ast.Name(name)) if name[:1].isupper() and sign not in ("==", "equals"):
+            if signature is not None and signature.kind == "class":
+                return None  # what is said of an object is seldom that it equals a value
     return _Assertion(asserted(call, made or stated), stated, sign != "=")
 
 
@@ -301,13 +302,7 @@ def _ends(tail: str) -> bool:
     """Return True if `tail` may follow a value: a full stop, a comment, a remark in brackets, the next example."""
     if re.match(r"\.[.\w]|…|\)\S*\w|,\s*[\d'\"\[({-]", tail) or is_taken_back(tail):
         return False
-    return (
-        re.fullmatch(
-            r"[`.,;)\s]*+(?:and|or|but|while|whereas)?[`\s]*+|[`,;\s]*+(?:because|since)\s.*|[`,;\s]*+and\s+[a-z]{2,}+\b[^=<>]*+|(?:#|//).*|`?;\s.*|\([^()]*\)(?:[`.,;\s]*|[`).,;]++\s[^=<>]*+)|`?(?:--?|[–—])\s++(?!or\b)[A-Za-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*",
-            tail,
-        )
-        is not None
-    )
+    return _TAIL.fullmatch(tail) is not None
 
 
 def leading_exception(rest: str) -> str | None:

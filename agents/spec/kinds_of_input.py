@@ -217,14 +217,10 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
-
-
 _OUTCOME = re.compile(
     r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak)\w*\b",
     re.IGNORECASE,
 )
-
-
 _MAIN = re.compile(
     r"(?:(?:(?!(?:if|when|where|for|that|which|with|without|given|on)\b)\S++ )*?(?:is|are|or|else|\S*[,:]) )?"
     r"(?:an? )?",

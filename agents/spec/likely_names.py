@@ -20,6 +20,8 @@ _OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|ob
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\([x:=,*|. \[\]]*+\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
+_OF_A_CALL = re.compile(r"(?<=\w)\([^()\n]*\)")
+"""Its arguments: no parameter is asked for."""
 _MENTIONED = re.compile(r"(?<![\w.])@\w++(?= [a-z])")
 """`hey @dev can we`, which is no decorator."""
 _CAPITAL = r"[A-Z]\w*+"
@@ -131,7 +133,7 @@ def likely_name(prose: str) -> str | None:
     named = {name: points for name, points in of_classes.items() if name not in others}
     classes = {name: points + evidence for name, points in named.items() if not _NO_CLASS.fullmatch(name)}
     a_class = _one(classes, max(_ENOUGH, *classes.values(), 0))
-    functions, introduced = _functions(re.sub(r"(?<=\w)\([^()\n]*\)", _without_names, prose))
+    functions, introduced = _functions(_OF_A_CALL.sub(lambda call: re.sub(r"[A-Za-z_]\w*", "x", call[0]), prose))
     a_function = _one(functions, _ENOUGH)
     if a_class and (a_function not in introduced or functions.get(a_function or "", 0) <= classes[a_class]):
         return a_class
@@ -163,8 +165,3 @@ def _one(points: Mapping[str, int], least: int) -> str | None:
     """Return the one name that has `least` points; None where none or several have."""
     found = [name for name, each in points.items() if each >= least]
     return found[0] if len(found) == 1 else None
-
-
-def _without_names(match: re.Match[str]) -> str:
-    """Return a call's arguments without the names among them: no parameter is asked for."""
-    return re.sub(r"[A-Za-z_]\w*", "x", match[0])

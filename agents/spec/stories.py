@@ -10,15 +10,7 @@ from itertools import islice, pairwise, takewhile
 from ..records import Signature
 from ..syntax.source import statements
 from .doubt import is_mistaken
-from .in_line import (
-    AROUND,
-    asserted,
-    called_until,
-    leading_exception,
-    leading_object,
-    leading_value,
-    says,
-)
+from .in_line import AROUND, asserted, called_until, leading_exception, leading_object, leading_value, says
 from .signature import closing
 from .tables import tables
 

@@ -35,8 +35,6 @@ _SORTS = re.compile(
     r"(?:\s(?:inputs?|examples?|values?|for))?\W*:\W*?(?P<listed>\s.*)?",
     re.IGNORECASE,
 )
-
-
 Table = tuple[list[str], list[tuple[int, list[str]]]]
 """The heads of its columns, none of a list; for each row its line (from 0) and its cells, the last the result."""
 
