@@ -16,7 +16,7 @@ from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
 from .asked import FENCE
 from .doctests import Before
-from .doubt import FAILURE, is_mistaken
+from .doubt import FAILURE, is_mistaken, is_taken_back
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
 from .shell import named, run_of
 from .signature import parameters
@@ -64,7 +64,7 @@ def set_up(
         parsed = (statements(textwrap.dedent("\n".join(as_code[:end]))) for end in ends)
         body = next(filter(None, parsed), [])
         own = {node.name for node in body if is_definition(node)}
-        if doubtful[start] or (own and (signature is None or signature.name in own)):
+        if any(doubtful[start : start + 2]) or (own and (signature is None or signature.name in own)):
             continue
         before = Before()
         as_shown = block == lines[start : start + len(block)]
@@ -81,7 +81,8 @@ def set_up(
             if whole or raising or ((setup or shown is not block) and isinstance(check, ast.Assert)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 line = start + (node.lineno - 1 if as_shown else 0)
-                found.append((code, lines[line].strip(), line))
+                if not (doubtful[line] or (as_shown and is_taken_back(lines[line].partition("#")[2]))):
+                    found.append((code, lines[line].strip(), line))
             before.add(_effects(node))
     return found
 

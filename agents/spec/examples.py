@@ -14,11 +14,11 @@ from typing import NamedTuple
 from ..records import PROGRAM_FILE, Example, Signature
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
-from ..syntax.literals import MAKERS, expression, value
+from ..syntax.literals import MAKERS, expression, is_value, value
 from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
 from .asked import FENCE, uncommented
 from .code_blocks import printed_below, samples, set_up
-from .doctests import checks, shown
+from .doctests import checks, lines_of, shown
 from .doubt import lines_in_doubt
 from .in_line import in_line
 from .pairs import stated_pairs
@@ -101,7 +101,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     found += [run for run in runs if not doubtful[run[2]]]
     prompted: set[int] = set()
     for session in shown(lines):
-        prompted.update(range(session[0].line, session[-1].line + session[-1].text.count("\n") + 1))
+        prompted.update(lines_of(session))
         if not doubtful[session[0].line]:
             found += checks(session, optional, prints)
     every = [_Found(line, code, source) for code, source, line in found]
@@ -140,8 +140,8 @@ def _stated(source: str, signature: Signature | None) -> str:
     last = body[-1] if body else None
     if isinstance(last, ast.Assert | ast.With):
         return source
-    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Compare | ast.BoolOp):
-        before = "".join(f"{unparse(node)}\n" for node in body[:-1])
+    if last and _compares(last):
+        before = "".join(f"{'assert ' * _compares(node)}{unparse(node)}\n" for node in body[:-1])
         return f"{before}assert {ast.get_source_segment(source, last)}"
     steps = ["Example:", *re.split(r";\s|\n", source)]
     found = shell_examples(["```", *source.split("\n")]) or in_line(source, signature)
@@ -153,9 +153,24 @@ def _stated(source: str, signature: Signature | None) -> str:
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
 
 
+def _compares(node: ast.stmt) -> bool:
+    """Return True for a comparison, or several."""
+    compared = isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare | ast.BoolOp)
+    return compared and not _always_holds(node)
+
+
+def _always_holds(node: ast.stmt) -> bool:
+    """Return True for `f(1) == 2 or 3`."""
+    match node:
+        case ast.Expr(value=ast.BoolOp(values=parts)) | ast.Assert(test=ast.BoolOp(values=parts)):
+            return any(map(is_value, parts))
+    return False
+
+
 def _readable(text: str) -> list[str]:
     """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
-    text = re.sub(r"^([ \t]*)(?:In \[\d+\]: |Out\[\d+\]: )", _prompt, uncommented(text), flags=re.MULTILINE)
+    text = re.sub(r"^([ \t]*)In \[\d+\]: ", r"\1>>> ", uncommented(text), flags=re.MULTILINE)  # IPython's prompt
+    text = re.sub(r"^([ \t]*)Out\[\d+\]: ", r"\1", text, flags=re.MULTILINE)
     text = _SLASHES.sub(_comment, re.sub(r"^[ \t]*> ", "", text, flags=re.MULTILINE))
     text = _INSTEAD.sub(r"\g<call> should ", _REMARK.sub(r"\g<step>  # \g<said>", text))
     names = {*re.findall(r"\b[A-Z]\w*(?:Error|Exception)\b", text)}
@@ -177,11 +192,6 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         if len(paragraph) > 1:
             yield index - len(paragraph), " ".join(paragraph)
         paragraph = [line]
-
-
-def _prompt(match: re.Match[str]) -> str:
-    """Return IPython's prompt as Python's."""
-    return f"{match[1]}>>> " if "In" in match[0] else match[1]
 
 
 def _comment(match: re.Match[str]) -> str:
@@ -234,6 +244,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
     body = statements(code)
     if not body or compile_error(code) or not isinstance(body[-1], ast.Assert | ast.With):
+        return False
+    if _always_holds(body[-1]):
         return False
     if PROGRAM_FILE in code:
         return True

@@ -120,3 +120,16 @@ def test_what_prints_show_may_stand_below_them_a_line_each(between: str) -> None
 )
 def test_what_stands_below_prints_and_may_be_something_else_is_no_example(below: str) -> None:
     assert codes(f"{PRINTS}\n{below}\n") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "b = Bucket()\nb.add(1)\nassert b.drop() == 1  # or 2",
+        "b = Bucket()\nb.add(1)\nassert b.items == [1, 2]  # order may vary",
+        "# wrong\nb = Bucket()\nb.add(1)\nassert b.drop() == 2",
+        "b = Bucket()\nb.add(1)\nassert b.drop() == 1 or 2",
+    ],
+)
+def test_code_that_may_be_wrong_or_always_holds_is_no_example(text: str) -> None:
+    assert codes(f"Use:\n\n```python\n{text}\n```") == []

@@ -503,6 +503,7 @@ def test_the_line_that_an_example_was_found_in_is_kept() -> None:
         ("assert slugify('a') == 'b'", "assert slugify('a') == 'b'"),
         ("x = 'a'\nassert slugify(x) == 'b'", "x = 'a'\nassert slugify(x) == 'b'"),
         ("slugify('a') in {'a', 'b'}", "assert slugify('a') in {'a', 'b'}"),
+        ("slugify('a') == 'b'; slugify('c') == 'd'", "assert slugify('a') == 'b'\nassert slugify('c') == 'd'"),
         ("slugify(None) raises TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
     ],
 )
@@ -511,7 +512,12 @@ def test_an_example_given_as_such_is_read(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"), [("slugify('a' ==", "is not Python"), ("slugify('a')", "states no result")]
+    ("text", "reason"),
+    [
+        ("slugify('a' ==", "is not Python"),
+        ("slugify('a')", "states no result"),
+        ("slugify('a') == 'b' or 'c'", "states no result"),
+    ],
 )
 def test_an_example_given_as_such_must_be_one(text: str, reason: str) -> None:
     with pytest.raises(ValueError, match=reason):
