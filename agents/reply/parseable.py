@@ -40,11 +40,7 @@ _TYPOGRAPHY = str.maketrans(
         **dict.fromkeys("\u2013\u2014\u2212", "-"),
         **dict.fromkeys("\u00a0\u2003\u2009\u202f\u3000", " "),
         "\u2026": "...",
-        "\u00d7": "*",
-        "\uff08": "(",
-        "\uff09": ")",
-        "\uff0c": ",",
-        "\uff1a": ":",
+        **dict(zip("\u00d7\uff08\uff09\uff0c\uff1a", "*(),:", strict=True)),
     }
 )
 _STRING = re.compile(

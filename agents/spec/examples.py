@@ -140,9 +140,11 @@ def _stated(source: str, signature: Signature | None) -> str:
     last = body[-1] if body else None
     if isinstance(last, ast.Assert | ast.With):
         return source
-    if last and _compares(last):
-        before = "".join(f"{'assert ' * _compares(node)}{unparse(node)}\n" for node in body[:-1])
-        return f"{before}assert {ast.get_source_segment(source, last)}"
+    compared = [isinstance(each, ast.Expr) and isinstance(each.value, ast.Compare | ast.BoolOp) for each in body]
+    if last and compared[-1] and not any(map(_always_holds, body)):
+        before = zip(body[:-1], compared, strict=False)
+        asserted = "".join(f"{'assert ' * each}{unparse(node)}\n" for node, each in before)
+        return f"{asserted}assert {ast.get_source_segment(source, last)}"
     steps = ["Example:", *re.split(r";\s|\n", source)]
     found = shell_examples(["```", *source.split("\n")]) or in_line(source, signature)
     found = found or set_up(steps, [False] * len(steps), signature)[-1:]
@@ -151,12 +153,6 @@ def _stated(source: str, signature: Signature | None) -> str:
     if reason := parse_error(source):
         raise ValueError(f"the example `{source}` is not Python ({reason})")
     raise ValueError(f"the example `{source}` states no result; write it as `call(...) == value`")
-
-
-def _compares(node: ast.stmt) -> bool:
-    """Return True for a comparison, or several."""
-    compared = isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare | ast.BoolOp)
-    return compared and not _always_holds(node)
 
 
 def _always_holds(node: ast.stmt) -> bool:
