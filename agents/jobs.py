@@ -32,7 +32,7 @@ from .spec.answers import answered, statements
 from .spec.place import place_of
 from .spec.reading import make_spec, take_apart
 from .storage.atomic import PRIVATE, write_atomically
-from .storage.run_directory import RunDirectory, make_work_dir, new_id, runs_in
+from .storage.run_directory import RunDirectory, is_run, make_work_dir, new_id, runs_in
 
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
@@ -217,10 +217,10 @@ class Jobs:
         """The job of a run of this server; None for another one."""
         return self._jobs.get(run)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The runs of this server."""
-        return tuple(self._jobs)
+    def latest(self, most: int) -> list[RunDirectory]:
+        """The directories of the latest runs; one of this server may have none yet. Raises UsageError."""
+        names = {run.path.name for run in runs_in(self.settings.work_dir)} | set(self._jobs)
+        return [self._current(name) for name in sorted(names, reverse=True)[:most]]
 
     def recorded(self, run: str) -> dict[str, Any]:
         """The state of a run that this server did not begin. Raises UsageError where there is none."""
@@ -250,12 +250,14 @@ class Jobs:
 
         Raises UsageError where there is none, or it is a link out. A run of this server may have none yet.
         """
-        found = [each for each in runs_in(self.settings.work_dir) if each.path.name == run]
-        if not found and run not in self._jobs:
+        if run not in self._jobs and not is_run(self.settings.work_dir, run):
             raise UsageError(
                 f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal."
             )
-        directory = found[0] if found else RunDirectory(self.settings.work_dir / "runs" / run)
+        return self._current(run)
+
+    def _current(self, run: str) -> RunDirectory:
+        directory = RunDirectory(self.settings.work_dir / "runs" / run)
         contained(directory.path, contained(self.settings.work_dir))
         return directory.attempt if self._is_under_way(run) and directory.attempt.exists else directory
 

@@ -1,4 +1,4 @@
-"""Runs of a server: one job at a run, and one decision on a proposal, however often the page asks."""
+"""Runs of a server: one job at a run, one decision on a proposal, however often the page asks; a long list."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from agents.errors import UsageError
 from agents.jobs import Job, Jobs
 from agents.records.approvals import Decision, Proposal
 from agents.settings import Settings
+from agents.ui.views import MOST_RUNS, listing
 
 
 class Unopened(Jobs):
@@ -56,3 +57,15 @@ def test_a_second_decision_on_a_proposal_decides_nothing_that_comes_after() -> N
     job.decide(shown(job), Decision("no"))
     asking.join()
     assert decided == ["yes", "no"]
+
+
+def test_a_long_list_of_runs_is_made_in_linear_time(tmp_path: Path) -> None:
+    for number in range(2 * MOST_RUNS):
+        run = tmp_path / "runs" / f"{number:04}"
+        run.mkdir(parents=True)
+        (run / "run.json").write_text("{}")
+    jobs = Jobs(Settings(work_dir=tmp_path))
+    began = time.process_time()
+    rows = listing(jobs)
+    assert time.process_time() - began < 2  # 5 s where each row looks through all runs
+    assert [rows[0]["name"], len(rows)] == [f"{2 * MOST_RUNS - 1:04}", MOST_RUNS]

@@ -6,8 +6,7 @@ import shutil
 import socket
 import sys
 import webbrowser
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -60,9 +59,8 @@ def ui(
         sessions = Sessions(f"http://127.0.0.1:{listening.getsockname()[1]}/")
         address = sessions.new_address()
         console = Console()
-        with _writing(settings.work_dir):
-            make_work_dir(settings.work_dir)
-            page = redirect_file(address, settings.work_dir) if browser else None
+        make_work_dir(settings.work_dir)
+        page = redirect_file(address, settings.work_dir) if browser else None
 
         def ready() -> None:
             console.lines([f"The page: {address}", "It opens once, in one browser. Ctrl-C ends it."])
@@ -103,8 +101,7 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
 
         settings = replace(settings, work_dir=user_data_path("greenloop", appauthor=False))
     else:
-        with _writing(settings.work_dir):
-            make_work_dir(settings.work_dir)
+        make_work_dir(settings.work_dir)
     for root in roots:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name one that holds repositories.")
@@ -113,12 +110,3 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
     except* BrokenPipeError:  # nobody reads the answers any more
         pass
     return 0
-
-
-@contextmanager
-def _writing(work_dir: Path) -> Iterator[None]:
-    """Say of an OSError of the body which option has the way out."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{work_dir} can't be written ({error.strerror}); give another --work-dir.") from error

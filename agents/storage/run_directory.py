@@ -254,10 +254,13 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
 
 
 def make_work_dir(work_dir: Path) -> None:
-    """Make `work_dir` and its folder of runs, and have git leave a new one alone. Raises UsageError, OSError."""
-    if not contained(work_dir).exists():
-        write_atomically(work_dir / ".gitignore", "*\n")
-    _runs(work_dir).mkdir(mode=0o700, exist_ok=True)
+    """Make `work_dir` and its folder of runs, and have git leave a new one alone. Raises UsageError."""
+    try:
+        if not contained(work_dir).exists():
+            write_atomically(work_dir / ".gitignore", "*\n")
+        _runs(work_dir).mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{work_dir} can't be written ({error.strerror}); give another --work-dir.") from error
 
 
 def _runs(work_dir: Path) -> Path:
@@ -279,6 +282,13 @@ def runs_in(work_dir: Path) -> list[RunDirectory]:
     """
     found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(_runs(work_dir).glob("*")))
     return [run for run in found if run.exists]
+
+
+def is_run(work_dir: Path, name: str) -> bool:
+    """Return True if `name` is that of a run in `work_dir`, as its folder lists it. Raises UsageError for a link
+    out."""
+    listed = any(path.name == name for path in _runs(work_dir).glob("*"))
+    return listed and RunDirectory(work_dir / "runs" / name).exists
 
 
 def find(work_dir: Path, name: str) -> RunDirectory:

@@ -208,12 +208,13 @@ class Page:
 
     async def _followed(self, path: Path, request: Request) -> AsyncIterator[str]:
         """Yield the lines of a file, until the run or the session ends or the reader is gone."""
-        place = 0
+        place, ended = 0, False
         while self._sessions.knows(key_of(request)) and not await request.is_disconnected():
             lines, place = await run_in_threadpool(_lines_from, path, place)
             for line in lines:
                 yield line + "\n"
-            if lines and '"event": "ended"' in lines[-1] and not lines[MOST_LINES - 1 :]:
+                ended = '"event": "ended"' in line
+            if ended and len(lines) < MOST_LINES:
                 return
             if not lines:
                 await asyncio.sleep(POLL_SECONDS)

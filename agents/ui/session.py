@@ -10,8 +10,6 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from ..storage.run_directory import make_work_dir
-
 NO_ADDRESS = (
     "This address opens nothing: each opens the page once. The terminal that runs `greenloop ui` shows a new one."
 )
@@ -65,8 +63,7 @@ def report_key(key: str) -> str:
 
 def redirect_file(address: str, folder: Path) -> Path:
     """Write a page that leads a browser to `address` into a new folder in the work directory `folder`, for this
-    user's eyes alone. Raises UsageError for a link out, and OSError."""
-    make_work_dir(folder)
+    user's eyes alone. Raises OSError."""
     page = Path(tempfile.mkdtemp(prefix="page-", dir=folder)) / "page.html"
     page.touch(0o600)
     page.write_text(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">\n', encoding="utf-8")

@@ -17,7 +17,7 @@ from ..records.heal import HealRecord
 from ..run.event_log import is_written
 from ..storage.json_form import cleaned
 from ..storage.questions import answer_lines, how_to_answer, question_line
-from ..storage.run_directory import RunDirectory, runs_in
+from ..storage.run_directory import RunDirectory
 from ..syntax.clean_text import clean
 
 if TYPE_CHECKING:
@@ -31,8 +31,7 @@ LONGEST_TITLE = 160
 
 def listing(jobs: Jobs) -> list[Json]:
     """The runs, those that work first, then the latest; what can't be read says why."""
-    found = {run.path.name for run in runs_in(jobs.settings.work_dir)} | set(jobs.names)
-    rows = [run_row(jobs.directory(name), jobs.find(name)) for name in sorted(found, reverse=True)[:MOST_RUNS]]
+    rows = (run_row(run, jobs.find(run.path.name)) for run in jobs.latest(MOST_RUNS))
     return sorted(map(cleaned, rows), key=lambda row: row["state"] not in ("running", "waiting"))
 
 

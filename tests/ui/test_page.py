@@ -429,6 +429,21 @@ def test_strange_replies_of_a_run_are_left_out_and_hide_no_other(tmp_path: Path,
     assert (status, [call["reply"] for call in answer["calls"]]) == (200, ["Written."])
 
 
+def test_a_log_as_long_as_what_is_sent_at_once_ends_with_its_run(tmp_path: Path, provider: Provider) -> None:
+    from agents.ui.server import MOST_LINES
+
+    greenloop(tmp_path, SPEC, "--model", f"recorded:{tmp_path}/none")
+    (run,) = (tmp_path / "work_dir/runs").glob("2*")
+    lines = ['{"event": "note"}'] * (MOST_LINES - 1) + ['{"event": "ended"}']
+    (run / "events.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    with served(tmp_path, provider) as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        own = {"Authorization": f"Bearer {server.key}"}
+        connection.request("GET", f"/api/runs/{run.name}/events", headers=own)
+        assert connection.getresponse().read().decode().splitlines() == lines
+        connection.close()
+
+
 def _other_address() -> str:
     """An address of this machine that is loopback too, and not 127.0.0.1."""
     return "127.0.0.2"
