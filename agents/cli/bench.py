@@ -125,8 +125,7 @@ def everyday(
 
     tasks = read_everyday(options.data)
     chosen: Sequence[Strategy] = strategy or ("single", "best-of-n", "greenloop")
-    texts = "\0".join(f"{task.text}\0{task.tests}" for task in tasks)
-    plan = {"data_sha256": _digest(texts)}
+    plan = {"data_sha256": _digest("\0".join(f"{task.text}\0{task.tests}" for task in tasks).encode())}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
         tests = EverydayTests(tasks, verifier)
@@ -145,7 +144,7 @@ def _measure(dataset: Dataset, options: Options) -> int:
     tasks = read_tasks(options.data, dataset)
     strategies = options.strategy or STRATEGIES
     plan = {
-        "data_sha256": hashlib.sha256(read_regular(options.data)).hexdigest(),
+        "data_sha256": _digest(read_regular(options.data)),
         "strip_examples": options.strip_examples,
         "effort": options.effort,
         "temperature": options.temperature,
@@ -237,12 +236,12 @@ def seeded_bugs(*, options: RepairOptions) -> int:
     from ..bench.repairs import seeded_tasks
     from ..bench.tasks import read_tasks
 
-    tasks = read_tasks(options.data)[: options.limit]
+    tasks = read_tasks(options.data)
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
-        return HiddenTests(tasks, sandbox), seeded_tasks(tasks, verifier)
+        return HiddenTests(tasks, sandbox), seeded_tasks(tasks[: options.limit], verifier)
 
-    plan = {"data_sha256": hashlib.sha256(read_regular(options.data)).hexdigest()}
+    plan = {"data_sha256": _digest(read_regular(options.data))}
     return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, _chosen(options), opened)
 
 
@@ -254,13 +253,12 @@ def measure_quixbugs(
     from ..bench.repairs import quixbugs_tasks
 
     programs = read_programs(options.data)
-    chosen = programs[: options.limit]
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Repairs:
-        tests = QuixBugsTests(chosen, sandbox, verifier)
-        return tests, quixbugs_tasks(chosen, tests.visible, strip=strip)
+        tests = QuixBugsTests(programs, sandbox, verifier)
+        return tests, quixbugs_tasks(programs[: options.limit], tests.visible, strip=strip)
 
-    plan = {"programs": _digest("\0".join(one.buggy for one in programs)), "strip_docstring": strip}
+    plan = {"programs": _digest("\0".join(one.buggy for one in programs).encode()), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
     return _measure_repairs(title, plan, options, strategies, opened)
 
@@ -293,5 +291,5 @@ def _measure_repairs(
     return measure(title, plan, options.settings, options, opened, roles=("healer",), write=write)
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -39,25 +39,20 @@ def conclude(
 ) -> int:
     """Do `work`, and print its result: by `show`, or as one JSON document. Returns its exit code.
 
+    SIGTERM and a closed terminal are like Ctrl-C.
+
     `work` gets the stream for a document; where it returns an exit code, it has printed all there is to say. What
     stops it is a result too, which `failed` makes of its `exit_code` and `error`; at Ctrl-C the sentence
     `interrupted` is its reason.
     """
+    from ..records import Failure
 
-    def stopped(error: GreenloopError) -> Result:
-        from ..records import Failure
-
-        return failed(exit_code=error.exit_code, error=Failure(error.kind, str(error)))
-
-    with document_alone(as_json) as stream:
+    with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)), document_alone(as_json) as stream:
         try:
             result = work(stream)
-        except KeyboardInterrupt:
-            result = stopped(Interrupted(interrupted))
-        except GreenloopError as error:
-            result = stopped(error)
-        except OSError as error:
-            result = stopped(unusable(error))
+        except (GreenloopError, OSError, KeyboardInterrupt) as stop:
+            error = stopped_by(stop, interrupted)
+            result = failed(exit_code=error.exit_code, error=Failure(error.kind, str(error)))
         if isinstance(result, int):
             return result
         if as_json:
@@ -65,6 +60,13 @@ def conclude(
         else:
             show(result)
     return result.exit_code
+
+
+def stopped_by(stop: BaseException, interrupted: str) -> GreenloopError:
+    """Return what stopped a command as a user's error, Ctrl-C with the sentence `interrupted`; raise any other."""
+    if isinstance(stop, OSError):
+        return unusable(stop)
+    return stop if isinstance(stop, GreenloopError) else Interrupted(interrupted)
 
 
 _OF_PATHS = (

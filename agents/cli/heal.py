@@ -14,7 +14,7 @@ from ..checked import Record
 from ..errors import UsageError
 from ..settings import MORE, Output, Positive, Settings
 from ..terminal.console import Console
-from .ending import conclude, handled, interrupt
+from .ending import conclude
 from .options import HealSettings
 
 
@@ -156,9 +156,8 @@ def heal(
         with console.progress():
             return heals.run_heal(request, known, options, os.environ, environment, console.emit, earlier)
 
-    with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        failed, message = partial(HealResult, outcome="refused"), "Interrupted before the heal began."
-        return conclude(console, output.json, work, failed, console.healed, message)
+    failed, message = partial(HealResult, outcome="refused"), "Interrupted before the heal began."
+    return conclude(console, output.json, work, failed, console.healed, message)
 
 
 def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 from ..settings import SandboxSettings, Settings
@@ -22,10 +23,10 @@ def list_models(*, weights: Path | None = None) -> int:
 
     found = locate(weights)
     state = f"its weights are in {found}" if found else "its weights are fetched when it is first used (1.1 GB)"
-    chosen = choose(Settings(model=os.environ.get("GREENLOOP_MODEL")), os.environ, probe_ollama)
+    chosen = choose(Settings.from_environment(dotenv=False), os.environ, probe_ollama)
     Console().lines([f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"])
     Console().lines(list_models(os.environ, probe_ollama))
-    Console().lines(["", f"Without --model: {chosen.model_id}. {chosen.reason}"])
+    Console().lines(["", f"Without --model: {chosen.model_id or chosen.api_base}. {chosen.reason}"])
     return 0
 
 
@@ -46,11 +47,8 @@ def check(*, where: SandboxSettings = SandboxSettings()) -> int:
     from ..sandbox.check import checks
     from ..sandbox.packages import open_interpreter
 
-    box = open_sandbox(where.sandbox, open_interpreter(where.python))
-    try:
+    with closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box:
         results = Console().attacks(box.name, checks(box))
-    finally:
-        box.close()
     return 0 if all(result.status in ("stopped", "known residual", "unprovable") for result in results) else 1
 
 

@@ -15,8 +15,8 @@ COMMANDS = (
 
 
 def mistyped(text: str) -> str:
-    """Return a sentence on the path of what exists, and on one or two words that begin almost like a command; an
-    empty text for another one."""
+    """Return a sentence on the path of what exists, and on one or two words, no sentence of two, that begin almost
+    like a command; an empty text for another one."""
     try:
         path = Path(text)
         if text.strip() and path.exists():
@@ -25,7 +25,8 @@ def mistyped(text: str) -> str:
     except (OSError, ValueError):  # too long for a path, or with a null character
         return ""
     first, *rest = text.split() or [""]
-    near = difflib.get_close_matches(first.lower(), COMMANDS, 1) if len(rest) < 2 and "(" not in text else []
+    is_spec = len(rest) > 1 or "(" in text or re.fullmatch(r"\w+\.", "".join(rest))
+    near = [] if is_spec else difflib.get_close_matches(first.lower(), COMMANDS, 1)
     return f"There is no command {first}; did you mean {' '.join((*near, *rest))}?" if near else ""
 
 

@@ -16,7 +16,7 @@ from cyclopts.validators import Number
 from ..errors import UsageError
 from ..settings import MORE, Output, Settings
 from ..terminal.console import Console
-from .ending import conclude, document_alone, handled, interrupt
+from .ending import conclude
 from .mistyped import check_spec
 from .options import DebugSettings, RunSettings
 
@@ -71,7 +71,7 @@ def run(
         Open questions asked at the most, on a terminal; 0: none.
     """
 
-    def prepare(console: Console) -> _Prepared:
+    def prepare(console: Console, _: TextIO) -> _Prepared:
         from ..run.run import RunRequest
 
         if resume is not None and tests is not None and (spec, file, with_) == (None, None, ()):
@@ -115,28 +115,35 @@ def debug(run: str, /, *, own: DebugSettings = DebugSettings(), output: Output =
     run
         Its id, the beginning or a part of it, or its directory.
     """
-    from ..run.recorder import read_result
-    from ..storage import run_directory as runs
 
-    found = runs.find(own.work_dir, run)
-    rounds = found.rounds() if found.kind != "heal" else []
-    if not rounds or rounds[-1].ruling.grade == "failed":
-        return _shown_run(output, lambda console: _prepare_fork(own, run, console, debug=True))
-    ruling, console = rounds[-1].ruling, Console(quiet=output.quiet, color=output.color)
-    if output.json:
-        with document_alone(True) as stream:
+    def prepare(console: Console, stream: TextIO) -> _Prepared | int:
+        from ..run.recorder import read_result
+        from ..storage import run_directory as runs
+
+        found = runs.find(own.work_dir, run)
+        rounds = found.rounds() if found.kind != "heal" else []
+        if not rounds or rounds[-1].ruling.grade == "failed":
+            return _prepare_fork(own, run, console, debug=True)
+        ruling = rounds[-1].ruling
+        if output.json:
             console.document(read_result(found, found.read(), ruling), stream)
-    else:
-        console.lines([f"Nothing to debug: {found.path.name} ended {ruling.grade}."])
-    return 0
+        else:
+            console.lines([f"Nothing to debug: {found.path.name} ended {ruling.grade}."])
+        return 0
+
+    return _shown_run(output, prepare)
 
 
 def _shown_run(
-    output: Output, prepare: Callable[[Console], _Prepared], into: Path | None = None, questions: int = 0
+    output: Output,
+    prepare: Callable[[Console, TextIO], _Prepared | int],
+    into: Path | None = None,
+    questions: int = 0,
 ) -> int:
     """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
 
-    On a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
+    `prepare` gets the stream for a document; where it returns an exit code, it has printed all there is to say. On
+    a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
     """
     from ..records import RunResult
     from ..run.into import open_into
@@ -146,8 +153,11 @@ def _shown_run(
 
     console = Console(quiet=output.quiet, color=output.color)
 
-    def work(_: TextIO) -> RunResult | int:
-        request, earlier = prepare(console)
+    def work(stream: TextIO) -> RunResult | int:
+        prepared = prepare(console, stream)
+        if isinstance(prepared, int):
+            return prepared
+        request, earlier = prepared
         settings = request.settings
         approve = approver(console, as_json=output.json) if settings.approve != "never" else None
         target = open_into(into, request.spec) if into is not None else None
@@ -167,10 +177,8 @@ def _shown_run(
             request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
 
-    # SIGTERM and a closed terminal are like Ctrl-C.
-    with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)):
-        failed, message = partial(RunResult, SCHEMA_VERSION), "Interrupted before the run began."
-        return conclude(console, output.json, work, failed, console.result, message)
+    failed, message = partial(RunResult, SCHEMA_VERSION), "Interrupted before the run began."
+    return conclude(console, output.json, work, failed, console.result, message)
 
 
 def _prepare_fork(

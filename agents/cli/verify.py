@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import GreenloopError, Interrupted
+from ..errors import GreenloopError
 from ..settings import Positive, SandboxName, SandboxSettings
 from ..terminal.console import Console
-from .ending import document_alone
+from .ending import document_alone, stopped_by
 
 if TYPE_CHECKING:
     from ..records import UserModule
@@ -111,9 +111,8 @@ def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
     with document_alone(as_json) as stream:
         try:
             return work(stream)
-        except (GreenloopError, KeyboardInterrupt) as stop:
-            interrupted = Interrupted("Interrupted before there was a verdict; run it again.")
-            error = stop if isinstance(stop, GreenloopError) else interrupted
+        except (GreenloopError, OSError, KeyboardInterrupt) as stop:
+            error = stopped_by(stop, "Interrupted before there was a verdict; run it again.")
             if not as_json:
                 raise error from stop
             failure = {"kind": error.kind, "message": str(error)}

@@ -55,6 +55,7 @@ def test_what_is_no_spec_is_said(text: str, said: str, tmp_path: Path, monkeypat
     [
         SPEC,
         "Sort numbers.",
+        "Heap sort.",
         "f(x) -> int",
         "show(x) -> int",
         "def f(x): ...",

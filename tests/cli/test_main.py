@@ -65,11 +65,13 @@ UNUSABLE = ("x" * 300, "spec.md/inner", "loop")
     "command",
     [
         ("audit", "{}"),
+        ("audit", "{}", "--json"),
         ("batch", "status", "{}"),
         ("batch", "merge", "{}", "--out", "merged"),
         ("batch", "--resume", "{}"),
         ("bench", "everyday", "--data", "{}"),
         ("bench", "quixbugs", "--data", "{}"),
+        ("debug", "{}", "--json"),
         ("heal", "{}"),
         ("heal", "--undo", "{}"),
         ("heal", "--resume", "{}", "--json"),
@@ -317,6 +319,18 @@ def test_models_lists_each_backend_and_why(tmp_path: Path) -> None:
     assert "OpenAI: usable, OPENAI_API_KEY is set" in ended.stdout
     assert "ANTHROPIC_API_KEY is not set" in ended.stdout
     assert "embedded" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("variables", "chosen"),
+    [
+        ({"GREENLOOP_MODEL": ""}, "embedded. No provider's key is set"),
+        ({"GREENLOOP_API_BASE": "http://127.0.0.1:9/v1"}, "http://127.0.0.1:9/v1. No model is named, so the one"),
+    ],
+)
+def test_models_names_what_a_run_would_use(tmp_path: Path, variables: dict[str, str], chosen: str) -> None:
+    ended = greenloop(tmp_path, "models", extra=variables)
+    assert (ended.returncode, f"Without --model: {chosen}" in ended.stdout) == (0, True), ended
 
 
 def test_the_hard_specs_end_honestly_on_recorded_replies(tmp_path: Path) -> None:
