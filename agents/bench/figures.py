@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from ..records import Grade
@@ -12,6 +12,8 @@ from .results import Hidden, TaskResult
 from .statistics import Difference, Share, difference_of, share_of
 
 BASELINE = "single"
+_WRONG = Hidden(base=False, plus=False)
+"""The verdict on a result without a solution, on which no test is run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +86,9 @@ def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs:
     Intervals go by tasks where there are several seeds (see statistics.py). A result without a solution counts as
     wrong; one with a solution that the hidden tests have not judged yet is left out of the shares.
     """
-    found = list(results)
+    found = [result if result.solution.strip() else replace(result, hidden=_WRONG) for result in results]
     names = dict.fromkeys([*STRATEGIES, *(result.strategy for result in found)])
-    by_strategy = {name: [result for result in found if result.strategy == name] for name in names}
-    present = {strategy: own for strategy, own in by_strategy.items() if own}
+    present = {name: own for name in names if (own := [each for each in found if each.strategy == name])}
     return Report(
         title,
         tuple(_figures(strategy, own) for strategy, own in present.items()),
@@ -97,17 +98,12 @@ def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs:
     )
 
 
-def hidden_of(result: TaskResult) -> Hidden | None:
-    """Return the verdict of the hidden tests: without a solution it is wrong, and not run."""
-    return result.hidden if result.solution.strip() else Hidden(base=False, plus=False)
-
-
 def _right(result: TaskResult) -> bool:
-    return (hidden := hidden_of(result)) is not None and hidden.plus
+    return result.hidden is not None and result.hidden.plus
 
 
 def _right_by_base(result: TaskResult) -> bool:
-    return (hidden := hidden_of(result)) is not None and hidden.base
+    return result.hidden is not None and result.hidden.base
 
 
 def _share(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> Share:
@@ -115,7 +111,7 @@ def _share(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -
 
 
 def _judged(results: Iterable[TaskResult]) -> list[TaskResult]:
-    return [result for result in results if hidden_of(result) is not None]
+    return [result for result in results if result.hidden is not None]
 
 
 def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:

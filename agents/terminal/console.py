@@ -159,8 +159,6 @@ class Console:
 
     def result(self, result: RunResult) -> None:
         """Print the end of a run, for a person."""
-        from rich.text import Text
-
         from .next_steps import failure_lines, next_steps, summary_lines
         from .safe_console import source_text
 
@@ -170,8 +168,7 @@ class Console:
         if result.error is not None:
             self.error(result.error.message)
         if result.grade is not None:
-            grade = Text(result.grade, style=GRADE_STYLES[result.grade])
-            out.print(grade.append(f": {result.why}", style="none"))
+            self._headed(result.grade, GRADE_STYLES[result.grade], f": {result.why}")
         if result.track_record is not None:
             out.print(str(result.track_record))
         self.lines([*failure_lines(result), *clause_lines(result, whole=False)])
@@ -185,19 +182,22 @@ class Console:
 
     def healed(self, result: HealResult) -> None:
         """Print the end of a heal, for a person."""
-        from rich.text import Text
-
         if result.diff and not self.quiet:
             self.diff(result.diff)
         if result.error is not None:
             self.error(result.error.message)
         elif result.outcome in ("healed", "unhealed"):
-            style = GRADE_STYLES.get(result.grade or "failed", "")
-            text = f"{result.outcome}, {result.grade}"
-            self.out.print(Text(text, style=style).append(f": {result.why}", style="none"))
+            style = GRADE_STYLES[result.grade or "failed"]
+            self._headed(f"{result.outcome}, {result.grade}", style, f": {result.why}")
         else:
-            self.out.print(Text(result.outcome, style="bold yellow").append(f": {result.why}", style="none"))
+            self._headed(result.outcome, "bold yellow", f": {result.why}")
         self.lines(heal_lines(result))
+
+    def _headed(self, head: str, style: str, rest: str = "") -> None:
+        """Print a line whose beginning has a style."""
+        from rich.text import Text
+
+        self.out.print(Text(head, style=style).append(rest, style="none"))
 
     def diff(self, diff: str) -> None:
         """Print a unified diff."""
@@ -217,13 +217,10 @@ class Console:
 
     def verdict(self, verdict: Verdict) -> None:
         """Print a verdict on two files, for a person."""
-        from rich.text import Text
-
         for outcome in verdict.outcomes:
-            style = "green" if outcome.status == "passed" else "red"
-            self.out.print(Text(f"{outcome.status:8}", style=style).append(outcome.test_id, style="none"))
+            self._headed(f"{outcome.status:8}", "green" if outcome.status == "passed" else "red", outcome.test_id)
             if outcome.status != "passed" and outcome.detail:
-                self.out.print(Text(clean(outcome.detail), style="dim"))
+                self._headed(clean(outcome.detail), "dim")
         for strength in verdict.strength:
             if strength.noticed:
                 share = f"{strength.noticed} of {strength.tried}"
@@ -233,8 +230,7 @@ class Console:
         for note in verdict.notes:
             self.out.print(f"Note: {note}")
         style = "bold green" if verdict.kind == "passed" else "bold red"
-        reason = f": {verdict.reason}" if verdict.reason else ""
-        self.out.print(Text(verdict.kind, style=style).append(reason, style="none"))
+        self._headed(verdict.kind, style, f": {verdict.reason}" if verdict.reason else "")
         self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s")
 
     def attacks(self, name: str, results: Iterator[CheckResult]) -> list[CheckResult]:
