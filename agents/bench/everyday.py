@@ -15,7 +15,7 @@ from ..records import Spec
 from ..spec import read_spec
 from ..syntax.source import parses
 from ..verifier import Verifier
-from .proof import Proof, passes, proved, reference_fails
+from .proof import Proof, all_pass_and_fail, passes, proved, reference_fails
 from .results import Hidden
 
 _TEXTS = ("spec", "reference", "tests")
@@ -105,10 +105,7 @@ class EverydayTests:
     def prove(self) -> Proof:
         """Judge the references, which pass, and the broken ones, which fail. Raises SandboxBroken."""
         broken = sum(len(task.broken) for task in self._tasks.values())
-        shown = (
-            f"The hidden tests of {len(self._tasks)} tasks pass every reference solution and fail all {broken} "
-        )
-        return proved(f"{shown}broken ones", self._faults, self._tasks.values())
+        return proved(all_pass_and_fail(len(self._tasks), broken), self._faults, self._tasks.values())
 
     def _faults(self, task: EverydayTask) -> Iterator[str]:
         if not self.judge(task.task_id, task.reference).plus:

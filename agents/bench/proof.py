@@ -43,6 +43,11 @@ class Proof:
         return f"The hidden tests cannot be relied on ({wrong}): check the data and the machine's load."
 
 
+def all_pass_and_fail(tasks: int, broken: int) -> str:
+    """Say that the references of `tasks` pass and `broken` solutions fail."""
+    return f"The hidden tests of {tasks} tasks pass every reference solution and fail all {broken} broken ones"
+
+
 def reference_fails(task: str) -> str:
     """Say that a task's reference does not pass."""
     return f"{task}: its reference fails"

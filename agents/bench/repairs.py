@@ -13,6 +13,7 @@ from functools import partial
 from hashlib import sha256
 
 from ..healing.case import Case
+from ..healing.expectations import literals_in
 from ..healing.heal import heal_case
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import argument_nodes, probe
@@ -194,9 +195,7 @@ def _answer(outcome: Outcome) -> Answer | None:
 
 
 def _item(outcome: Outcome, source: str) -> Item:
-    literals = [node for node in ast.walk(parse(source)) if isinstance(node, ast.Constant)]
-    texts = dict.fromkeys(repr(node.value) for node in literals)
-    return Item(outcome.test_id, outcome.detail, source, tuple(texts))
+    return Item(outcome.test_id, outcome.detail, source, tuple(literals_in(source)))
 
 
 # --- strategies ----------------------------------------------------------------------------------------------
@@ -258,7 +257,7 @@ def repair_runner(tasks: Sequence[RepairTask], strategies: Mapping[str, RepairSt
         )
 
     made = {name: partial(measured, name) for name in strategies}
-    return Runner(tasks, made, means.seeds, partial(open_verifier, means.sandbox), means.journal)
+    return Runner(tasks, made, open_verifier, means)
 
 
 def _repair(healed: HealResult, *, claimed: bool) -> Repair:

@@ -37,20 +37,19 @@ class Task(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs strategies on tasks with seeds 0 to `seeds` - 1, each once. A strategy is given the task, the seed, its
-    limit of generated tokens (None: its own), and a verifier that the strategies of one task and seed share."""
+    """Runs strategies on tasks with each seed of `means` once. A strategy is given the task, the seed, its limit
+    of generated tokens (None: its own), and a verifier that the strategies of one task and seed share."""
 
     tasks: Sequence[Task]
     strategies: Mapping[str, Callable[[Any, int, int | None, Any], TaskResult]]
     """In the order in which they run."""
-    seeds: int
-    open_verifier: Callable[[], Any]
-    journal: Journal
+    open_verifier: Callable[[Sandbox], Any]
+    means: Means
 
     @property
     def size(self) -> int:
         """The number of results."""
-        return len(self.tasks) * self.seeds * len(self.strategies)
+        return len(self.tasks) * self.means.seeds * len(self.strategies)
 
     def run(self, at_once: int, emit: Callable[[TaskResult], None]) -> list[TaskResult]:
         """Return all results, those in the journal included, `at_once` tasks at the same time; `emit` gets each,
@@ -63,7 +62,7 @@ class Runner:
         try:
             running = [
                 pool.submit(self._cell, task, seed, emit, stopped)
-                for seed in range(self.seeds)
+                for seed in range(self.means.seeds)
                 for task in self.tasks
             ]
             wait(running, return_when=FIRST_EXCEPTION)
@@ -78,16 +77,17 @@ class Runner:
     ) -> list[TaskResult]:
         """Run the strategies on one task; once another has raised, end after what is begun."""
         results: dict[str, TaskResult] = {}
-        with closing(self.open_verifier()) as verifier:
+        journal = self.means.journal
+        with closing(self.open_verifier(self.means.sandbox)) as verifier:
             for name, strategy in self.strategies.items():
                 if stopped.is_set():
                     break
                 spent = results["greenloop"].usage if name == "best-of-n" and "greenloop" in results else None
                 matched = max(1, spent.completion_tokens) if spent else None
-                result = self.journal.find(task.task_id, name, seed)
+                result = journal.find(task.task_id, name, seed)
                 if result is None or result.matched != matched:
                     result = strategy(task, seed, matched, verifier)
-                    self.journal.add(result)
+                    journal.add(result)
                 results[name] = result
                 emit(result)
         return list(results.values())

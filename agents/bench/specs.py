@@ -91,7 +91,7 @@ def spec_runner(
     made = {str(name): partial(measured, name, 0) for name in ORDER if name in strategies}
     if answers:
         made[f"greenloop-{answers}-answers"] = partial(measured, "greenloop", answers)
-    return Runner(tasks, made, means.seeds, partial(CachedVerifier, means.sandbox), means.journal)
+    return Runner(tasks, made, CachedVerifier, means)
 
 
 class Attempt:
