@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -218,9 +218,14 @@ class Jobs:
         return self._jobs.get(run)
 
     def latest(self, most: int) -> list[RunDirectory]:
-        """The directories of the latest runs; one of this server may have none yet. Raises UsageError."""
+        """The directories of the latest runs, but links out; one of this server may have none yet. Raises
+        UsageError."""
         names = {run.path.name for run in runs_in(self.settings.work_dir)} | set(self._jobs)
-        return [self._current(name) for name in sorted(names, reverse=True)[:most]]
+        found = []
+        for name in sorted(names, reverse=True)[:most]:
+            with suppress(UsageError):
+                found.append(self._current(name))
+        return found
 
     def recorded(self, run: str) -> dict[str, Any]:
         """The state of a run that this server did not begin. Raises UsageError where there is none."""

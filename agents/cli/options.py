@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
 
 from ..settings import (
+    MORE,
     AnswerSettings,
     ApproveSettings,
     HealerSettings,
@@ -14,6 +17,7 @@ from ..settings import (
     PlaceSettings,
     SandboxSettings,
     StrategySettings,
+    Use,
     WaitSettings,
 )
 
@@ -52,5 +56,8 @@ class UiSettings(WaitSettings, PlaceSettings, SandboxSettings, StrategySettings,
 
 
 @dataclass(frozen=True, kw_only=True)
-class McpSettings(PlaceSettings, SandboxSettings, StrategySettings, LimitSettings, HealerSettings):
-    """For an MCP server."""
+class McpSettings(SandboxSettings, StrategySettings, LimitSettings, HealerSettings):
+    """For an MCP server, which clients start in any folder."""
+
+    work_dir: Annotated[Path | None, MORE, Use.NONE] = None
+    """Where runs are kept; by default the user's data directory."""

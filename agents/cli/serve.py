@@ -79,8 +79,7 @@ def ui(
 def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> int:
     """Serve verify, generate, heal and audit to agents over MCP, on standard input and output.
 
-    Models, sandbox and limits are those that the server is started with; a `.env` file is not read. Without
-    --work-dir its runs are kept in the user's data directory.
+    Models, sandbox and limits are those that the server is started with; a `.env` file is not read.
 
     Parameters
     ----------
@@ -95,18 +94,17 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
         raise UsageError("The MCP server needs the package mcp: pip install 'greenloop[mcp]'.") from error
     from ..storage.run_directory import make_work_dir
 
-    settings = Settings.of(own)
-    if settings.work_dir == Settings().work_dir:
+    if own.work_dir is None:
         from platformdirs import user_data_path
 
-        settings = replace(settings, work_dir=user_data_path("greenloop", appauthor=False))
+        own = replace(own, work_dir=user_data_path("greenloop", appauthor=False))
     else:
-        make_work_dir(settings.work_dir)
+        make_work_dir(own.work_dir)
     for root in roots:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name one that holds repositories.")
     try:
-        server(settings, [root.resolve() for root in roots]).run()
+        server(Settings.of(own), [root.resolve() for root in roots]).run()
     except* BrokenPipeError:  # nobody reads the answers any more
         pass
     return 0

@@ -326,6 +326,8 @@ def question_lines(result: RunResult) -> list[str]:
 
 def heal_lines(result: HealResult) -> list[str]:
     """Return what is open, what was written or how to write it, and the cost and files of a heal."""
+    from .next_steps import spent_line
+
     lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
     for each in result.written:
         lines.append(f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}")
@@ -334,11 +336,5 @@ def heal_lines(result: HealResult) -> list[str]:
     if result.grade not in (None, "failed") and result.diff and not result.written:
         required = "" if result.grade == "verified" else f" --require {result.grade}"
         lines.append(f"Not written yet; to write the patch: heal --resume {result.run_dir}{required} --ask")
-    usage = result.usage
     kept = "run.json, case.json, heal.patch" if result.diff else "run.json, case.json"
-    return [
-        *lines,
-        f"{result.seconds:.0f} s, {usage.calls} calls, {usage.prompt_tokens} prompt tokens, "
-        f"{usage.completion_tokens} generated",
-        f"Files: {result.run_dir}/ ({kept})",
-    ]
+    return [*lines, spent_line(result), f"Files: {result.run_dir}/ ({kept})"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..records import RunResult
+from ..records import Ending, RunResult
 
 MORE_DRAFTS = 12
 _MOST_FAILURES = 3
@@ -46,16 +46,19 @@ def summary_lines(result: RunResult) -> list[str]:
     """Return strength of the suite, time, tokens and files of a run; nothing for one that never began."""
     if result.run_dir is None:
         return []
-    usage = result.usage
-    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
-    speed = f" at {result.tokens_per_second:.1f} tokens/s" if result.tokens_per_second else ""
-    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
-    lines = [
-        f"{result.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
-        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{speed}{cost}"
-    ]
-    if result.strength is not None:
-        lines.insert(0, str(result.strength))
+    strength = [str(result.strength)] if result.strength is not None else []
     kept = {"user_code.py": result.code, "test_user_code.py": result.tests}
     files = ", ".join([name for name, text in kept.items() if text is not None] or ["run.json"])
-    return [*lines, f"Files: {result.run_dir}/ ({files})"]
+    return [*strength, spent_line(result, result.tokens_per_second), f"Files: {result.run_dir}/ ({files})"]
+
+
+def spent_line(ended: Ending, speed: float | None = None) -> str:
+    """Return the time, the calls, the tokens and the cost of a run or a heal."""
+    usage = ended.usage
+    cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
+    decoded = f" at {speed:.1f} tokens/s" if speed else ""
+    replayed = f" ({usage.replayed} of them replayed)" if usage.replayed else ""
+    return (
+        f"{ended.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
+        f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{decoded}{cost}"
+    )

@@ -103,9 +103,10 @@ def test_a_path_that_can_not_be_used_is_one_sentence(tmp_path: Path, command: tu
 def test_a_server_refuses_a_work_directory_that_can_not_be_made_at_its_start(
     tmp_path: Path, server: tuple[str, ...]
 ) -> None:
-    (tmp_path / "file").write_text("mine")
-    for place in (Path("file"), Path("file/inner")):
-        ended = greenloop(tmp_path, *server, "--work-dir", str(place), seconds=30)
+    for place in ("file", "work_dir"):
+        (tmp_path / place).write_text("mine")
+    for place in ("file", "file/inner", "work_dir"):
+        ended = greenloop(tmp_path, *server, "--work-dir", place, seconds=30)
         said = f"greenloop: {place} can't be written (Not a directory); give another --work-dir.\n"
         assert (ended.returncode, ended.stderr, ended.stdout) == (2, said, "")
 

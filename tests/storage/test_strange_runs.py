@@ -247,6 +247,7 @@ def test_the_page_shows_nothing_from_behind_a_link_of_a_run(run: RunDirectory, t
     (run.path.parent / "linked").symlink_to(elsewhere.path)
     with pytest.raises(UsageError, match="a link out of"):
         jobs.directory("linked")
+    assert [row["name"] for row in listing(jobs)] == [run.path.name], "one link hides no run"
 
 
 def test_an_example_that_is_no_python_is_one_sentence(run: RunDirectory, tmp_path: Path) -> None:

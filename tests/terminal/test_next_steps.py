@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, TestOrigin, Usage
+from agents.records.heal import HealResult
+from agents.terminal.console import heal_lines
 from agents.terminal.next_steps import failure_lines, next_steps
 
 from ..support.boards import value_test
@@ -20,6 +22,13 @@ def steps(grade: Grade | None, **more: object) -> list[str]:
         **more,  # type: ignore[arg-type]
     )
     return next_steps(result)
+
+
+def test_a_heal_tells_what_it_cost() -> None:
+    usage = Usage(calls=2, prompt_tokens=300, completion_tokens=40, cost_usd=0.25)
+    ended = HealResult(outcome="unhealed", run_dir="runs/a", seconds=8, usage=usage)
+    said = "8 s, 2 calls, 300 prompt tokens (0 cached), 40 generated, 0.2500 USD"
+    assert heal_lines(ended) == [said, "Files: runs/a/ (run.json, case.json)"]
 
 
 def test_a_verified_result_or_none_needs_no_next_step() -> None:
