@@ -19,7 +19,7 @@ from ..spec.signature import closing
 from ..syntax.definitions import Function
 from ..syntax.laid_out import LaidOut
 from ..syntax.literals import expression, is_value
-from ..syntax.source import parse, unparse
+from ..syntax.source import parse
 
 _HEADING = re.compile(r"(?:for\s+)?examples?(?:\s+\d+)?\s*(?::.*)?", re.IGNORECASE)
 _FORMS = (
@@ -38,14 +38,6 @@ def definition(stub: str, name: str) -> Function:
         if isinstance(node, Function) and node.name == name:
             return node
     raise ValueError(f"it defines no function {name}")
-
-
-def header(code: str, name: str) -> str:
-    """Write the line, colon included, that begins the function `name` of `code`. Raises as `definition` does."""
-    function = definition(code, name)
-    word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
-    returns = f" -> {unparse(function.returns)}" if function.returns else ""
-    return f"{word} {name}({unparse(function.args)}){returns}:"
 
 
 def without_examples(stub: str, entry_point: str) -> str:

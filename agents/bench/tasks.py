@@ -14,10 +14,10 @@ from ..files import read_regular
 from ..records import Spec
 from ..spec import read_spec
 from ..spec.examples import examples
-from ..spec.signature import stated
+from ..spec.signature import signature_of
 from ..syntax.imports import head_end
 from ..syntax.source import names_bound, names_unbound, parse, source_of
-from .stripping import header, without_examples
+from .stripping import definition, without_examples
 
 Dataset = Literal["HumanEval+", "MBPP+"]
 LEFT_OUT = ("Mbpp/164", "Mbpp/295", "Mbpp/599")
@@ -63,7 +63,7 @@ class BenchTask:
         parts = (self.prose, stub, "" if strip_examples else self.example)
         made = read_spec("\n\n".join(filter(None, parts)), origin=self.task_id)
         if made.signature is None or made.signature.name != self.entry_point:
-            signature = stated(header(self.prompt, self.entry_point))
+            signature = signature_of(definition(self.prompt, self.entry_point))
             made = replace(made, signature=signature, examples=examples(made.text, signature))
         identifier = re.sub(r"[^a-z0-9]+", "-", self.task_id.lower()).strip("-")
         return replace(made, id=identifier, examples=() if strip_examples else made.examples)
@@ -154,7 +154,7 @@ def _task(line: str, dataset: Dataset) -> BenchTask:
     try:
         if dataset == "MBPP+":
             return _in_prose(task, solution, found["assertion"])
-        header(prompt, entry_point)
+        definition(prompt, entry_point)
     except ValueError as error:
         raise ValueError(f"{task.task_id} makes no spec of its entry point ({error})") from error
     return task
@@ -162,7 +162,7 @@ def _task(line: str, dataset: Dataset) -> BenchTask:
 
 def _in_prose(task: BenchTask, solution: str, assertion: str) -> BenchTask:
     """Make an MBPP task, of which the prompt is a text between quotes. Raises ValueError with a reason."""
-    stub = f"{header(solution, task.entry_point)} ..."
+    stub = f"{signature_of(definition(solution, task.entry_point)).text}: ..."
     prose = ast.get_docstring(parse(task.prompt))
     example = next((node for node in parse(assertion).body if isinstance(node, ast.Assert)), None)
     if not prose or example is None:

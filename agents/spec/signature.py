@@ -52,7 +52,7 @@ def stated(text: str) -> Signature:
     header = text if re.match(r"(?:async\s+)?(?:def|class)\b", text) else f"def {text}"
     match statements(f"{header}: ..."):
         case [ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as node]:
-            return _of(node)
+            return signature_of(node)
         case body:
             example = "such as `slugify(text: str) -> str` or `class Stack`"
             raise ValueError(f"`{text}` is not {'one' if body else 'a'} signature {example}")
@@ -97,7 +97,8 @@ def names(text: str, name: str, *, called: bool) -> bool:
     return called and re.search(introduced, text) is not None
 
 
-def _of(node: Function | ast.ClassDef) -> Signature:
+def signature_of(node: Function | ast.ClassDef) -> Signature:
+    """Return the signature of a definition."""
     if isinstance(node, ast.ClassDef):
         bases = ", ".join(unparse(base) for base in node.bases)
         return Signature(node.name, "class", f"class {node.name}({bases})" if bases else f"class {node.name}")
@@ -118,9 +119,9 @@ def _stub(text: str) -> Signature | None:
         }
         classes = [node for node, inside in methods.items() if inside and all(map(is_stub, inside))]
         if len(classes) == 1 and (not stubs or stubs[-1].lineno < classes[0].lineno):
-            return _of(classes[0])
+            return signature_of(classes[0])
         if stubs:
-            return _of(stubs[-1])
+            return signature_of(stubs[-1])
     return None
 
 
@@ -209,7 +210,7 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
             for each in ast.walk(node):
                 for field in {"annotation", "returns"} & vars(each).keys():
                     setattr(each, field, _python_type(getattr(each, field)))
-            return _of(node)
+            return signature_of(node)
     return None
 
 
