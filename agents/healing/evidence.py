@@ -158,13 +158,14 @@ class Evidence:
         answers = self.after.get(trial.patch.id, {})
         for call in self.answered() or self.calls:
             before, after = self.before.get(call), answers.get(call)
-            if before is None or after is None:
+            if before is None or after is None or before.raises == NO_END:
                 continue
             if after.raises == NO_END:
                 found.setdefault("slower", f"{shown(call)} does not end in time, or ends its process")
                 continue
-            if before.value is not None:
-                slow, fast = slow + after.seconds, fast + before.seconds
+            if before.value is None:  # an exception has cut its effects short
+                continue
+            slow, fast = slow + after.seconds, fast + before.seconds
             if after.arguments and after.value is not None and not before.arguments:
                 left = f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
                 found.setdefault("changes arguments", left)

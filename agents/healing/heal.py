@@ -18,7 +18,7 @@ from .case import Case
 from .evidence import Evidence
 from .ruling import rule
 from .suspicions import suspicions
-from .voices import AGREEING, held_out, shown_in_prompt, voices
+from .voices import AGREEING, OF_ITEMS, held_out, shown_in_prompt, voices
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
@@ -203,8 +203,8 @@ def _confirm(search: _Search) -> None:
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
     """Patches of a place that do not mend it, each once, with what became of them."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
-    told = {item.name for item in shown_in_prompt(search.symptom).items}
-    codes = {_new_text(search.case.files, trial.patch): _told(trial, told) for trial in tried}
+    held = {(item.name, item.source) for item in search.evidence.held}
+    codes = {_new_text(search.case.files, trial.patch): _told(trial, held) for trial in tried}
     return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
 
 
@@ -229,12 +229,14 @@ def _outcome(trial: Trial) -> str:
     return "the failure is gone"
 
 
-def _told(trial: Trial, names: set[str]) -> str:
-    """The outcome for a prompt, which does not say what is held out of it."""
+def _told(trial: Trial, held: set[tuple[str, str]]) -> str:
+    """The outcome for a prompt, which does not say what is `held` out of it."""
     symptom = trial.observation.symptom
-    if symptom is not None and symptom.items and names.isdisjoint(item.name for item in symptom.items):
-        return "it still fails, in what is not shown here"
-    return _outcome(trial)
+    items = symptom.items if symptom is not None and symptom.kind in OF_ITEMS else ()
+    told = [item.name for item in items if (item.name, item.source) not in held]
+    if len(told) == len(items):
+        return _outcome(trial)
+    return f"it still fails ({', '.join(told)})" if told else "it still fails, in what is not shown here"
 
 
 def _result(search: _Search, require: RequiredGrade) -> HealResult:

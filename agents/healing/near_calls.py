@@ -30,10 +30,7 @@ def calls_near(
     """Calls near those of the functions that patches change, also with literals of these functions for arguments;
     where there are none, other runs of the whole, or calls near all of `calls`."""
     texts = [(path, text) for patch in patches for path, text in patch.files.items()]
-    mended: set[tuple[str, str]] = set()
-    for path, text in texts:
-        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
-        mended |= {(path, name) for name in now if was.get(name) != now[name]}
+    mended = {name for patch in patches for name in mended_names(files, patch.files)}
     texts += files.items()
     values = [*_boundaries(texts, mended), *_boundaries(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
@@ -46,6 +43,15 @@ def calls_near(
         each for one in dict.fromkeys([*around, *changed]) for each in _with_options(one, files.get(one.path, ""))
     ]
     return found or list(other_runs) or _near(calls, values, around)
+
+
+def mended_names(files: Mapping[str, str], changed: Mapping[str, str]) -> set[tuple[str, str]]:
+    """Return path and qualified name of what is another function, or is assigned otherwise, in `changed` files."""
+    found: set[tuple[str, str]] = set()
+    for path, text in changed.items():
+        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
+        found |= {(path, name) for name in now if was.get(name) != now[name]}
+    return found
 
 
 def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call]) -> list[Call]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -189,14 +190,13 @@ class ScriptCase(TreeCase):
         return tuple(broken)
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
-        if run.stopped is not None:
-            return Symptom("limit", f"the {run.stopped.limit} limit was reached", self._tail(run.stderr))
-        if not run.whole:
-            return Symptom("limit", "the script ended the process that watched it", self._tail(run.stderr))
+        calls = self._told(failing_calls(self.expected_calls, run.answers))
+        if run.stopped is not None or not run.whole:
+            how = "the script ended the process that watched it"
+            how = f"the {run.stopped.limit} limit was reached" if run.stopped is not None else how
+            return Symptom("limit", how, self._tail(run.stderr), items=calls)
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
-        failed = self.expectations.failing(run.exit_code, run.stdout, run.contents)
-        failed += failing_calls(self.expected_calls, run.answers)
-        items = tuple(replace(item, detail=self._masked(item.detail)) for item in failed)
+        items = (*self._told(self.expectations.failing(run.exit_code, run.stdout, run.contents)), *calls)
         expected = self.expectations.exit_code or 0
         if main is not None and main.kind != "SystemExit" and run.exit_code != expected:
             kind: SymptomKind = "syntax" if "SyntaxError" in main.bases and len(main.frames) == 1 else "exception"
@@ -207,7 +207,8 @@ class ScriptCase(TreeCase):
                 text = "\n".join([text.partition("\n")[0], "…", text[-_MOST_TRACEBACK:]])
             return Symptom(kind, summary, text, self._frames(run), items)
         if run.exit_code < 0:
-            return Symptom("limit", f"it was ended by signal {-run.exit_code}", self._tail(run.stderr))
+            how = f"it was ended by signal {-run.exit_code}"
+            return Symptom("limit", how, self._tail(run.stderr), items=calls)
         if items:
             summary = "; ".join(f"{item.name} {item.source}".strip() for item in items)
             text = f"It ended with exit code {run.exit_code}. Its output:\n{self._tail(run.stdout)}"
@@ -216,6 +217,9 @@ class ScriptCase(TreeCase):
             text = self._tail(run.stderr or run.stdout)
             return Symptom("output", f"it ended with exit code {run.exit_code}", text, self._frames(run))
         return None
+
+    def _told(self, items: Sequence[Item]) -> tuple[Item, ...]:
+        return tuple(replace(item, detail=self._masked(item.detail)) for item in items)
 
     def _tail(self, text: str) -> str:
         return self._masked(text)[-_MOST_TRACEBACK:]
@@ -259,11 +263,12 @@ def _spread(run: ast.Call) -> ast.Call:
 
 
 def _value(text: str) -> object:
-    """The number that a text is, or itself."""
+    """The number that a text is, or itself; what no source says, as `nan`, stays a text."""
     for kind in (int, float):
         with suppress(ValueError):
-            if str(kind(text)) == text:
-                return kind(text)
+            number = kind(text)
+            if str(number) == text and abs(number) < math.inf:
+                return number
     return text
 
 

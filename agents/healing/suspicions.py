@@ -6,17 +6,19 @@ Each compares the old and the new text of the changed files, by their syntax alo
 from __future__ import annotations
 
 import ast
+import builtins
 import operator
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import accumulate
 from typing import TypeGuard
 
 from ..records.heal import Item, Suspicion
 from ..syntax.literals import literal_value
-from ..syntax.source import parse, plain, unparse
+from ..syntax.source import parse, plain, swapped, unparse
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain
 from .statement_effects import effects_lost
@@ -51,6 +53,10 @@ _REACHES: Mapping[str, frozenset[str]] = {
 }
 
 _OPENS = frozenset(["open", "read_text", "read_bytes", "write_text", "write_bytes"])
+_OF_PATHS = _OPENS | {"unlink", "rmdir"}
+_BUILTIN = frozenset(dir(builtins))
+_NO_VALUE = (ValueError, TypeError, OverflowError)
+"""What is raised for an expression of constants that has no value, such as `{[]}`."""
 
 
 def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:
@@ -60,14 +66,21 @@ def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[I
     for path, text in new.items():
         after = plain(parse(text))
         try:
-            before = plain(parse(old[path]))
-        except ValueError:  # the failure is that it is no Python: nothing to compare with
-            before = after
+            before = known = plain(parse(old[path]))
+        except ValueError:  # the failure is that it is no Python: its text has the constants, and no more is known
+            before, known = after, swapped(plain(parse(text)), partial(_unless_in, old[path]))
         found += _swallows(before, after)
-        found += _hard_coded(before, after, literals)
+        found += _hard_coded(known, after, literals)
         for reasons in (_removes, _leaves_early, _reaches, _weakens_types):
             found += reasons(before, after)
     return tuple(dict.fromkeys(found))
+
+
+def _unless_in(text: str, node: ast.AST) -> ast.AST | None:
+    """Return `...` for a constant that is not in a text."""
+    if not isinstance(node, ast.Constant) or str(node.value) in text or repr(node.value)[1:-1] in text:
+        return None
+    return ast.Constant(...)
 
 
 def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
@@ -147,13 +160,13 @@ def _constants(tree: ast.Module) -> Iterator[object]:
             case ast.Expr(value=ast.Constant()):
                 continue
             case ast.List() | ast.Tuple() | ast.Dict() | ast.Set():
-                with suppress(ValueError):
+                with suppress(*_NO_VALUE):
                     yield _folded(node)
                 pending.extend(ast.iter_child_nodes(node))
             case ast.UnaryOp() | ast.BinOp():
                 try:
                     yield _folded(node)
-                except ValueError:
+                except _NO_VALUE:
                     pending.extend(
                         each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)
                     )
@@ -180,7 +193,8 @@ def _constants(tree: ast.Module) -> Iterator[object]:
 
 
 def _folded(node: ast.AST) -> object:
-    """The value of an expression of constants. Raises ValueError where it is none."""
+    """The value of an expression of constants. Raises ValueError where it is none, and where it has no value
+    TypeError and OverflowError."""
     if not isinstance(node, ast.BinOp):
         return ast.literal_eval(node)
     one, other, compute = _folded(node.left), _folded(node.right), _OPERATORS.get(type(node.op))
@@ -195,7 +209,8 @@ def _value(text: str) -> object:
 
 
 def _is_same(found: object, wanted: object) -> bool:
-    if isinstance(found, str) and isinstance(wanted, str):  # whole words of it: an alphabet has `abc` in it
+    if isinstance(found, str) and isinstance(wanted, str) and wanted.strip():
+        # Whole words of it: an alphabet has `abc` in it.
         return len(wanted) > 1 and re.search(rf"(?<!\w){re.escape(wanted.strip())}(?!\w)", found) is not None
     return type(found) is type(wanted) and found == wanted
 
@@ -231,25 +246,35 @@ def _reaches(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 
 def _matching(name: str, names: frozenset[str]) -> str:
     parts = name.split(".")
+    if not parts[0] and parts[-1] not in _OF_PATHS:  # of an object that only is called like a module
+        return ""
     candidates = [".".join(parts[:length]) for length in range(1, len(parts) + 1)] + [parts[-1]]
     return next((each for each in candidates if each in names), "")
 
 
 def _used(tree: ast.Module) -> Iterator[str]:
-    """Dotted names that are read or imported, imported ones under their own names."""
+    """Dotted names that are read or imported, imported ones under their own names, those of objects that variables
+    hold without the variable."""
     aliases: dict[str, str] = {}
+    stored: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
+            tops = [each.name.partition(".")[0] for each in node.names]
+            aliases.update(zip(tops, tops, strict=True))
             aliases.update({each.asname: each.name for each in node.names if each.asname})
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             aliases.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
             yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.arg):
+            stored.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            stored.add(node.id)
+    variables = stored - aliases.keys() - _BUILTIN
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Name):
-            name = _dotted(node)
-            first, dot, rest = name.partition(".")
-            yield aliases.get(first, first) + dot + rest
+            first, dot, rest = _dotted(node).partition(".")
+            yield ("" if first in variables else aliases.get(first, first)) + dot + rest
 
 
 def _dotted(node: ast.expr) -> str:

@@ -172,7 +172,10 @@ class TestsCase(TreeCase):
         first = next(iter(failing.values()))
         frames: list[Frame] = []
         for test in failing.values():
-            frames += [frame for error in test.errors for frame in error.frames if frame not in frames]
+            of_test = [frame for error in test.errors for frame in error.frames]
+            if test is not first:  # it may be held out of prompts, which show values
+                of_test = [replace(frame, values={}) for frame in of_test]
+            frames += [frame for frame in of_test if frame not in frames]
         text = first.errors[0].text if first.errors else first.text
         return Symptom("tests", f"{len(failing)} failing tests", text[-_MOST_SOURCE:], tuple(frames), items)
 

@@ -14,11 +14,14 @@ from ..repository.inside.calls import MOST_CALLS
 from ..syntax.source import parse, with_values
 from .case import Case
 from .expectations import EXPECT_CALL
+from .near_calls import mended_names
 
 SHOWN_ITEMS = 3
 """Failing items in a prompt at the most; of several the others are held out, at least one."""
 AGREEING = 2
 """Independent patches that have to do the same where nothing says what is right."""
+OF_ITEMS = ("output", "tests")
+"""Kinds of symptoms whose summary is of their items, and says nothing else."""
 VERIFYING = 3
 """Independent patches that have to do the same for `verified`, where no failing item was held out."""
 
@@ -27,8 +30,12 @@ def shown_in_prompt(symptom: Symptom) -> Symptom:
     """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
     calls where anything else fails, so that an answer to a question changes no prompt."""
     others = [item for item in symptom.items if item.name != EXPECT_CALL]
-    items = others or symptom.items
-    return replace(symptom, items=tuple(items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]))
+    items = others if others or symptom.kind not in OF_ITEMS else symptom.items
+    shown = items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]
+    told = symptom.summary
+    if symptom.kind in OF_ITEMS and len(shown) < len(symptom.items):
+        told = "; ".join(f"{item.name}: {item.detail}" for item in shown)
+    return replace(symptom, summary=told, items=tuple(shown))
 
 
 def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
@@ -40,16 +47,23 @@ def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
 
 
 def _meaning(item: Item) -> str:
+    """The source of an expected call, and of a test without its name."""
+    if item.name == EXPECT_CALL:
+        return item.source
     return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
 
 
 def voices_needed(case: Case, shown: Sequence[Item], held: Sequence[Item], changed: Mapping[str, str]) -> int:
     """Return how many patches that do the same `held` verifies, by its calls on `changed` files: one where it
-    makes a call that neither `shown` nor the case itself makes, two where that can't be told."""
+    makes a call of what is mended that neither `shown` nor the case itself makes, two where that can't be told."""
     if not held:
         return VERIFYING
     known = {*case.made_by((), changed)[0], *case.made_by(shown, changed)[0]}
     made, left_out = case.made_by(held, changed)
+    mended = mended_names(case.files, changed)
+    of_mended = [[each for each in calls if (each.path, each.function) in mended] for calls in (made, left_out)]
+    if any(of_mended):
+        made, left_out = of_mended
     of_one = Counter((each.path, each.function) for each in known)
     new = [each for each in made if each not in known]
     if any(of_one[each.path, each.function] < MOST_CALLS for each in new):

@@ -47,6 +47,28 @@ def test_the_items_of_a_generator_are_expected_as_a_list(call: str, returned: st
 
 
 @pytest.mark.parametrize(
+    ("expected", "raised", "holds"),
+    [
+        ("raises ValueError", "ValueError", True),
+        ("raises json.JSONDecodeError", "JSONDecodeError", True),
+        ("raises json.JSONDecodeError", "Error", False),
+        ("raises ValueError", "UnicodeError", False),
+        ("== None", None, False),
+    ],
+)
+def test_an_exception_may_be_named_with_its_module(expected: str, raised: str | None, holds: bool) -> None:
+    (call,) = read_calls([f"f(2) {expected}"], {"s.py": "def f(x): pass\n"})
+    assert (call.failing(Answer(None, raised)) is None) is holds
+
+
+def test_a_call_may_be_expected_of_what_is_no_python() -> None:
+    (expected,) = read_calls(["f(2) == 1"], {"a.py": "def f(x)\n    return 1\n"})
+    assert (expected.call.path, expected.call.function) == ("a.py", "f")
+    with pytest.raises(UsageError, match=r"calls nothing that a\.py defines"):
+        read_calls(["g(2) == 1"], {"a.py": "def f(x)\n    return 1\n"})
+
+
+@pytest.mark.parametrize(
     ("source", "made"),
     [
         ("Cart([1]).total", ["Cart([1])"]),

@@ -168,6 +168,43 @@ def test_what_a_remainder_is_compared_with_is_no_answer() -> None:
     assert found == [set(), set(), {"hard-coded"}, set()]
 
 
+@pytest.mark.parametrize("code", ["{[6]}", "{{}: 6}", f"{'9' * 400} * 1.5"])
+def test_constants_without_a_value_are_no_answer_and_no_error(code: str) -> None:
+    assert named(f"x = {code}\n", "x = 6\n") == set()
+
+
+def test_blanks_alone_are_the_same_as_blanks_alone() -> None:
+    old, items = "def f(a):\n    return a\n", [Item("test_f", "", "", ("'  '",))]
+    found = [
+        suspicions({"s.py": old}, {"s.py": old.replace("return a", f"return a or {text!r}")}, items)
+        for text in (", ", "  ", "   ")
+    ]
+    assert [len(each) for each in found] == [0, 1, 0]
+
+
+def test_what_is_no_python_has_the_constants_of_its_text() -> None:
+    old = "def f(a):\n    return a + 6\n\n\nprint('total:', f(0)\n"
+    assert named(f"{old[:-1]})\n", old) == set()
+    assert named("print('total: 6')\n", old) == {"hard-coded"}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("gc = a.count('G')\n    return gc / len(a)", set()),
+        ("requests = [a]\n    return requests.pop()", set()),
+        ("a.http.socket = 1", set()),
+        ("import gc\n    return gc.collect()", {"reaches"}),
+        ("import os.path\n    return os.system(a)", {"reaches"}),
+        ("open = 1\n    return open(a)", {"reaches"}),
+        ("return a.open()", {"reaches"}),
+        ("from six.moves import urllib\n    return urllib", {"reaches"}),
+    ],
+)
+def test_a_variable_that_is_called_like_a_module_reaches_nowhere(body: str, found: set[str]) -> None:
+    assert named(f"def f(a):\n    {body}\n", "def f(a):\n    return 1\n") == found
+
+
 def test_a_nought_or_a_one_of_any_type_is_not_hard_coded() -> None:
     old, new = "def f(a):\n    return sum(a) / len(a)\n", "def f(a):\n    return sum(a) / len(a) if a else {}\n"
     items = [Item("--expect", "", "0.0", ("'0.0'", "0.0", "2.0"))]

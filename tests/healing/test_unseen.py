@@ -15,6 +15,7 @@ from agents.healing.expectations import rounded
 from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
 from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Trial
+from agents.repository.inside.calls import NO_END
 from agents.sandbox import Sandbox
 
 from ..support.heals import healed
@@ -639,6 +640,23 @@ def test_a_patch_that_fails_where_two_others_come_to_a_value_does_not_lead(
     ruling = rule(trials, trusted=True, evidence=evidence)
     assert (ruling.leader, why in ruling.why) == (leader, True), ruling.why
     assert third is not None or "f({}) is '?'?" in (ruling.question or "")
+
+
+@pytest.mark.parametrize(
+    ("before", "found"),
+    [
+        (Answer("1"), ["changes arguments", "prints"]),
+        (Answer(None, "NameError"), ["slower"]),
+        (Answer(None, NO_END), []),
+    ],
+)
+def test_effects_are_compared_with_those_of_calls_that_came_to_their_end(before: Answer, found: list[str]) -> None:
+    calls = [Call("s.py", "f", source) for source in ("f([1])", "f([2])")]
+    trial = Trial(Patch("patch1", Place("s.py", "function", "f", 1, 2), {}), Observation())
+    after: Answers = {calls[0]: Answer("2", output="seen", arguments="([],)"), calls[1]: Answer(None, NO_END)}
+    asked = calls if before.value is None else calls[:1]
+    evidence = Evidence(asked, dict.fromkeys(calls, before), {"patch1": after})
+    assert [each.name for each in evidence.effects(trial)] == found
 
 
 def test_a_long_value_is_cut_in_a_question() -> None:
