@@ -47,7 +47,7 @@ def trace(
     try:
         lines = [(int(number), str(text)) for number, text in finding["lines"]]
         left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return "The call left no trace: its process ended, or the module can't be imported."
     shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
     return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)

@@ -14,18 +14,20 @@ from ..records.heal import WrittenFile
 from ..storage.atomic import make_names_last
 from ..storage.user_file import UserFile, read_user_file, replace_bytes
 from ..worktree.git import git_root, uncommitted
+from ..worktree.tree import Tree
 
 BACKUP = ".heal-backup"
 _BACKUP = re.compile(r"\.heal-backup(\.\d+)?$")
 
 
-def open_targets(root: Path, paths: Sequence[str], *, force: bool) -> dict[str, UserFile]:
-    """Read the files that a patch may be written into, by their path below `root`.
+def open_targets(tree: Tree, paths: Sequence[str], *, force: bool) -> dict[str, UserFile]:
+    """Read the files that a patch may be written into, by their path in `tree`.
 
-    Raises UsageError where one can't be written, leads out of the project, or has changes that git does not know
-    (`force`: those may be). A link to a file in the project stands for that file.
+    Raises UsageError where one can't be written, leads out of the project, has changes that git does not know
+    (`force`: those may be), or is not what the tree has. A link to a file in the project stands for that file.
     """
     targets = {}
+    root = tree.root
     project = ((None if force else git_root(root)) or root).resolve()
     for path in paths:
         place = (root / path).resolve()
@@ -34,6 +36,8 @@ def open_targets(root: Path, paths: Sequence[str], *, force: bool) -> dict[str, 
                 f"{root / path} leads out of the project {project}; heal the file that it names there."
             )
         targets[path] = read_user_file(place, broken=True)
+        if targets[path].data != tree.files[path]:
+            raise UsageError(f"{place} is not what is run: --data gives another file for it, or it was changed.")
         if not force and uncommitted(place):
             raise UsageError(
                 f"{place} has changes that are not committed; commit them, or write all the same by --apply-force."

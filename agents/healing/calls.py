@@ -69,6 +69,11 @@ class CallCase(Case):
         return {self.callee.path: decoded(self.project[self.callee.path])}
 
     @property
+    def entry_line(self) -> int:
+        """That of its function."""
+        return self.function.__code__.co_firstlineno
+
+    @property
     def trusted(self) -> bool:
         """True where tests or `verify` decide."""
         return bool(self.tests or self.pytest) or self.verify is not None

@@ -148,6 +148,11 @@ class Case(ABC):
         return True
 
     @property
+    def entry_line(self) -> int | None:
+        """The line of the function that it calls; None where it calls none by itself."""
+        return None
+
+    @property
     def other_runs(self) -> Sequence[Call]:
         """Runs of the whole case that are near its own, for where no function that patches change is called."""
         return ()

@@ -288,7 +288,7 @@ def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: 
             found.append(place)
     if not found and len(files) == 1:
         path, text = next(iter(files.items()))
-        found.append(unit_at(path, text, len(text.splitlines()), longest))
+        found.append(unit_at(path, text, case.entry_line or len(text.splitlines()), longest))
     return tuple(found[:MOST_PLACES])
 
 

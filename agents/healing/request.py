@@ -33,6 +33,17 @@ _MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".
 _CPU_SHARE = 2
 """Processor seconds for each second of wall time: tests may use both cores."""
 _INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
+_OF_SCRIPTS = {
+    "--stdin": "stdin",
+    "--env": "environment",
+    "--keep": "keep",
+    "--expect": "expect",
+    "--expect-output": "expect_output",
+    "--expect-exit": "expect_exit",
+    "--expect-file": "expect_file",
+    "What stands behind --": "arguments",
+}
+"""The fields of a request that tests leave without a meaning."""
 _PACKAGE = """
 
 replace_packages([__name__])
@@ -59,6 +70,12 @@ def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
         raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
     if request.tests and not name and not is_folder:
         raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
+    blank = HealRequest(path="")
+    of_script = (
+        option for option, field in _OF_SCRIPTS.items() if getattr(request, field) != getattr(blank, field)
+    )
+    if request.tests and (option := next(of_script, None)):
+        raise UsageError(f"{option} is said of a script, and here tests say what fails; leave it out.")
     return replace(
         request,
         path=str(whole.absolute()),
@@ -227,7 +244,8 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
             raise UsageError(f"{each} lies outside of {root}; name tests of that project.")
     own = None if path.is_dir() else _relative(path, root)
     named = [_relative(each, root) for each in tests if each.is_file()]
-    tree = read_tree(root, [*([own] if own else []), *named], {})
+    data, extra = _data(root, request.data)
+    tree = read_tree(root, [*([own] if own else []), *named, *data], extra)
     references = tuple(
         _relative(each, root) + reference[len(str(each)) :]
         for each, reference in zip(tests, request.tests, strict=True)

@@ -33,6 +33,7 @@ from ..healing.call_process import (
 )
 from ..healing.calls import CallCase
 from ..healing.request import call_tests
+from ..healing.voices import voices
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..storage.atomic import PRIVATE, write_atomically
 from ..syntax.encoding import decoded
@@ -202,9 +203,12 @@ class Repairs:
             if key in self._given_up:
                 return None, RepairResult(False, "the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
-                files = None
+                files, result = self._kept(key, case, stop)
+                if files is None and not self._may_begin():
+                    return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
                 try:
-                    files, result = self._found(key, case, stop)
+                    if files is None:
+                        files, result = self._found(key, case, stop)
                 finally:
                     if files is not None:
                         self._patches[key] = files
@@ -218,7 +222,7 @@ class Repairs:
         self._emit(RepairEvent("cache_hit"))
         return known, RepairResult(False)
 
-    def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
+    def _kept(self, key: str, case: CallCase, stop: Stop) -> Found:
         cache = self.options.cache
         if cache is not None:
             kept = read_kept(cache, key)
@@ -229,22 +233,32 @@ class Repairs:
                     self._emit(RepairEvent("cache_hit"))
                     return heal.files, RepairResult(False, heal.why, heal=heal)
             self._emit(RepairEvent("cache_miss"))
+        return None, RepairResult(False)
+
+    def _may_begin(self) -> bool:
+        """Count a heal that begins now; return False for one too many."""
         now = time.monotonic()
         with self._lock:
             while self._begun and self._begun[0] < now - _HOUR:
                 self._begun.popleft()
             if len(self._begun) >= self.options.max_heals:
-                return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
+                return False
             self._begun.append(now)
+        return True
+
+    def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
+        cache = self.options.cache
         heal = find_patch(case, self.options, self._emit, stop)
         if heal.grade != "verified":
             return None, RepairResult(False, heal.why, heal=heal)
         self._emit(RepairEvent("verify_success"))
         if cache is not None:
             good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
-            texts = dict.fromkeys([heal.files[case.callee.path], *(t.patch.files[case.callee.path] for t in good)])
+            good.sort(key=lambda trial: trial.patch.id != heal.leader)
+            apart = [each for at, each in enumerate(good) if voices(good[: at + 1]) > voices(good[:at])]
             try:
-                keep_patches(cache, key, case.callee, list(texts))
+                texts = [trial.patch.files[case.callee.path] for trial in apart]
+                keep_patches(cache, key, case.callee, texts)
             except (OSError, UsageError) as error:  # the call is healed all the same
                 self._notes = (f"the patch was not kept: {error}",)
         return heal.files, RepairResult(False, heal.why, heal=heal)
@@ -283,9 +297,16 @@ def install(function: FunctionType, old: str, new: str) -> None:
     holding = named(parse(new), function.__qualname__.replace("<locals>.", ""))
     if not holding:
         raise ValueError(f"the patch has no {function.__qualname__}")
-    holding[-1].decorator_list = []
-    _run([holding[-1]], scope, made)
-    found = made[function.__name__]
+    *outer, own = holding
+    own.decorator_list = []
+    if outer and isinstance(kind := outer[-1], ast.ClassDef):  # its name is in `self.__x`, and `super()` needs one
+        kind.bases, kind.keywords, kind.decorator_list, kind.body = [], [], [], [own]
+        _run([kind], scope, made)
+        made = dict(vars(made[kind.name]))
+    else:
+        _run([own], scope, made)
+    functions = (each for each in made.values() if isinstance(each, FunctionType))
+    found = next(each for each in functions if each.__name__ == function.__name__)
     function.__code__ = found.__code__
     function.__defaults__ = found.__defaults__
     function.__kwdefaults__ = found.__kwdefaults__

@@ -110,3 +110,10 @@ def test_hostile_code_gets_a_short_text_and_no_more(sandbox: Sandbox, code: str,
     assert 0 < len(text) < 9000
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+def test_a_forged_finding_is_no_error(sandbox: Sandbox) -> None:
+    forged = '{"lines": [[1e999, "x"]], "left_out": 0, "cut": false, "ended": "e"}'
+    told = f"    os.write(1, ('\\n' + sys.argv[1] + {forged!r} + '\\n').encode())"
+    code = f"import os, sys\n\n\ndef f():\n{told}\n    os._exit(0)\n"
+    assert "left no trace" in traced(sandbox, code, "f()")

@@ -16,6 +16,8 @@ import pytest
 from agents.errors import StorageFailed, UsageError
 from agents.healing.apply import open_targets, undo, write
 from agents.records.heal import WrittenFile
+from agents.storage.user_file import UserFile
+from agents.worktree.tree import Tree
 
 from ..support.commands import REPLAYS, ROOT, environment
 from ..support.killed import copied, killed
@@ -62,6 +64,12 @@ def two_files(folder: Path) -> Path:
     return folder
 
 
+def opened(folder: Path) -> dict[str, UserFile]:
+    """Both files, to be written."""
+    tree = Tree(folder, {name: (folder / name).read_bytes() for name in NEW})
+    return open_targets(tree, list(NEW), force=True)
+
+
 def kept_in(folder: Path) -> tuple[WrittenFile, ...]:
     """What `apply` has recorded."""
     record = folder / "record.json"
@@ -76,7 +84,7 @@ def apply(folder: Path) -> None:
         (folder / "record.new").write_text(json.dumps(rows))
         (folder / "record.new").rename(folder / "record.json")
 
-    write(open_targets(folder, list(NEW), force=True), NEW, keep)
+    write(opened(folder), NEW, keep)
 
 
 def test_of_two_files_none_is_lost_wherever_it_is_killed(tmp_path: Path) -> None:
@@ -96,7 +104,7 @@ def test_of_two_files_none_is_lost_wherever_it_is_killed(tmp_path: Path) -> None
 def apply_and_record_after(folder: Path) -> None:
     """Write both files, and record them when that is done."""
     written: list[WrittenFile] = []
-    write(open_targets(folder, list(NEW), force=True), NEW, written.extend)
+    write(opened(folder), NEW, written.extend)
     rows = [[each.file, each.backup, each.digest, each.before] for each in written]
     (folder / "record.json").write_text(json.dumps(rows))
 
@@ -123,7 +131,7 @@ def full(folder: Path) -> None:
 
     new = {"a.py": "A = 2\n", "b.py": "B = 2  # longer\n"}
     try:
-        write(open_targets(folder, list(new), force=True), new, keep)
+        write(opened(folder), new, keep)
     except StorageFailed as error:
         print(error)  # noqa: T201
     finally:
@@ -149,16 +157,23 @@ def test_a_file_that_is_edited_between_two_writes_stays_and_the_other_is_taken_b
         (folder / "b.py").write_text("B = 7\n")
 
     with pytest.raises(UsageError, match="was changed"):
-        write(open_targets(folder, list(NEW), force=True), NEW, keep)
+        write(opened(folder), NEW, keep)
     assert {name: (folder / name).read_text() for name in NEW} == {"a.py": "A = 1\n", "b.py": "B = 7\n"}
     assert told == [2, 0]
+
+
+def test_a_file_that_is_another_one_than_was_run_is_not_written(tmp_path: Path) -> None:
+    folder = two_files(tmp_path / "two")
+    tree = Tree(folder, {"a.py": b"A = 1\n", "b.py": b"B = 3\n"})
+    with pytest.raises(UsageError, match=r"b\.py is not what is run"):
+        open_targets(tree, list(NEW), force=True)
 
 
 def test_a_backup_takes_the_place_of_nothing(tmp_path: Path) -> None:
     folder = two_files(tmp_path / "two")
     (folder / "a.py.heal-backup").symlink_to("nowhere")
     (folder / "b.py.heal-backup").mkdir()
-    write(open_targets(folder, list(NEW), force=True), NEW, lambda _: None)
+    write(opened(folder), NEW, lambda _: None)
     assert (folder / "a.py.heal-backup").is_symlink()
     assert {each.read_text() for each in folder.glob("*.heal-backup.2")} == {"A = 1\n", "B = 1\n"}
 

@@ -23,6 +23,8 @@ from agents.healing.call_process import (
     unhealable,
 )
 from agents.healing.calls import CallCase
+from agents.healing.heal import places
+from agents.records.heal import Symptom
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier.inside.proxy.plain import Unshareable
 
@@ -342,3 +344,18 @@ def test_frames_of_a_module_in_a_folder_called_inside_are_told() -> None:
         how, told = process.ask(call.receiver, call.body)
     assert how == "raise"
     assert [(frame["path"], frame["line"]) for frame in told["frames"]] == [(path, 2)]
+
+
+def test_of_a_long_module_the_function_that_is_called_is_the_place(tmp_path: Path) -> None:
+    others = "".join(f"\n\ndef other{number}(x):\n    return x * {number}\n" for number in range(100))
+    with imported(tmp_path, f"import os\n\n\ndef first(x):\n    return x\n{others}") as module:
+        function = module.first
+        callee, path = located(function)
+        sandbox = open_sandbox()
+        sandbox.close()
+        call = capture(None, (1,), {})
+        case = CallCase(
+            sandbox, callee, project_files(path, callee), call, function, verify=lambda value: value == 2
+        )
+        (found,) = places(case, Symptom("tests", "verify: it returned False"), {}, 600)
+    assert found.name == "first"

@@ -250,6 +250,10 @@ def test_tests_and_configuration_never_change(project: Heals) -> None:
         (["src/shop/prices.py::none", *RUPEES], "there is no `none`"),
         ([TARGET, "--test", "tests/none.py"], "There is no"),
         ([TARGET, "--test", "tests/test_prices.py::none"], "pytest finds"),
+        ([TARGET, *RUPEES, "--expect", "3.5"], "--expect is said of a script"),
+        ([TARGET, *RUPEES, "--expect-exit", "0"], "--expect-exit is said of a script"),
+        ([TARGET, *RUPEES, "--env", "HOME"], "--env is said of a script"),
+        ([TARGET, *RUPEES, "--data", "none.csv"], "there is no file"),
     ],
 )
 def test_bad_input_is_one_sentence(project: Heals, arguments: list[str], reason: str) -> None:

@@ -24,7 +24,7 @@ import agents
 from agents import UsageError, repair
 from agents.repairing.options import RepairEvent, RepairOptions
 from agents.repairing.repair import repaired
-from agents.repairing.repairs import SharedSandbox
+from agents.repairing.repairs import SharedSandbox, install
 from agents.sandbox import Job, Running, Sandbox, open_sandbox
 
 from ..support.commands import ROOT
@@ -368,6 +368,17 @@ def test_the_store_is_believed_only_as_far_as_its_patch_holds(shop: ModuleType, 
     assert len(model.prompts) == 3
 
 
+def test_programs_that_are_one_voice_are_kept_once(shop: ModuleType, tmp_path: Path) -> None:
+    cache, (first, *others) = tmp_path / "cache", three(PRICE)
+    model = Replies(first, first.replace("return", "number =") + "\n    return number", *others)
+    repair(tests=[rupees], proposer=model, cache=cache)(shop.price)("₹1,299")
+    assert len(model.prompts) == 4
+    unasked = Replies("no")
+    price = repair(tests=[rupees], proposer=unasked, cache=cache)(shop.price)
+    assert price("₹1,299") == 1299.0
+    assert unasked.prompts == []
+
+
 @pytest.mark.thorough
 def test_of_kept_texts_one_alone_is_no_evidence(shop: ModuleType, tmp_path: Path) -> None:
     cache = tmp_path / "cache"
@@ -536,6 +547,8 @@ def test_heals_are_bounded_by_the_hour(shop: ModuleType) -> None:
         failing(lambda number=number: price(f"x{number}"))  # type: ignore[misc]
     assert "within an hour" in price.last_repair.why
     assert len(model.prompts) <= 4
+    failing(lambda: price("x3"))
+    assert "within an hour" in price.last_repair.why, "it is not given up: in another hour it may be healed"
 
 
 @pytest.mark.thorough
@@ -564,6 +577,40 @@ def test_the_function_is_replaced_only_with_the_operators_word(
     monkeypatch.setenv("GREENLOOP_HEAL_IN_PROCESS", "1")
     assert price("₹1,299") == 1299.0
     assert shop.price("₹1,299") == 1299.0
+
+
+PRIVATE = """\
+class Base:
+    def __rate(self, by):
+        return 3
+
+    def price(self):
+        return 1 / 0
+
+
+class Cart(Base):
+    def __init__(self):
+        self.__rate = 3
+
+    def price(self):
+        return self.__rate / super().__name__
+
+    def __secret(self):
+        return 1 / 0
+
+    @staticmethod
+    def shown():
+        return 1 / 0
+"""
+
+
+def test_a_method_is_replaced_as_one_of_its_class(tmp_path: Path) -> None:
+    new = PRIVATE.replace("super().__name__", "super()._Base__rate(1)").replace("1 / 0", "7")
+    with imported(tmp_path, PRIVATE) as module:
+        cart = module.Cart()
+        for name in ("price", "_Cart__secret", "shown"):
+            install(getattr(module.Cart, name), PRIVATE, new)
+        assert (cart.price(), cart._Cart__secret(), module.Cart.shown()) == (1.0, 7, 7)
 
 
 def test_a_decorated_function_looks_as_before(tmp_path: Path) -> None:
