@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from ..errors import BudgetSpent, ReplyError
@@ -78,15 +79,13 @@ def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
 
 def _repeats(told: list[str], place: int) -> tuple[int, int]:
     """The length of the block at `place` that is repeated most often, and how often; (1, 1) without one."""
-    best = (1, 1)
-    for length in range(1, 9):
-        block = told[place : place + length]
-        times = 1
-        while told[place + times * length : place + (times + 1) * length] == block and len(block) == length:
-            times += 1
-        if times > 1 and times * length > best[0] * best[1]:
-            best = (length, times)
-    return best
+
+    def times(length: int) -> int:
+        block, starts = told[place : place + length], range(place + length, len(told) - length + 1, length)
+        return 1 + sum(1 for _ in takewhile(lambda start: told[start : start + length] == block, starts))
+
+    found = {length: times(length) for length in range(1, 9)}
+    return max(found.items(), key=lambda each: each[0] * each[1] if each[1] > 1 else 1)
 
 
 STEPS = 6

@@ -214,10 +214,9 @@ def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
         raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
     crossing = PlainCrossing(2)
     receiver = _receiver(args[0], home) if home is not None and args else None
-    if receiver is None:
-        return CapturedCall(None, crossing.pack((None, args, kwargs)), crossing)
-    state = vars(args[0]) if receiver[0] == "instance" else None
-    return CapturedCall(receiver, crossing.pack((state, args[1:], kwargs)), crossing)
+    state = vars(args[0]) if receiver is not None and receiver[0] == "instance" else None
+    given = args if receiver is None else args[1:]
+    return CapturedCall(receiver, crossing.pack((state, given, kwargs)), crossing)
 
 
 def _is_small(value: Any) -> bool:

@@ -142,10 +142,8 @@ class Case(ABC):
         """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
         return True
 
-    @property
-    def holds_out(self) -> bool:
-        """True if an item that is left out of a symptom is in no prompt."""
-        return True
+    holds_out = True
+    """True if an item that is left out of a symptom is in no prompt."""
 
     @property
     def entry_line(self) -> int | None:

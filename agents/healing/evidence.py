@@ -7,6 +7,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import product, starmap
 
 from ..judge.agreement import comparable
@@ -258,6 +259,7 @@ def _is_raised(text: str | None) -> bool:
     return text is not None and text.startswith(RAISES)
 
 
+@lru_cache(1 << 14)
 def _text(answer: Answer | None, bare: bool = False, *, raising: bool = False) -> str | None:
     """The answer to a call as text, `bare` without its effects; of one that raises with `raising` alone, and with
     the effects before a `raise` of the code's own."""

@@ -104,8 +104,8 @@ def heal_case(
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
-        _confirm(search)
         search.evidence.gather(case, search.trials)
+        _confirm(search)
         search.tell(confirmed=True)
         if reaches(search.ruling.grade, "verified" if patches == 1 else "consensus"):
             break
@@ -293,8 +293,7 @@ def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: 
 
 
 def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str | None:
-    """The function in which a case fails, `path::name`, where its file may not change; None where it
-    may, and where that file holds tests."""
+    """The function in which a case fails, `path::name`; None where its file may change, or holds tests."""
     deepest = next(iter(symptom.frames), None)
     if deepest is None or deepest.path in files or never_changes(deepest.path):
         return None

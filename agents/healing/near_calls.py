@@ -61,20 +61,24 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, edges, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
-    made |= varied_calls(found, lambda value, _: _with_marks(value, marks), TRIED_CALLS)
+
+    def with_marks(value: object, _: object) -> list[str]:
+        return [mark + value for mark in marks if isinstance(value, str) and len(value) > 1]
+
+    made |= varied_calls(found, with_marks, TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _with_items_again(value), 2 * TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _with_tables(value), TRIED_CALLS)
     made |= varied_calls(found, lambda value, _: _ending_alike(value), TRIED_CALLS)
-    made |= nested_calls(found) | {_by_position(node): each for node, each in found if node.keywords}
+    made |= nested_calls(found)
+    for node, each in found:
+        if node.keywords:  # by place
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            made[ast.unparse(ast.Call(node.func, given, []))] = each
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
         outer = (one for one in around if each.source in one.source)
         near += [replace(one, source=one.source.replace(each.source, source, 1)) for one in outer]
     return near
-
-
-def _with_marks(value: object, marks: Sequence[str]) -> Iterator[str]:
-    yield from (mark + value for mark in marks if isinstance(value, str) and len(value) > 1)
 
 
 def _ending_alike(value: object) -> Iterator[object]:
@@ -135,10 +139,6 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
                 more = ast.keyword(option.arg, parse_expression(written(value)))
                 source = ast.unparse(ast.Call(node.func, node.args, [*node.keywords, more]))
                 yield replace(call, source=source)
-
-
-def _by_position(call: ast.Call) -> str:
-    return ast.unparse(ast.Call(call.func, [*call.args, *(each.value for each in call.keywords)], []))
 
 
 def literal_call(source: str) -> ast.Call | None:

@@ -34,14 +34,9 @@ _CPU_SHARE = 2
 """Processor seconds for each second of wall time: tests may use both cores."""
 _INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
 _OF_SCRIPTS = {
-    "--stdin": "stdin",
-    "--env": "environment",
-    "--keep": "keep",
-    "--expect": "expect",
-    "--expect-output": "expect_output",
-    "--expect-exit": "expect_exit",
-    "--expect-file": "expect_file",
-    "What stands behind --": "arguments",
+    **{"stdin": "--stdin", "keep": "--keep", "expect": "--expect", "expect_output": "--expect-output"},
+    **{"expect_exit": "--expect-exit", "expect_file": "--expect-file"},
+    **{"environment": "--env", "arguments": "What stands behind --"},
 }
 """The fields of a request that tests leave without a meaning."""
 _PACKAGE = """
@@ -71,11 +66,9 @@ def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
     if request.tests and not name and not is_folder:
         raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
     blank = HealRequest(path="")
-    of_script = (
-        option for option, field in _OF_SCRIPTS.items() if getattr(request, field) != getattr(blank, field)
-    )
-    if request.tests and (option := next(of_script, None)):
-        raise UsageError(f"{option} is said of a script, and here tests say what fails; leave it out.")
+    for field, option in _OF_SCRIPTS.items() if request.tests else ():
+        if getattr(request, field) != getattr(blank, field):
+            raise UsageError(f"{option} is said of a script, and here tests say what fails; leave it out.")
     return replace(
         request,
         path=str(whole.absolute()),
@@ -125,7 +118,8 @@ def open_case(
     tree = read_tree(root, [script.name, *named], extra)
     expectations = read_expectations(request)
     texts = _changeable(tree, script.name, request.may_change)
-    if not _is_python(script.name, texts[script.name]):
+    text = texts[script.name]
+    if not (script.name.endswith((".py", ".pyw")) or text.startswith("#!") or parses(text)):
         raise UsageError(f"{script} is no Python by its name or its text; give the path of a Python file.")
     expected = read_calls(request.expect_call, texts)
     run = Invocation(
@@ -146,11 +140,6 @@ def open_case(
         expectations=expectations,
         keep=tuple(replace(run, arguments=_split(text)) for text in request.keep),
     )
-
-
-def _is_python(name: str, text: str) -> bool:
-    """Say so of a file by its suffix, by a first line that names an interpreter, or because it can be compiled."""
-    return name.endswith((".py", ".pyw")) or text.startswith("#!") or parses(text)
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:

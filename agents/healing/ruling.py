@@ -21,20 +21,20 @@ mended, and it does in each as the leader does, it is a voice for it."""
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
     """Decide on the patches tried so far. `trusted` says that an expectation of the user's failed before."""
+
+    def contested(leader: Trial, why: str, question: str | None) -> HealRuling:
+        return HealRuling("contested", leader.patch.id, why, question)
+
     plausible = [trial for trial in trials if trial.plausible]
     plausible.sort(key=lambda trial: (trial.patch.changed_nodes, trial.patch.changed_lines))
     if not plausible:
         return HealRuling("failed", None, _why_failed(trials))
     unsuspected = [trial for trial in plausible if not trial.suspicions]
     if not unsuspected:
-        leader = plausible[0]
-        reason = "; ".join(f"{each.name}: {each.detail}" for each in leader.suspicions)
-        return HealRuling(
-            "contested",
-            leader.patch.id,
-            f"the failure is gone, but the patch is suspicious ({reason})",
-            "Is that meant? Look at the diff, and apply it by --require contested if it is.",
-        )
+        reason = "; ".join(f"{each.name}: {each.detail}" for each in plausible[0].suspicions)
+        why = f"the failure is gone, but the patch is suspicious ({reason})"
+        question = "Is that meant? Look at the diff, and apply it by --require contested if it is."
+        return contested(plausible[0], why, question)
     groups = [evidence.following(trial, unsuspected) for trial in unsuspected]
     group = max(groups, key=voices)
     rivals = [trial for trial in unsuspected if trial not in group]
@@ -50,14 +50,12 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
         asked = (evidence.question(one, other) for one in alike for other in rivals)
-        question = next(filter(None, asked), None)
-        return HealRuling(
-            "contested",
-            leader.patch.id,
-            f"{len(rivals)} of {len(unsuspected)} patches that mend it do something else",
-            question or f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they "
-            "differ decides (--expect, --expect-file, a test).",
-        )  # fmt: skip
+        why = f"{len(rivals)} of {len(unsuspected)} patches that mend it do something else"
+        question = (
+            f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they differ "
+        )
+        question += "decides (--expect, --expect-file, a test)."
+        return contested(leader, why, next(filter(None, asked), question))
     if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)
@@ -68,12 +66,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     failed_by = [trial for trial in alike if count == AGREEING and evidence.left_failing(trial, alike, 1)]
     if failed_by:
         answering = next((trial for trial in alike if trial not in failed_by), leader)
-        return HealRuling(
-            "contested",
-            leader.patch.id,
-            "of two patches that mend it one still fails where the other comes to a value",
-            evidence.question(answering, None),
-        )
+        why = "of two patches that mend it one still fails where the other comes to a value"
+        return contested(leader, why, evidence.question(answering, None))
     # A script may have nothing to vary; of a call that is expected two patches then share one value alone.
     called = any(item.name == EXPECT_CALL for item in (*evidence.shown, *evidence.held))
     alone = not (evidence.calls or evidence.left_out) and count >= (VERIFYING if called else AGREEING)
@@ -82,13 +76,9 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         beyond += f"; they fail in {failing} of {answered} that the code answered" if failing else ""
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
     shown = "one patch alone" if count < AGREEING else f"no other call shows what {count} patches mend"
-    return HealRuling(
-        "contested",
-        leader.patch.id,
-        f"the failure is gone, and nothing says what is right beyond it: {shown}",
-        evidence.question(leader, None) or "What should it do otherwise? Say it with a test, --expect-call, "
-        "--expect, --expect-output or --expect-file.",
-    )  # fmt: skip
+    why = f"the failure is gone, and nothing says what is right beyond it: {shown}"
+    question = "What should it do otherwise? Say it with a test, --expect-call, --expect, --expect-output or "
+    return contested(leader, why, evidence.question(leader, None) or f"{question}--expect-file.")
 
 
 def _why_failed(trials: Sequence[Trial]) -> str:

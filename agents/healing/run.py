@@ -19,14 +19,17 @@ from ..llm_backends.budget import Budget
 from ..records import Failure, Reply, Request, RunStatus, SpecLimits
 from ..records.approvals import Approve, Decision, Proposal
 from ..records.heal import HealRecord, HealRequest, HealResult
+from ..roles.healer import Healer
 from ..run.cancellation import Cancellation, awaited
 from ..run.event_log import EventLog
 from ..run.resources import HEAL_ROLES, Resources, open_resources
+from ..run.role_models import lengths_of
 from ..run.run import RAISED, settings_as_json
 from ..run.session import Session, budget_of
 from ..sandbox import Sandbox
 from ..settings import Settings, reaches
 from ..storage import run_directory
+from ..storage.json_form import dumped
 from ..storage.run_directory import RunDirectory
 from ..storage.user_file import UserFile
 from ..telemetry import spans
@@ -203,8 +206,6 @@ def show_prompt(
     environment: Mapping[str, str],
 ) -> str | HealResult:  # fmt: skip
     """The first prompt of a heal, which is sent to nobody; its result where none would be. Raises UsageError."""
-    from ..roles.healer import Healer
-    from ..run.role_models import lengths_of
 
     def ask(request: Request) -> Reply:
         raise _Shown("\n\n".join(message.content for message in request.messages))
@@ -242,8 +243,6 @@ def _first_record(
 
 def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
     """Write what the case is, and the patch."""
-    from ..storage.json_form import dumped
-
     case = {"request": asdict(request), "symptom": result.symptom and asdict(result.symptom)}
     run.save(CASE_FILE, dumped({**case, "places": [asdict(place) for place in result.places]}, indent=2) + "\n")
     if result.diff:

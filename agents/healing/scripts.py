@@ -38,10 +38,8 @@ class ScriptCase(TreeCase):
     expectations: Expectations
     keep: tuple[Invocation, ...] = ()
 
-    @property
-    def holds_out(self) -> bool:
-        """False: the prompt says all that is expected of the script."""
-        return False
+    holds_out = False
+    """The prompt says all that is expected of the script."""
 
     @property
     def trusted(self) -> bool:

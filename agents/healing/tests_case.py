@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -72,11 +73,10 @@ class TestsCase(TreeCase):
             some = self._reached(changed)
         run = self._tested(changed, seed, some, self._expected) if changed or seed else before
         if run.ended != "ended":
-            late = {"over": ("The tests", self._seconds), "late": ("A test", self.limits.wall_seconds)}.get(
-                run.ended
-            )
-            ended = f"pytest did not come to its end ({run.ended})"
-            ended = f"{late[0]} did not end within {late[1]:g} s" if late else ended
+            ended = {
+                "over": f"The tests did not end within {self._seconds:g} s",
+                "late": f"A test did not end within {self.limits.wall_seconds:g} s",
+            }.get(run.ended, f"pytest did not come to its end ({run.ended})")
             way = None if changed else f"{ended}; give them more by --seconds, or name fewer by --tests."
             return Observation(Symptom("limit", ended, run.output[-_MOST_SOURCE:]), environment=way)
         now = {name: run.tests.get(name, _MISSING) for name in some or before.tests}
@@ -203,17 +203,10 @@ class TestsCase(TreeCase):
         Abreu, Zoeteweij, van Gemund: An evaluation of similarity coefficients for software fault localization
         (2006).
         """
-        failing = set(self._failing(run))
-        counts: dict[str, list[int]] = {}
-        for name, test in run.tests.items():
-            for function in set(test.called):
-                count = counts.setdefault(function, [0, 0])
-                count[name not in failing] += 1
-        return {
-            function: failed / math.sqrt(len(failing) * (failed + passed))
-            for function, (failed, passed) in counts.items()
-            if failed
-        }
+        failing = self._failing(run)
+        callers = Counter(function for test in run.tests.values() for function in {*test.called})
+        failed = Counter(function for name in failing for function in {*run.tests[name].called})
+        return {each: count / math.sqrt(len(failing) * callers[each]) for each, count in failed.items()}
 
 
 def _begins(name: str, reference: str) -> bool:

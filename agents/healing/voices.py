@@ -86,14 +86,12 @@ _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
 
 def voices(trials: Sequence[Trial]) -> int:
     """Count the programs that trials make, whatever these call their variables and store for nothing."""
-    return len({_voice(tuple(trial.patch.files.items())) for trial in trials})
+    return len(
+        {frozenset((path, _simplified(text)) for path, text in each.patch.files.items()) for each in trials}
+    )
 
 
 @cache
-def _voice(files: tuple[tuple[str, str], ...]) -> str:
-    return "\0".join(f"{path}\0{_simplified(text)}" for path, text in sorted(files))
-
-
 def _simplified(text: str) -> str:
     """A program without layout, docstrings, annotations, what has no effect, and an `else` after what leaves; its
     own names numbered as they come, and the operands of `*`, `==` and `!=` in one order."""

@@ -59,8 +59,8 @@ def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[
         ask = _asking(options.proposer, told, stop)
         yield Healer(ask, LARGE_MODEL, seed=0, prompt_extra=options.prompt_extra)
         return
-    settings = model_settings(options, os.environ)
-    choices: dict[Role, Choice] = {"healer": chosen(settings, os.environ)}
+    settings, choice = chosen(options, os.environ)
+    choices: dict[Role, Choice] = {"healer": choice}
     with ExitStack() as held:
         replies = Path(held.enter_context(TemporaryDirectory()))
         shared = held.enter_context(SharedModels(choices, None, told))
@@ -70,16 +70,13 @@ def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[
         yield models.healer(python=PYTHON, prompt_extra=options.prompt_extra)
 
 
-def model_settings(options: RepairOptions, environ: Mapping[str, str]) -> Settings:
-    """The settings of the model: the one that the code or the environment names."""
+def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings, Choice]:
+    """The model that is named by the code or the environment, else one of this machine: a key that lies in the
+    environment is no consent."""
     named = options.model or environ.get("GREENLOOP_MODEL") or None
-    return Settings(model=named, api_base=environ.get("GREENLOOP_API_BASE") or None)
-
-
-def chosen(settings: Settings, environ: Mapping[str, str]) -> Choice:
-    """The model that is named, else one of this machine: a key that lies in the environment is no consent."""
+    settings = Settings(model=named, api_base=environ.get("GREENLOOP_API_BASE") or None)
     keyless = {name: value for name, value in environ.items() if name == "OLLAMA_HOST"}
-    return choose(settings, keyless, probe_ollama)
+    return settings, choose(settings, keyless, probe_ollama)
 
 
 def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:

@@ -113,6 +113,31 @@ def test_a_held_out_test_makes_another_call_of_what_is_mended(made: list[str], n
     assert voices_needed(case, [ONE], [TWO], changed) == needed
 
 
+@dataclass
+class Flaky(Written):
+    """A case whose patches print in other calls, and of which the one that imports gc fails by other seeds."""
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        fails = not changed or (seed > 0 and "gc" in changed["s.py"])
+        return Observation(Symptom("output", "it fails") if fails else None, calls=(Call("s.py", "f", "f(1)"),))
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
+        return [Answer("1", output="seen" if changed else "")] * len(calls)
+
+
+def test_a_patch_that_leads_for_the_suspicions_of_another_is_run_again_too() -> None:
+    replies = iter(
+        ["def f(x):\n    import gc; return gc\n", "def f(x):\n    y = x + 1\n    return [y, y, y, y, y]\n"]
+    )
+
+    def ask(request: Request) -> Reply:
+        return Reply(f"```python\n{next(replies)}\n```", "stop")
+
+    result = heal_case(Flaky(), Healer(ask, LARGE_MODEL, seed=0), max_rounds=1, patches=2)
+    assert [trial.plausible for trial in result.trials] == [False, True]
+    assert (result.grade, result.leader) == ("contested", "patch2")
+
+
 TESTS = """\
 from s import f
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-import agents
 from agents import UsageError, repair
 from agents.repairing.options import RepairEvent, RepairOptions
 from agents.repairing.repair import repaired
@@ -680,14 +679,6 @@ def test_events_tell_of_a_heal(shop: ModuleType) -> None:
     assert kinds[0] == "attempt_failed"
     assert kinds[-1] == "repair_succeeded"
     assert {"propose_start", "propose_complete", "verify_success"} <= set(kinds)
-
-
-def test_a_key_in_the_environment_is_no_consent(shop: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    from agents.repairing.search import model_settings
-
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
-    choice = model_settings(agents.repairing.options.RepairOptions(), os.environ)  # type: ignore[attr-defined]
-    assert not (choice.model or "").startswith(("openai", "gpt"))
 
 
 @pytest.mark.parametrize(

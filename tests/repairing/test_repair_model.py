@@ -13,7 +13,7 @@ import pytest
 
 from agents import repair
 from agents.repairing.options import RepairEvent, RepairOptions
-from agents.repairing.search import chosen, model_settings
+from agents.repairing.search import chosen
 
 from ..support.modules_on_disk import imported
 from ..support.proposers import three
@@ -82,10 +82,9 @@ def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, p
 
 def test_a_key_in_the_environment_is_no_consent(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GREENLOOP_API_BASE")
-    choice = chosen(model_settings(RepairOptions(), os.environ), os.environ)
+    _, choice = chosen(RepairOptions(), os.environ)
     assert choice.model_id is not None
     assert choice.model_id.split("/")[0] in ("embedded", "ollama_chat")
     monkeypatch.setenv("GREENLOOP_MODEL", "openai/named")
-    assert chosen(model_settings(RepairOptions(), os.environ), os.environ).model_id == "openai/named"
-    settings = model_settings(RepairOptions(model="openai/mine"), os.environ)
-    assert chosen(settings, os.environ).model_id == "openai/mine"
+    assert chosen(RepairOptions(), os.environ)[1].model_id == "openai/named"
+    assert chosen(RepairOptions(model="openai/mine"), os.environ)[1].model_id == "openai/mine"
