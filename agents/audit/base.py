@@ -6,7 +6,7 @@ import ast
 import configparser
 import shlex
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -16,7 +16,6 @@ from typing import Any
 from ..errors import UsageError
 from ..files import LONGEST, read_regular
 from ..repository.suite import SuiteRun
-from ..syntax.collection import is_test
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded, lines_in
 from ..syntax.source import is_constant, parse, unparse
@@ -152,8 +151,8 @@ def is_of_tests(path: str) -> bool:
 
 
 def places_of(tree: Tree) -> dict[str, TestPlace]:
-    """Where each test function of a tree stands, by its id without parameters, as of each class that inherits it;
-    one that can't be read has none."""
+    """Where each function of a tree's tests stands, by the id that it has as a test without parameters, as of each
+    class that inherits it; one that can't be read has none."""
     found: dict[str, TestPlace] = {}
     files = modules(tree, of_tests=True)
     lines = {path: lines_in(tree.files[path]) for path, module in files.items() if module.body}
@@ -161,7 +160,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
         node.name: (path, node) for path in files for node in files[path].body if isinstance(node, ast.ClassDef)
     }
     for path, module in files.items():
-        for where, name, node in _tests(path, path, module.body, classes):
+        for where, name, node in _functions(path, path, module.body, classes):
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
             source = "\n".join(lines[where][first_line(node) - 1 : node.end_lineno])
@@ -207,13 +206,15 @@ def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
             yield from named(each, f"{prefix}.{each.name}")
 
 
-def _tests(path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]) -> Iterator[_Test]:
-    """Yield the tests of a module or class by their ids, with the files in which they stand."""
+def _functions(path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]) -> Iterator[_Test]:
+    """Yield the functions of a module or class by the ids that they have as tests (settings may have pytest take
+    any name for one), with the files in which they stand."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             for where, each in _lineage((path, node), classes):
-                yield from _tests(where, f"{name}::{node.name}", each.body, classes)
-        elif isinstance(node, Function) and is_test(node):
+                # A class may inherit from one that it stands in: no further than to what this has itself.
+                yield from _functions(where, f"{name}::{node.name}", each.body, classes if each is node else {})
+        elif isinstance(node, Function):
             yield path, f"{name}::{node.name}", node
 
 
@@ -229,16 +230,16 @@ def _lineage(of: _Class, classes: Mapping[str, _Class]) -> list[_Class]:
     return [*found.values()][::-1]
 
 
-def around(tree: Tree, base: Base) -> tuple[str, ...]:
+def around(tree: Tree, base: Base, tests: Container[str]) -> tuple[str, ...]:
     """Return the files around the tests that differ from the base's: helpers, fixtures, data and settings, also in
-    a file with tests, but for the tests themselves and imports."""
+    a file with tests, but for the functions of the names `tests`, and imports of other names than before."""
     found = []
     for path in base.differing:
         old, new = base.tree.files.get(path), tree.files.get(path)
         if path in SETTINGS:
             differs = _options(path, old or b"") != _options(path, new or b"")
         elif path.endswith(".py"):
-            differs = never_changes(path) and _differ(_beside(old or b""), _beside(new or b""))
+            differs = never_changes(path) and _differ(_beside(old or b"", tests), _beside(new or b"", tests))
         else:
             differs = never_changes(path) and old is not None  # no old test reads a new file
         if differs:
@@ -247,27 +248,30 @@ def around(tree: Tree, base: Base) -> tuple[str, ...]:
 
 
 def _differ(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> bool:
-    """Return True if statements differ, but for the heads of classes that one side has alone."""
+    """Return True if statements differ, but for heads of classes, and imported names, that one side has alone."""
     names = {"", *({name for name, _ in old} & {name for name, _ in new})}
     one, other = ([each for each in side if each[0] in names] for side in (old, new))
     return one != other
 
 
-def _beside(data: bytes) -> list[tuple[str, str]]:
-    """Return a file's statements but for tests and imports, as dumps of their trees: of a class its head, with its
-    name, and its statements."""
+def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
+    """Return a file's statements but for `tests`, as dumps of their trees: of a class its head, with its name, and
+    its statements, of an import where each name comes from, in the order of the names."""
+    imports: list[tuple[str, str]] = []
 
     def kept(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
         for node in nodes:
-            if isinstance(node, ast.Import | ast.ImportFrom) or is_constant(node):
-                continue
             if isinstance(node, ast.ClassDef):
                 yield node.name, str([ast.dump(each) for each in (*node.bases, *node.decorator_list)])
                 yield from kept(node.body)
-            elif not (isinstance(node, Function) and is_test(node)):
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                of = f"{'.' * node.level}{node.module}:" if isinstance(node, ast.ImportFrom) else ""
+                bound = ((each.asname or each.name, f"{of}{each.name}") for each in node.names)
+                imports.extend((f"import {name}" if name != "*" else "", origin) for name, origin in bound)
+            elif not is_constant(node) and not (isinstance(node, Function) and node.name in tests):
                 yield "", ast.dump(node)
 
-    return list(kept(parsed(data).body))
+    return [*kept(parsed(data).body), *sorted(imports)]
 
 
 def _options(path: str, data: bytes) -> object:
@@ -304,9 +308,14 @@ def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def code_paths(tree: Tree) -> str | None:
     """Return where pytest's settings say that the code of a tree is; None where they don't."""
+    return setting(tree, "pythonpath")
+
+
+def setting(tree: Tree, name: str) -> str | None:
+    """Return an option in pytest's settings, as in an INI file; None where they have none."""
     for path in SETTINGS:
         with suppress(ValueError, SyntaxError, configparser.Error):
-            found = _settings(path, tree.files.get(path, b"")).get("pythonpath")
+            found = _settings(path, tree.files.get(path, b"")).get(name)
             if found is not None:
                 return shlex.join(map(str, found)) if isinstance(found, list) else " ".join(str(found).split())
     return None

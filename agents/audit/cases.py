@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..syntax.source import parse, unparse
 
@@ -18,9 +18,16 @@ def cases(source: str, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return {each: tuple(each.partition("[")[2].removesuffix("]").split("-")) for each in ids}
 
 
-def expects_otherwise(case: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return True for a case with one other parameter than another: the same arguments, expected otherwise."""
-    return len(case) == len(other) > 1 and sum(one != two for one, two in zip(case, other, strict=True)) == 1
+def each_left_out(case: Sequence[str]) -> Iterator[tuple[object, str]]:
+    """Yield each parameter of a case after what two cases share that differ in nothing else."""
+    plain = [*map(unquoted, case)]
+    for at, value in enumerate(case):
+        yield (*plain[:at], None, *plain[at + 1 :]), value
+
+
+def unquoted(parameter: str) -> str:
+    """Return a parameter as ids have it."""
+    return parameter.strip("'\"")
 
 
 def _told(source: str) -> list[tuple[str, ...]]:

@@ -50,8 +50,9 @@ def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
 
 
 def expectations(tree: Tree, base: Base) -> list[str]:
-    """Return the files that differ from the base's, hold what tests expect, and do not lie beside them: data that
-    tests alone name, modules of constants that tests alone import, and fixtures that `pytest_plugins` names."""
+    """Return the files that differ from the base's, hold what tests expect, and do not lie beside them: texts with
+    examples, data that tests alone name, modules of constants that tests alone import, and fixtures that
+    `pytest_plugins` names."""
     differing = [path for path in base.differing if path in base.tree.files and not is_of_tests(path)]
     if not differing:
         return []
@@ -65,7 +66,8 @@ def expectations(tree: Tree, base: Base) -> list[str]:
         *folders, name = path.split("/")
         if not path.endswith(".py"):
             is_named = {name, *folders} & named or any(fnmatchcase(path, f"*{each}") for each in patterns)
-            return bool(is_named) and not {name, name.partition(".")[0], *folders} & of_code
+            has_examples = any(b">>> " in each.files.get(path, b"") for each in (base.tree, tree))
+            return has_examples or (bool(is_named) and not {name, name.partition(".")[0], *folders} & of_code)
         trees = [parsed(each.files.get(path, b"")) for each in (base.tree, tree)]
         is_plugin = any(path.removesuffix(".py").endswith(each) for each in plugins)
         is_data = helps(path, imported) and all(map(_holds_constants, trees))

@@ -19,7 +19,7 @@ from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
-from .base import Base, around, parsed, places_of, read_base, touched_tests, uncalled, with_tests_of
+from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, uncalled, with_tests_of
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured
@@ -63,6 +63,13 @@ class Comparison(Project):
         with self._held:
             self._say("the tests as they are")
             collected, faulty = self._collected(least=1 if self._suite.paths else 0)
+            if "addopts=" in self._suite.options and setting(self._tree, "addopts") != setting(
+                base.tree, "addopts"
+            ):
+                raise UsageError(
+                    f"pytest does not take the `addopts` of now, which differ from those of {reference}; mend "
+                    "them, or name another Python, which has their plugins, with --python."
+                )
             suites = alike(self._suite)
             self._held.callback(suites.close)
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
@@ -132,7 +139,8 @@ class Comparison(Project):
             for suite in suites.all[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
-        beside += around(self._tree, base)
+        tests = {name.partition("[")[0].rpartition("::")[2] for run in (before, now) for name in run.tests}
+        beside += around(self._tree, replace(base, tree=with_names(base.tree, names)), tests)
         lost = dropped(base.tree, self._tree) - names.keys()
         four = TwoByTwo(before, on_new, now, shown, places_of(base.tree), self._places, beside, lost)
         return four, contract, old

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,9 +16,13 @@ from .records import Tampering
 
 
 def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield new modules that tests import in the place of the standard library's, and settings that have them
-    import other modules than those that are still there."""
-    imported = {name for each in modules(tree, of_tests=True).values() for name in modules_imported(each)}
+    """Yield new modules that tests import in the place of the standard library's, or of an installed package that
+    old tests import, and settings that have them import other modules than those that are still there."""
+    imported, known = (
+        {name for each in modules(side, of_tests=True).values() for name in modules_imported(each)}
+        for side in (tree, base.tree)
+    )
+    installed = known - {part for path in base.tree.files for part in re.split("[/.]", path)}
     old, new = (_folders(each) for each in (base.tree, tree))
     settings = next((path for path in base.differing if path in SETTINGS), "")
     for name in sorted(imported):
@@ -27,6 +32,10 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
         if name in sys.stdlib_module_names:
             yield Tampering(
                 clean(now), 1, f"tests that import `{name}` get it in the place of the standard library's"
+            )
+        elif name in installed:
+            yield Tampering(
+                clean(now), 1, f"tests that import `{name}`, a package that is installed, get it from here"
             )
         elif settings and before is not None and before in tree.files:
             why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"

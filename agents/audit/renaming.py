@@ -52,15 +52,14 @@ def with_names(tests: Tree, names: Mapping[str, str]) -> Tree:
 
 def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) -> Iterator[tuple[str, str]]:
     """Yield the paths of each module then and now."""
-    added = [path for path in after if path not in before]
+    added = {path: {each.name for each in _definitions(after[path].body)} for path in after if path not in before}
     for path, module in before.items():
         if path in after:
             yield path, path
             continue
         own = {each.name for each in _definitions(module.body)}
         shares = {}
-        for other in added:
-            names = {each.name for each in _definitions(after[other].body)}
+        for other, names in added.items():
             shares[other] = (
                 len(own & names) / max(1, len(own | names)) if own else module.body == after[other].body
             )

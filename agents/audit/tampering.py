@@ -31,9 +31,10 @@ _RUNNERS = re.compile(
 _ASKS = "it asks for what runs the tests"
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
-    *("gettrace", "getprofile", "get_referrers", "get_objects", "walk_stack"),
+    *("gettrace", "getprofile", "settrace", "setprofile", "get_referrers", "get_objects", "walk_stack"),
 })  # fmt: skip
-"""Names of attributes by which code looks at what calls it."""
+"""Names of attributes by which code looks at what calls it, and at what notes its calls."""
+_FRAMES_OF = frozenset({"inspect.stack", "sys.monitoring"})
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
 _NOT_TO_SET = sys.stdlib_module_names - {"sys", "os", "logging", "threading", "warnings", "unittest"}
@@ -104,7 +105,11 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                 asked = [each for each in modules if _RUNNERS.search(each) or each == "__main__"]
                 if any(not is_helper or each.partition(".")[0] not in ("pytest", "unittest") for each in asked):
                     yield node.lineno, unparse(node), _ASKS
-                elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {*_FRAMES, "stack"}:
+                elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {
+                    *_FRAMES,
+                    "stack",
+                    "monitoring",
+                }:
                     yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _is_modules(other):
                 yield node.lineno, unparse(node), _ASKS
@@ -112,7 +117,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                 yield node.lineno, unparse(node), _ASKS
             case ast.For(iter=other) | ast.comprehension(iter=other) if _is_modules(other):
                 yield other.lineno, unparse(other), _ASKS
-            case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) == "inspect.stack":
+            case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) in _FRAMES_OF:
                 yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Call(func=ast.Attribute() as function) if (name := unparse(function)) in _ENDS:
                 yield node.lineno, name, "it ends the process"

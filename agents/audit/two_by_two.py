@@ -11,7 +11,7 @@ from functools import cached_property
 from ..repository.suite import SuiteRun, TestRun
 from ..syntax.clean_text import clean
 from .base import TestPlace, is_of_tests
-from .cases import cases, expects_otherwise
+from .cases import cases, each_left_out, unquoted
 from .project import outcomes_of
 from .records import Change, ChangeStatus, Tampering, TestChange
 from .trial import reason
@@ -161,9 +161,13 @@ class TwoByTwo:
         """Return the id of a test in another run, where objects among its parameters may have another number."""
         if name in run.tests:
             return name
-        normal, function = normal_id(name), name.partition("[")[0] + "["
-        alike = (each for each in run.tests if each.startswith(function) and normal_id(each) == normal)
-        return next(alike, name)
+        return self._by_normal_id[id(run)].get(normal_id(name), name)
+
+    @cached_property
+    def _by_normal_id(self) -> dict[int, dict[str, str]]:
+        """The first test of each normal id, for each run."""
+        runs = (self.base, self.contract, self.now, self.shown)
+        return {id(run): {normal_id(name): name for name in reversed([*run.tests])} for run in runs}
 
     def _ruled(self, name: str, now: str) -> TestChange:
         before, after = self.contract.outcome(self._same(self.contract, name)), self.now.outcome(now)
@@ -190,7 +194,7 @@ class TwoByTwo:
             why = "the tests of now have this case on the old code, and not on the new: their cases come from it"
             return self._made(name, "gone", why)
         function = name.partition("[")[0]
-        if self._expects_otherwise(name):
+        if name in self._replaced_cases:
             why = "this case is gone, fails on the code of now, and one that expects otherwise took its place"
             return self._made(name, "expects otherwise", why)
         written = function in self.new and function in self.old
@@ -204,33 +208,38 @@ class TwoByTwo:
         lacking = _LACKS.findall(test.text) if test is not None and test.outcome == "failed" else ["."]
         return next((each for each in lacking[-1:] if each.rpartition(".")[2] in self.dropped), "")
 
-    def _expects_otherwise(self, name: str) -> bool:
-        """Return True if a new case has the arguments of one that is gone but for one: what is expected, if it
-        fails on the old code, or a value that took the place of this one where that is so."""
-        for old, new, shows in self._pairs(name):
-            if (shows and expects_otherwise(old, new)) or not self._values.isdisjoint(_differing(old, new)):
-                return True
-        return False
+    @cached_property
+    def _replaced_cases(self) -> set[str]:
+        """The cases that are gone, of which a new one that passes has the parameters but for one: what is
+        expected, if it fails on the old code, or a value that took the place of this one where that is so."""
+        gone: dict[str, list[str]] = {}
+        for name in self._passing():
+            if self._counterpart(name) not in self.now.tests:
+                gone.setdefault(name.partition("[")[0], []).append(name)
+        found = [each for function in gone for each in self._replacing(function, gone[function])]
+        values = {values for _, values, is_expected in found if is_expected and values[0] != values[1]}
+        return {name for name, pair, is_expected in found if is_expected or pair in values}
 
-    def _pairs(self, name: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bool]]:
-        """Yield the parameters of a case with those of each new one of its function that passes, and whether that
-        one shows something: it fails on the old code."""
-        function = name.partition("[")[0]
+    def _replacing(self, function: str, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, str], bool]]:
+        """Yield cases of a function with a value of theirs and the one that stands in its place in a new case, and
+        True if that case has other parameters, too, and fails on the old code."""
         sides = [
             cases(places[function].source, [each for each in run.tests if each.startswith(f"{function}[")])
             for places, run in ((self.old, self.base), (self.new, self.now))
             if function in places
         ]
-        for each in sides[1] if len(sides) == 2 and name in sides[0] else ():
-            if each not in sides[0] and self.now.outcome(each) == "passed":
-                yield sides[0][name], sides[1][each], self.shown.outcome(self._same(self.shown, each)) != "passed"
-
-    @cached_property
-    def _values(self) -> set[tuple[str, str]]:
-        """The parameters in whose place another one stands in cases that expect otherwise."""
-        gone = [name for name in self._passing() if self._counterpart(name) not in self.now.tests]
-        pairs = [(old, new) for name in gone for old, new, shows in self._pairs(name) if shows]
-        return {each for pair in pairs if expects_otherwise(*pair) for each in _differing(*pair)}
+        before, now = sides if len(sides) == 2 else ({}, {})
+        standing: dict[object, list[tuple[str, bool]]] = {}
+        for each in now:
+            if each not in before and self.now.outcome(each) == "passed":
+                shows = self.shown.outcome(self._same(self.shown, each)) != "passed"
+                for rest, value in each_left_out(now[each]):
+                    standing.setdefault(rest, []).append((value, shows and len(now[each]) > 1))
+        for name in names:
+            for rest, value in each_left_out(before.get(name, ())):
+                for other, is_expected in standing.get(rest, ()):
+                    if other != value:
+                        yield name, (unquoted(value), unquoted(other)), is_expected
 
     def surroundings(self, name: str, now: str) -> str:
         """Say which files differ around a test that does not differ itself."""
@@ -244,8 +253,10 @@ class TwoByTwo:
             places[each.partition("[")[0]].source.splitlines() if each.partition("[")[0] in places else []
             for places, each in ((self.old, name), (self.new, now))
         )
-        lines = [line for line in difflib.ndiff(old, new) if line[:2] in ("- ", "+ ") and line[2:].strip()]
-        shown = [clean(line)[:_MOST_SHOWN] for line in lines]
+        lines = [*difflib.unified_diff(old, new, n=0, lineterm="")][2:]
+        shown = [
+            clean(f"{line[0]} {line[1:]}")[:_MOST_SHOWN] for line in lines if line[0] != "@" and line[1:].strip()
+        ]
         return (*shown[:_MOST_LINES], *(["..."] if len(shown) > _MOST_LINES else []))
 
     def _made(self, name: str, status: ChangeStatus, why: str, now: str | None = None) -> TestChange:
@@ -254,13 +265,6 @@ class TwoByTwo:
         path = (now if now.partition("[")[0] in self.new else name).partition("::")[0]
         diff = self._diff(name, now) if status in ("weaker", "expects otherwise") else ()
         return TestChange(clean(name), status, why, clean(path), place.line if place else 1, diff)
-
-
-def _differing(old: tuple[str, ...], new: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the one parameter in which two cases differ, then and now, as ids have it; nothing where more do."""
-    plain = [(one.strip("'\""), other.strip("'\"")) for one, other in zip(old, new, strict=False)]
-    found = [each for each in plain if each[0] != each[1]]
-    return found if len(found) == 1 and len(old) == len(new) else []
 
 
 def settled(

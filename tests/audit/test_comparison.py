@@ -286,6 +286,13 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         {"tests/test_versions.py": [("return str(Version(*parse(text)).bump())", 'return str(Version(*parse(text)).bump()).rstrip("x")')]},
         "and does not now; the test is the same, and around it differ tests/test_versions.py",
     ),
+    "imported from a wrapper before the code breaks": (
+        {
+            "others.py": "import versions\n\n\ndef parse(text):\n    versions.parse(text)\n    return tuple(map(int, text.split('.')))\n",
+            "tests/test_versions.py": [("import Version, parse", "import Version\nfrom others import parse")],
+        },
+        "weaker: it noticed `return tuple(parts)` -> `return None`",
+    ),
     "replaced before the code breaks": ({"tests/conftest.py": f"import pytest\n{FIXTURE}"}, "test_bump: weaker: it noticed"),
 }  # fmt: skip
 HONEST: dict[str, Edits] = {
@@ -736,6 +743,15 @@ def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, san
 
 
 @pytest.mark.thorough
+def test_options_that_pytest_does_not_take_are_refused_where_the_base_has_others(
+    project: Path, sandbox: Sandbox
+) -> None:
+    """The tests were run without them."""
+    write(project, {"pytest.ini": "[pytest]\naddopts = -p nowhere --deselect tests/test_versions.py::test_bump\n"})
+    with pytest.raises(UsageError, match="does not take the `addopts` of now"):
+        compared(project, sandbox)
+
+
 def test_a_doctest_that_is_weakened_is_named(project: Path, sandbox: Sandbox) -> None:
     example = '    """Return the numbers of "1.2.3".\n\n    >>> parse("7.8.9")\n    (7, 8, 9)\n    """'
     write(project, {"versions.py": [('    """Return the numbers of "1.2.3"."""', example)]})

@@ -25,6 +25,7 @@ def sides(old: dict[str, str], new: dict[str, str]) -> tuple[Tree, Base]:
     ("path", "files", "found"),
     [
         ("golden/a.json", {"tests/test_a.py": GOLDEN}, True),
+        ("guide.txt", {"tests/test_a.py": "def test_a(): pass\n"}, True),
         ("golden/a.json", {"tests/test_a.py": GOLDEN, "a.py": "DATA = 'golden'\n"}, False),
         ("golden/a.json", {"tests/test_a.py": "def test_a(): pass\n"}, False),
         ("golden/a.json", {"tests/test_a.py": "PATHS = ROOT.glob('*/*.json')\n"}, True),
@@ -40,6 +41,7 @@ def sides(old: dict[str, str], new: dict[str, str]) -> tuple[Tree, Base]:
 def test_what_tests_expect_goes_with_them_wherever_it_lies(path: str, files: dict[str, str], found: bool) -> None:
     texts = {
         "golden/a.json": ("[1]", "[2]"),
+        "guide.txt": (">>> f()\n1\n", ">>> f()\n2\n"),
         "a/cases.py": ("CASES = [1]\n", "CASES = [2]\n"),
         "a/plugin.py": ("import pytest\n@pytest.fixture\ndef one(): return 1\n", "import pytest\n"),
         "a/code.py": ("def f(): return 1\n", "def f(): return 2\n"),
@@ -51,6 +53,7 @@ def test_what_tests_expect_goes_with_them_wherever_it_lies(path: str, files: dic
 
 
 STATISTICS = {"tests/test_a.py": "import statistics\nfrom a import f\n", "src/a.py": "def f(): pass\n"}
+GIVEN = {"tests/test_a.py": "from deepdiff import DeepDiff\n"}
 SRC, COPY = (f"[tool.pytest.ini_options]\npythonpath = {each}\n" for each in ('["src"]', '["copy", "src"]'))
 
 
@@ -61,6 +64,10 @@ SRC, COPY = (f"[tool.pytest.ini_options]\npythonpath = {each}\n" for each in ('[
         (STATISTICS, {"src/b/statistics.py": "median = min\n"}, None),
         (STATISTICS, {"src/calendar.py": "median = min\n"}, None),
         (STATISTICS | {"src/statistics.py": "median = max\n"}, {"src/statistics.py": "median = min\n"}, None),
+        (GIVEN, {"deepdiff.py": "DeepDiff = lambda *args: {}\n"}, "deepdiff.py"),
+        (STATISTICS, {"deepdiff.py": "", "tests/test_b.py": "import deepdiff\n"}, None),
+        (GIVEN | {"lib/deepdiff/__init__.py": ""}, {"src/deepdiff/__init__.py": ""}, None),
+        (GIVEN | {"src/deepdiff/core.py": ""}, {"src/deepdiff/__init__.py": ""}, None),
         (STATISTICS | {"pyproject.toml": SRC}, {"pyproject.toml": COPY, "copy/a.py": ""}, "pyproject.toml"),
         (STATISTICS | {"pyproject.toml": SRC}, {"pyproject.toml": COPY}, None),
         (STATISTICS, {"pytest.ini": "[pytest]\npythonpath = 'a\n"}, None),

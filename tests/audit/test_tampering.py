@@ -33,6 +33,8 @@ def found(path: str, old: str, new: str, others: dict[str, str] | None = None) -
         "import sys\n\n\ndef f():\n    return any('pytest' in each for each in sys.orig_argv)\n",
         "import os\n\n\ndef f():\n    return any(key.endswith('_CURRENT_TEST') for key in os.environ)\n",
         "import traceback\n\n\ndef f():\n    return [*traceback.walk_stack(None)]\n",
+        "import sys\n\n\ndef f():\n    sys.setprofile(None)\n",
+        "from sys import monitoring\n",
         "import pytest\n",
         "import _pytest.config\n",
     ],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from agents.audit.base import Base, around
+from agents.audit.base import Base, around, places_of
 from agents.audit.base import TestPlace as Place
 from agents.audit.records import Change
 from agents.audit.trial import reason
@@ -129,6 +130,33 @@ def test_a_test_that_has_cases_now_or_has_none_any_more_is_the_same_one(
     assert [change.status for change in four.changes()][: len(status)] == status
 
 
+def test_many_cases_that_all_expect_otherwise_are_ruled_in_time() -> None:
+    def side(more: int, outcome: str) -> tuple[SuiteRun, dict[str, Place]]:
+        rows = [f"('{n}', {n + more})" for n in range(800)]
+        ended = SuiteRun({f"t.py::test_a[{row}]": Ended(outcome) for row in rows}, "ended")
+        told = ",\n".join(rows)
+        text = f"@pytest.mark.parametrize('text, number', [\n{told}])\ndef test_a(text, number):\n    pass"
+        return ended, {"t.py::test_a": Place(1, text, "", text)}
+
+    (base, old), (contract, _), (now, new) = side(0, "passed"), side(0, "failed"), side(1, "passed")
+    began = time.monotonic()
+    changes = [*TwoByTwo(base, contract, now, side(1, "failed")[0], old, new).changes()]
+    assert ({each.status for each in changes[:800]}, changes[0].diff[-1]) == ({"expects otherwise"}, "...")
+    assert time.monotonic() - began < 20
+
+
+def test_a_class_that_inherits_from_the_name_that_it_stands_in_is_read() -> None:
+    text = (
+        "class Model(models.Model):\n    class Inner(models.Model):\n        def test_a(self):\n            pass\n"
+    )
+    assert "test_a.py::Model::Inner::test_a" in places_of(Tree(Path(), {"test_a.py": text.encode()}))
+
+
+def test_a_test_of_any_name_has_a_place() -> None:
+    """`python_functions` may say so."""
+    assert [*places_of(Tree(Path(), {"test_a.py": b"def it_works(): pass"}))] == ["test_a.py::it_works"]
+
+
 def test_the_numbers_of_objects_in_ids_are_left_out() -> None:
     assert normal_id("t.py::test_a1[1-expected3-%Y2]") == "t.py::test_a1[1-expected-%Y2]"
     assert normal_id("t.py::test_a1[first0]") == normal_id("t.py::test_a1[first12]")
@@ -203,14 +231,22 @@ def test_a_case_of_one_value_may_have_the_one_that_others_expect_now(now: str, s
         ("class TestB(Case):\n    def test_b(self):\n        pass\n", "", False),
         ("", "class TestB(Case):\n    def setUp(self):\n        pass\n", True),
         ("class TestB(Case):\n    pass\n", "class TestB(Other):\n    pass\n", True),
-        ("", "import a\n", False),
         ("", "a.b = 1\n", True),
+        ("", "import a\n", False),
+        ("from a import b, c\n", "import d\nfrom a import c, b\n", False),
+        ("from a import b\n", "from d import b\n", True),
+        ("import a as b\n", "import d as b\n", True),
+        ("from a import b\n", "from a import b\nfrom d import *\n", True),
+        ("def test_b():\n    pass\n", "def test_b():\n    return\n", False),
+        ("def test_c():\n    pass\n", "def test_c():\n    return\n", True),
     ],
 )
-def test_a_class_of_tests_that_comes_or_goes_stands_around_no_others(old: str, new: str, differs: bool) -> None:
+def test_what_stands_around_tests_are_no_tests_that_come_or_go_and_names_that_come_from_elsewhere(
+    old: str, new: str, differs: bool
+) -> None:
     path = "tests/test_a.py"
     before, now = (Tree(Path(), {path: text.encode()}) for text in (old, new))
-    assert (around(now, Base(before, {}, (path,))) == (path,)) is differs
+    assert (around(now, Base(before, {}, (path,)), {"test_b"}) == (path,)) is differs
 
 
 def test_a_failure_is_told_by_the_error_that_ended_it_and_not_by_one_that_this_came_from() -> None:
