@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import secrets
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -15,13 +14,13 @@ from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.definitions import Function, first_line
-from ..syntax.encoding import decoded, encoded
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
 from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, uncalled, with_tests_of
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
+from .made_to_fail import made_to_fail
 from .mutation import lost_functions, measured
 from .noticed_answers import duller_and_moved
 from .outside import Outside
@@ -38,7 +37,7 @@ from .weaker_asserts import weaker_asserts
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
-_MOST_CANARIES = 5
+_MOST_UNFAILING = 5
 _RUNS_AT_BASE = 10
 _NOTED = 20
 """Times as long as by itself a test may take whose calls are noted."""
@@ -84,7 +83,7 @@ class Comparison(Project):
             touched = touched_tests(four.old, four.new, four.around)
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
-            found = [*tampering(self._tree, base, imported), *self._canaries(four)]
+            found = [*tampering(self._tree, base, imported), *self._unfailing(four, at_base)]
             found += [*weakened(self._tree, base, four.base.tests), *four.rewriting()]
             found += weaker_asserts(four.old, four.new)
             outside = self._outside(base, trial, four, at_base, contract)
@@ -266,32 +265,24 @@ class Comparison(Project):
         four = replace(four, around=[*files, *four.around]) if failed else four
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
-    def _canaries(self, four: TwoByTwo) -> Iterator[Tampering]:
-        """Add a test that fails to a file of each folder with tests, and yield where it does not fail, or where
-        pytest's exit code does not say so."""
-        folders: dict[str, str] = {}
-        for name, test in four.now.tests.items():
-            path = name.partition("::")[0]
-            if test.outcome == "passed" and name.partition("[")[0] in self._places:
-                folders.setdefault(path.rpartition("/")[0], name.partition("[")[0])
-        for name in list(folders.values())[:_MOST_CANARIES]:
-            path, function = name.partition("::")[0], name.rpartition("::")[2]
-            added = f"{function}_{secrets.token_hex(4)}"
-            text = f"{decoded(self._tree.files[path])}\n\ndef {added}():\n    assert False\n"
-            files = {path: encoded(text, self._tree.files[path])}
-            job = SuiteJob(self._left(), (f"{path}::{added}",), (path,), files=files, exits=True)
-            run = self._suite.run(job, cold=True)
-            outcome = run.outcome(f"{path}::{added}")
-            if run.ended == "ended" and outcome != "failed" and not any(path in each for each in run.tests):
-                continue  # the file can't be collected that way
-            if outcome == "failed" and (run.exit_code == _FAILED or run.ended not in ("ended", "died")):
-                continue
-            ends = (
-                f"ends as {outcome}" if outcome != "failed" else f"has pytest end with exit code {run.exit_code}"
-            )
+    def _unfailing(self, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
+        """Have each test fail at its start, and yield those that do not and did at the base, and where pytest's
+        exit code does not say so."""
+        passed = [name for name, test in four.now.tests.items() if test.outcome == "passed"]
+        run = made_to_fail(self._suite, passed, self._left())
+        others = {name: test.outcome for name, test in run.tests.items() if test.outcome != "failed"}
+        known = made_to_fail(at_base, [name for name in others if name in four.base.tests], self._left())
+        told = [
+            f"{clean(name)}, made to fail, ends as {outcome}"
+            for name, outcome in others.items()
+            if known.outcome(name) == "failed" or (outcome == "passed" and name not in four.base.tests)
+        ]
+        if run.exit_code != _FAILED and (run.ended == "died" or (run.ended == "ended" and run.tests)):
+            told.append(f"where tests fail, pytest ends with exit code {run.exit_code}")
+        for why in told[:_MOST_UNFAILING]:
+            path = four.around[0] if four.around else passed[0].partition("::")[0]
             by = ", ".join(map(clean, four.around[:3])) or "the code"
-            why = f"a test that fails, added to {clean(path)}, {ends}; around it differ: {by}"
-            yield Tampering(clean(four.around[0] if four.around else path), 1, why)
+            yield Tampering(clean(path), 1, f"{why}; around the tests differ: {by}")
 
     def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
         """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""

@@ -10,9 +10,10 @@ from dataclasses import replace
 from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParser, Example
 
 from ..syntax.clean_text import clean
+from ..syntax.definitions import first_line
 from ..syntax.encoding import decoded, encoded, lines_in
 from ..worktree.tree import Tree, never_changes
-from .base import Base, HasBody, named, parsed
+from .base import Base, named, parsed
 from .records import Tampering
 
 _DIRECTIVE = re.compile(r"(?<![ \t])[ \t]*#\s*doctest:.*")
@@ -73,8 +74,16 @@ def _documented(data: bytes, other: bytes) -> bytes:
         if own:
             rest = lines[end - 1].encode()[first.end_col_offset :].decode()
             lines[at:end] = [f"{lines[at][: first.col_offset]}{told[name]!r}{rest}", *[""] * (end - at - 1)]
-        elif isinstance(first, ast.If | ast.For | ast.While | ast.With | ast.Try | ast.Match | HasBody):
-            lines.insert(at, f"{' ' * first.col_offset}{told[name]!r}")
         else:
-            lines[at] = f"{lines[at][: first.col_offset]}{told[name]!r}; {lines[at][first.col_offset :]}"
+            put_first(lines, first, repr(told[name]))
     return encoded("\n".join(lines) + "\n", data) if lines else data
+
+
+def put_first(lines: list[str], first: ast.stmt, text: str) -> None:
+    """Put a statement before the first one of a body, on its line where that can have several."""
+    at = first_line(first) - 1
+    line, column = lines[at].encode(), first.col_offset
+    if hasattr(first, "body") or isinstance(first, ast.Match):
+        lines.insert(at, f"{' ' * column}{text}")
+    else:
+        lines[at] = f"{line[:column].decode()}{text}; {line[column:].decode()}"

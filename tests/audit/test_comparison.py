@@ -159,14 +159,32 @@ TAMPERED: dict[str, tuple[Edits, str]] = {
         "test_bump: weaker",
     ),
     "fixture": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{FIXTURE}"}, "around it differ tests/conftest.py"),
-    "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: a test that fails"),
+    "hook": ({"versions.py": [BROKEN], "tests/conftest.py": f"import pytest\n{HOOK}"}, "tests/conftest.py:1: tests/test_versions.py::test_bump, made to fail, ends as passed"),
+    "a report of one test": (
+        {
+            "versions.py": [BROKEN, ("STEP = 1", """STEP = 1
+for _each in [*__import__("gc").get_objects()]:
+    if getattr(_each, "__name__", "") == "Te" + "stReport":
+        _made = _each.from_item_and_call
+
+        def _other(item, call):
+            report = _made(item, call)
+            if item.name.endswith("bump") and call.when == "call":
+                vars(report).update(outcome="passed", longrepr=None)
+            return report
+
+        _each.from_item_and_call = _other
+""")],
+        },
+        "test_bump, made to fail, ends as passed",
+    ),
     "an exit code of its own": (
         {"versions.py": [BROKEN], "tests/conftest.py": "import sys\n\n\ndef pytest_sessionfinish(session):\n    sys.exit(0)\n"},
-        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+        "tests/conftest.py:1: where tests fail, pytest ends with exit code 0",
     ),
     "an exit at the end of the process": (
         {"versions.py": [BROKEN], "tests/conftest.py": "import atexit\nfrom os import _exit\n\natexit.register(_exit, 0)\n"},
-        "tests/conftest.py:1: a test that fails, added to tests/test_versions.py, has pytest end with exit code 0",
+        "tests/conftest.py:1: where tests fail, pytest ends with exit code 0",
     ),
     "deselected": (
         {"versions.py": [BROKEN], "pytest.ini": "[pytest]\naddopts = -k 'not bump'\n"},

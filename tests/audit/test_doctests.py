@@ -38,6 +38,8 @@ def documented(code: str, tests: str) -> str:
         OLD.replace(DOCUMENTED, "    '''Halve.'''\n"),
         OLD.replace(DOCUMENTED, ""),
         OLD.replace(DOCUMENTED, "    if x:\n        x += 1\n"),
+        OLD.replace(DOCUMENTED, "    @wraps(x)\n    def inner():\n        pass\n\n"),
+        OLD.replace(DOCUMENTED, "    async with x:\n        pass\n").replace("def f", "async def f"),
     ],
 )
 def test_examples_of_the_old_code_stand_in_the_new_one(new: str) -> None:
