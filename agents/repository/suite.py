@@ -26,8 +26,10 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OF_SUITES = ("suite_start", "suite_server", "suite_session", "function_changes", "absent_names")
-_OWN = (*_OF_SUITES, "reached", "replaced", "swallowed")
+_OWN = (
+    *("suite_start", "suite_server", "suite_session", "function_changes"),
+    *("absent_names", "reached", "replaced", "swallowed"),
+)
 _LENT = ("kernel", "processes")
 _OF_ERRORS = ("report", "calls", "answers", "written_files")
 _MOST_LINE = 48 << 20
@@ -251,6 +253,7 @@ class _Server:
             pairs = [socket.socketpair() for _ in range(2)]
             for ours, theirs in pairs:
                 stack.callback(ours.close)
+                ours.settimeout(_LATE_SECONDS)  # a job may have stopped the server, which reads nothing then
                 stack.enter_context(theirs)
             numbers = [theirs.fileno() for _, theirs in pairs]
             argv = ["-I", "-B", "/src/inside/suite_start.py", *map(str, numbers), place, "/box/case"]

@@ -168,6 +168,7 @@ HOSTILE = {
     "output": "print('x' * (100 << 20))\n    assert False",
     "forks": "import os\n    while True:\n        os.fork()",
     "a written copy": "open('shop.py', 'w').write('twice = None')\n    open('new', 'w').close()\n    assert False",
+    "a folder for a file": "import os\n    os.remove('shop.py')\n    os.mkdir('shop.py')\n    assert False",
     "a daemon": "import os, time\n    if os.fork() == 0:\n        os.setsid() or time.sleep(999)\n    assert 0",
 }
 
@@ -183,6 +184,17 @@ def test_a_hostile_test_costs_its_own_job_only(made: Made, body: str) -> None:
     assert [test.outcome for test in after.tests.values()] == ["passed", "passed"]
     cold = suite.run(SuiteJob(60, ("test_shop.py::test_twice",)), cold=True)
     assert cold.outcome("test_shop.py::test_twice") == "passed"
+
+
+def test_a_server_that_reads_nothing_is_not_waited_for(made: Made) -> None:
+    stop = "pids = open(f'/proc/{os.getppid()}/task/{os.getppid()}/children').read().split()\n"
+    stop += "    [os.kill(int(each), signal.SIGSTOP) for each in pids if int(each) != os.getpid()]\n"
+    suite = made(f"import os, signal\ndef test_a():\n    {stop}")
+    suite.collect(60)
+    assert suite.run(SuiteJob(60), cold=True).outcome("test_shop.py::test_a") == "passed"
+    began = time.monotonic()
+    assert "does not answer" in suite.run(SuiteJob(1, ("x" * (4 << 20),))).ended
+    assert time.monotonic() - began < 60
 
 
 def test_tests_after_one_that_ends_the_process_are_run(made: Made) -> None:

@@ -280,7 +280,7 @@ class Server:
             with suppress(OSError):
                 if not Path(path).is_dir() or Path(path).is_symlink():
                     Path(path).unlink()
-                elif path not in before:
+                elif path not in before or before[path][2]:  # a file then
                     shutil.rmtree(path)
         if lost:
             with tarfile.open(f"{self._here}/tree.tar") as archive:
