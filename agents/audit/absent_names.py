@@ -39,7 +39,9 @@ def _bearing(data: bytes) -> bytes:
     lines: list[str] = []
     changed: dict[int, list[str]] = {}
     for node in module.body:
-        if isinstance(node, ast.Import | ast.ImportFrom) and not _is_future(node):
+        if isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and node.module != "__future__" and node.names[0].name != "*"
+        ):
             changed[id(node)] = [line for name in node.names for line in _tried(node, name)]
     if not changed:
         return data
@@ -53,10 +55,6 @@ def _bearing(data: bytes) -> bytes:
             lines += [*text[begun : node.lineno - 1], *changed[id(node)]]
             begun = node.end_lineno or node.lineno
     return encoded("\n".join([*lines, *text[begun:]]) + "\n", data)
-
-
-def _is_future(node: ast.Import | ast.ImportFrom) -> bool:
-    return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.names[0].name == "*")
 
 
 def _tried(node: ast.Import | ast.ImportFrom, name: ast.alias) -> list[str]:

@@ -15,7 +15,6 @@ from typing import Any
 
 from ..errors import UsageError
 from ..files import LONGEST, read_regular
-from ..repository.suite import SuiteRun
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded, lines_in
 from ..syntax.source import is_constant, parse, unparse
@@ -31,7 +30,6 @@ SETTINGS = (
 )
 """Files with options of pytest, at the top of a project."""
 _Class = tuple[str, ast.ClassDef]
-_Test = tuple[str, str, Function]
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
@@ -52,12 +50,13 @@ class Base:
 @dataclass(frozen=True, slots=True)
 class TestPlace:
     """Where a test function stands, its `source`, and its text as dumps of its tree: of its `body` with its
-    arguments, and of the `whole`, decorators too."""
+    arguments, and of the `whole`, decorators too; the file at `path` may be that of a class that it inherits."""
 
     line: int
     source: str
     body: str
     whole: str
+    path: str = ""
 
     def has_within(self, body: str) -> bool:
         """Return True for the body of a function, as dumps, that is within this one."""
@@ -164,7 +163,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
             parts = [ast.dump(each) for each in (node.args, *node.body)]
             marks = [ast.dump(each) for each in node.decorator_list]
             source = "\n".join(lines[where][first_line(node) - 1 : node.end_lineno])
-            found[name] = TestPlace(node.lineno, source, "\n".join(parts), "\n".join((*marks, *parts)))
+            found[name] = TestPlace(node.lineno, source, "\n".join(parts), "\n".join((*marks, *parts)), where)
     return found
 
 
@@ -194,8 +193,8 @@ def newly_parsed(data: bytes) -> ast.Module:
 
 def modules(tree: Tree, *, of_tests: bool) -> dict[str, ast.Module]:
     """Return the Python files that are tests or lie beside them, or all others, by their paths."""
-    files = {path: data for path, data in tree.files.items() if path.endswith(".py")}
-    return {path: parsed(data) for path, data in files.items() if never_changes(path) == of_tests}
+    wanted = (each for each in tree.files if each.endswith(".py") and never_changes(each) == of_tests)
+    return {path: parsed(tree.files[path]) for path in wanted}
 
 
 def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
@@ -206,14 +205,16 @@ def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
             yield from named(each, f"{prefix}.{each.name}")
 
 
-def _functions(path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]) -> Iterator[_Test]:
+def _functions(
+    path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]
+) -> Iterator[tuple[str, str, Function]]:
     """Yield the functions of a module or class by the ids that they have as tests (settings may have pytest take
     any name for one), with the files in which they stand."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             for where, each in _lineage((path, node), classes):
-                # A class may inherit from one that it stands in: no further than to what this has itself.
-                yield from _functions(where, f"{name}::{node.name}", each.body, classes if each is node else {})
+                others = classes if each is node else {}  # what it inherits from may be what it stands in
+                yield from _functions(where, f"{name}::{node.name}", each.body, others)
         elif isinstance(node, Function):
             yield path, f"{name}::{node.name}", node
 
@@ -306,11 +307,6 @@ def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def code_paths(tree: Tree) -> str | None:
-    """Return where pytest's settings say that the code of a tree is; None where they don't."""
-    return setting(tree, "pythonpath")
-
-
 def setting(tree: Tree, name: str) -> str | None:
     """Return an option in pytest's settings, as in an INI file; None where they have none."""
     for path in SETTINGS:
@@ -344,15 +340,4 @@ def function_starts(module: ast.Module) -> dict[int, int]:
         if isinstance(node, Function):
             start = first_line(node)
             found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
-    return found
-
-
-def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
-    """Functions with new or changed lines that no test calls, as path:line."""
-    called = {function for test in run.tests.values() for function in test.called}
-    found = []
-    for path, lines in base.lines.items():
-        starts = function_starts(parsed(tree.files[path]))
-        new = sorted({starts[line] for line in lines if line in starts})
-        found += [f"{path}:{start}" for start in new if f"{path}::{start}" not in called]
     return found

@@ -17,11 +17,11 @@ from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
-from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, uncalled, with_tests_of
+from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, with_tests_of
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
 from .made_to_fail import made_to_fail
-from .mutation import lost_functions, measured
+from .mutation import lost_functions, measured, uncalled
 from .noticed_answers import duller_and_moved
 from .outside import Outside
 from .project import Project, check_found_in_time, functions_of, listed, outcomes_of
@@ -269,9 +269,9 @@ class Comparison(Project):
         """Have each test fail at its start, and yield those that do not and did at the base, and where pytest's
         exit code does not say so."""
         passed = [name for name, test in four.now.tests.items() if test.outcome == "passed"]
-        run = made_to_fail(self._suite, passed, self._left())
+        run = made_to_fail(self._suite, four.new, passed, self._left())
         others = {name: test.outcome for name, test in run.tests.items() if test.outcome != "failed"}
-        known = made_to_fail(at_base, [name for name in others if name in four.base.tests], self._left())
+        known = made_to_fail(at_base, four.old, others.keys() & four.base.tests, self._left())
         told = [
             f"{clean(name)}, made to fail, ends as {outcome}"
             for name, outcome in others.items()

@@ -11,7 +11,7 @@ from contextlib import suppress
 from ..syntax.clean_text import clean
 from ..syntax.imports import modules_imported
 from ..worktree.tree import Tree
-from .base import SETTINGS, Base, code_paths, modules
+from .base import SETTINGS, Base, modules, setting
 from .records import Tampering
 
 
@@ -46,7 +46,7 @@ def _folders(tree: Tree) -> Sequence[str]:
     """Return the folders in which a tree's modules are looked for, as prefixes of their paths."""
     named: list[str] = []
     with suppress(ValueError):  # such as a quote that is not closed
-        named = [each.strip("./") for each in shlex.split(code_paths(tree) or "")]
+        named = [each.strip("./") for each in shlex.split(setting(tree, "pythonpath") or "")]
     return [f"{each}/" if each else "" for each in dict.fromkeys([*named, "", "src"])]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ..repository.suite import Suite, SuiteJob, TestRun
+from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree, never_changes
@@ -29,10 +29,6 @@ class _Made:
     function: str
     mutant: Mutant
     tests: tuple[str, ...]
-
-    @property
-    def change(self) -> Change:
-        return Change(self.path, self.mutant.line, self.mutant.before, self.mutant.after)
 
 
 def measured(
@@ -196,7 +192,7 @@ def _ranked(
             run = [name for name in each.tests if f"{each.path}::{starts[line]}" in called[name]]
         else:
             run = [*each.tests]
-        return replace(each.change, tests=tuple(map(clean, run)))
+        return Change(each.path, line, each.mutant.before, each.mutant.after, tests=tuple(map(clean, run)))
 
     found = [(each, with_tests(each)) for each in survivors]
     return sorted(found, key=lambda pair: -len(pair[1].tests))
@@ -224,3 +220,14 @@ def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
         return ""
     run = trial.run(trial.old, each.path, each.mutant, tests, trial.before)
     return None if run is None else next((name for name in tests if run.outcome(name) == "failed"), "")
+
+
+def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
+    """Functions with new or changed lines that no test calls, as path:line."""
+    called = {function for test in run.tests.values() for function in test.called}
+    found = []
+    for path, lines in base.lines.items():
+        starts = function_starts(parsed(tree.files[path]))
+        new = sorted({starts[line] for line in lines if line in starts})
+        found += [f"{path}:{start}" for start in new if f"{path}::{start}" not in called]
+    return found

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ..sandbox.interpreter import Interpreter
 from ..worktree.tree import Tree
-from .base import SETTINGS, code_paths
+from .base import SETTINGS, setting
 
 _SWITCHED_OFF = (
     ("xdist", rb"(^|[\s\"'])(-n|--numprocesses|--dist)\b", ("-n", "0")),
@@ -32,7 +32,7 @@ def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) 
     its `code`, and no plugin runs the tests elsewhere, in another order or again."""
     code = code or tree
     has_src = any(path.startswith("src/") and path.endswith(".py") for path in code.files)
-    where, told = code_paths(code), code_paths(tree)
+    where, told = (setting(each, "pythonpath") for each in (code, tree))
     where = "src ." if where is None and has_src else where
     options = ["-o", f"pythonpath={where or ''}"] if where != told else []
     return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]

@@ -138,11 +138,13 @@ def _keys(node: object, *, is_table: bool = False) -> list[Any]:
             return [each for key in _literals(parts) for each in _parts(key)]
         case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
             return _literals([left, right])
-        case ast.Compare(
-            ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]
+        case (
+            ast.Compare(
+                ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]
+            )
+            | ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts)
+            | ast.Set(parts)
         ):
-            return _literals(parts)
-        case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
             return _literals(parts)
         case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
             return [*_literals([left, *parts]), *_only_between(left, *parts)]
@@ -158,8 +160,6 @@ def _keys(node: object, *, is_table: bool = False) -> list[Any]:
             return [tuple(alike)] if len(alike) > 1 else []
         case ast.Dict(keys=keys):
             return _literals([key for key in keys if key is not None])
-        case ast.Set(elts=parts):
-            return _literals(parts)
         case ast.MatchValue(value=literal):
             return _literals([literal])
     return []
@@ -185,8 +185,6 @@ def _only_between(*bounds: ast.expr) -> list[Any]:
 
 def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
     match node:
-        case ast.Compare(ops=[_, _, *_]):
-            return ast.Constant(False)
         case ast.Call(func=ast.Name(id="zip")) | ast.Tuple() | ast.List():
             return ast.Tuple([], ast.Load())
         case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="fromkeys")):
@@ -197,7 +195,7 @@ def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
             return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
         case ast.Compare(ops=[operator]):
             return ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn))
-        case ast.BoolOp() | ast.Call():
+        case ast.BoolOp() | ast.Call() | ast.Compare():
             return ast.Constant(False)
         case ast.Dict(keys=names, values=values):
             kept = [

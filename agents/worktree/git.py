@@ -150,13 +150,11 @@ class Repository:
         """Return the blobs of a commit's files, or of one, by path; also by paths through links to them, and to
         folders. Raises UsageError."""
         wanted = self._below + name
-        listed = self._run("ls-tree", "-r", "-z", "--full-tree", commit, *(["--", wanted] if wanted else []))
         found: dict[str, str] = {}
         links: dict[str, str] = {}
-        for mode, blob, path in _FILE.findall(listed):
-            if not _OUTSIDE & set(path.split(b"/")):
-                kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(int(mode, 8)), {})
-                kind[os.fsdecode(path).removeprefix(self._below)] = blob.decode()
+        for path, blob, mode in self._listed(commit, *(["--", wanted] if wanted else [])):
+            kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(mode), {})
+            kind[path.removeprefix(self._below)] = blob
         texts = self.blobs(links.values())
         named = {path: os.fsdecode(texts[blob]) for path, blob in links.items()}
         return found | {path: found[file] for path, file in behind_links(named, found).items()}
@@ -229,12 +227,8 @@ class Repository:
         """Return the paths below `top` of files that are not kept as they are checked out, by the attributes that
         the commit has: a time is easily set, and those of now may be anybody's."""
         if commit not in self._by_filter:
-            listed = [
-                (os.fsdecode(path), blob.decode())
-                for _, blob, path in _FILE.findall(self._run("ls-tree", "-r", "-z", "--full-tree", commit))
-                if not _OUTSIDE & set(path.split(b"/"))
-            ]
-            named = {path: blob for path, blob in listed if posixpath.basename(path) == ".gitattributes"}
+            listed = self._listed(commit)
+            named = {path: blob for path, blob, _ in listed if posixpath.basename(path) == ".gitattributes"}
             texts = self.blobs(named.values())
             tree = self._git / commit
             tree.mkdir()
@@ -242,11 +236,17 @@ class Repository:
                 with suppress(OSError):  # a name may be too long
                     (tree / path).parent.mkdir(parents=True, exist_ok=True)
                     (tree / path).write_bytes(texts[blob])
-            given = b"".join(os.fsencode(path) + b"\0" for path, _ in listed)
+            given = b"".join(os.fsencode(path) + b"\0" for path, *_ in listed)
             said = self._run("check-attr", "-z", "--stdin", *_MAKING, given=given, tree=tree).split(b"\0")
             states = zip(said[::3], said[2::3], strict=False)
             self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_MAKING}
         return self._by_filter[commit]
+
+    def _listed(self, commit: str, *words: str) -> list[tuple[str, str, int]]:
+        """Return path below `top`, blob and mode of a commit's files and links."""
+        listed = _FILE.findall(self._run("ls-tree", "-r", "-z", "--full-tree", commit, *words))
+        kept = (each for each in listed if not _OUTSIDE & set(each[2].split(b"/")))
+        return [(os.fsdecode(path), blob.decode(), int(mode, 8)) for mode, blob, path in kept]
 
     def _hash(self, data: bytes) -> str:
         kind = hashlib.sha256 if self._sha256 else hashlib.sha1

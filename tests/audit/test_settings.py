@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agents.audit.base import code_paths
+from agents.audit.base import setting
 from agents.worktree.tree import Tree
 
 INI = "[tool.pytest.ini_options]\npythonpath = {}"
 
 
 def told(text: str) -> str | None:
-    return code_paths(Tree(Path(), {"pyproject.toml": text.encode()}))
+    return setting(Tree(Path(), {"pyproject.toml": text.encode()}), "pythonpath")
 
 
 def test_where_the_code_is_stands_in_the_settings() -> None:

@@ -84,7 +84,9 @@ class SuiteSession:
         sys.argv = ["pytest", *arguments]
         if self.serve is not None:
             self._take = self._collecting.enter_context(reached_by(self._place))
-        on_failure_in_callback(self._place, self._task["test_files"], self._note_failed_in_callback)
+        on_failure_in_callback(
+            self._place, self._task["test_files"], lambda: self._test.update(failed_in_callback=True)
+        )
         code = int(pytest.main(arguments, plugins=plugins))
         if self._job["asked"]:
             answers = CallAnswers(self._place)
@@ -127,16 +129,9 @@ class SuiteSession:
         self._collecting.close()
         self._functions = Functions(self._place)
         gc.freeze()
-        self._emit(
-            {
-                "ready": True,
-                "tests": [item.nodeid for item in session.items],
-                "called": called,
-                "elsewhere": self._elsewhere(),
-                "threads": _threads(),
-                "unknown": self._unknown,
-            }
-        )
+        names = [item.nodeid for item in session.items]
+        found = {"called": called, "elsewhere": self._elsewhere(), "threads": _threads()}
+        self._emit({"ready": True, "tests": names, **found, "unknown": self._unknown})
 
         def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
             self._job, self._emit = job, emit
@@ -212,17 +207,12 @@ class SuiteSession:
     def look_first(self, item: Any) -> None:
         """Have a test tell what is in the place of the code's functions, where that is asked for."""
         if self._job["replaced"] and hasattr(item, "obj"):
-            item.obj = looking(item.obj, self._note_replaced)
-
-    def _note_replaced(self) -> None:
-        self._test["replaced"] = replaced(self._place, self._task["test_files"])
+            files = self._task["test_files"]
+            item.obj = looking(item.obj, lambda: self._test.update(replaced=replaced(self._place, files)))
 
     def _note_start(self, event: str, _: object) -> None:
         if event in _STARTS:
             self._test["starts"] = True
-
-    def _note_failed_in_callback(self) -> None:
-        self._test["failed_in_callback"] = True
 
     def note(self, report: Any) -> None:
         """Note how a phase of the test ended."""

@@ -55,9 +55,8 @@ class WrittenFiles:
             return
         self._on = False
         for each in args[: _EVENTS[event]]:
-            with suppress(
-                LookupError, TypeError, ValueError, OSError
-            ):  # no path, a large file, the program's event
+            # No path, a large file, an event of the program's own:
+            with suppress(LookupError, TypeError, ValueError, OSError):
                 path = Path.cwd() / os.fsdecode(each)
                 writes = event != "open" or args[2] & _WRITING
                 if writes and path not in self._before and len(self._before) < _MOST_FILES:
