@@ -29,6 +29,11 @@ _REQUIREMENT = re.compile(r"(?:\[[^\[\]]*+\]|[^,]|,(?!\s*[A-Za-z]))+")
 _SKIPPED = re.compile(r"__pycache__|\..*|.*\.py[co]")
 
 
+def is_reserved(name: str) -> bool:
+    """Return True for a name that the programs that run inside need for themselves."""
+    return _RESERVED.fullmatch(name) is not None
+
+
 def requirements(texts: Sequence[str]) -> tuple[str, ...]:
     """The requirements in `texts`, each of which may list several: `numpy, pandas>=2,<3` are two."""
     parts = [part.strip(" ,") for text in texts for part in _REQUIREMENT.findall(text)]
@@ -42,7 +47,7 @@ def read_modules(paths: Sequence[Path]) -> tuple[UserModule, ...]:
     for path, name in zip(paths, names, strict=True):
         if not name.isidentifier() or keyword.iskeyword(name):
             raise UsageError(f"{path} can't be imported as `{name}`; give the path of a module or package.")
-        if name in sys.stdlib_module_names or _RESERVED.fullmatch(name):
+        if name in sys.stdlib_module_names or is_reserved(name):
             raise UsageError(f"{path} has the name of a module that is there already, `{name}`; rename it.")
         if names.count(name) > 1:
             raise UsageError(f"{path} is the second module named `{name}`; name each once.")
