@@ -28,6 +28,7 @@ from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, home_of_method, read_call
 from .case import Case
 from .tests_case import TestsCase
+from .voices import summary_of
 
 Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
@@ -233,9 +234,7 @@ class CallCase(Case):
             if detail is not None:
                 items.append(Item(name, detail, _source(test)))
         if items:
-            summary = "; ".join(f"{item.name}: {item.detail}" for item in items)
-            symptom = symptom or Symptom("tests", summary[:_MOST_DETAIL])
-            symptom = replace(symptom, items=tuple(items))
+            symptom = replace(symptom or Symptom("tests", summary_of(items)), items=tuple(items))
         return Observation(symptom, behavior=behavior)
 
     def _refused(self, body: Tree) -> str | None:

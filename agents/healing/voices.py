@@ -20,22 +20,29 @@ SHOWN_ITEMS = 3
 """Failing items in a prompt at the most; of several the others are held out, at least one."""
 AGREEING = 2
 """Independent patches that have to do the same where nothing says what is right."""
-OF_ITEMS = ("output", "tests")
-"""Kinds of symptoms whose summary is of their items, and says nothing else."""
 VERIFYING = 3
 """Independent patches that have to do the same for `verified`, where no failing item was held out."""
+_MOST_SUMMARY = 500
+
+
+def summary_of(items: Sequence[Item]) -> str:
+    """Return the summary of what fails only in `items`, as of a call's value."""
+    return "; ".join(f"{item.name}: {item.detail}" for item in items)[:_MOST_SUMMARY]
+
+
+def tells_items(symptom: Symptom) -> bool:
+    """Return True if its summary has the details of its items, and is no count of them."""
+    return symptom.kind == "output" or symptom.summary == summary_of(symptom.items)
 
 
 def shown_in_prompt(symptom: Symptom) -> Symptom:
     """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
     calls where anything else fails, so that an answer to a question changes no prompt."""
     others = [item for item in symptom.items if item.name != EXPECT_CALL]
-    items = others if others or symptom.kind not in OF_ITEMS else symptom.items
+    items = others if others or symptom.kind not in ("output", "tests") else symptom.items
     shown = items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]
-    told = symptom.summary
-    if symptom.kind in OF_ITEMS and len(shown) < len(symptom.items):
-        told = "; ".join(f"{item.name}: {item.detail}" for item in shown)
-    return replace(symptom, summary=told, items=tuple(shown))
+    is_part = len(shown) < len(symptom.items) and tells_items(symptom)
+    return replace(symptom, summary=summary_of(shown) if is_part else symptom.summary, items=tuple(shown))
 
 
 def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:

@@ -26,10 +26,8 @@ from ..worktree.tree import Tree, never_changes, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OWN = (
-    *("suite_start", "suite_server", "suite_session", "function_changes"),
-    *("absent_names", "reached", "replaced", "swallowed"),
-)
+_OF_SUITES = ("suite_start", "suite_server", "suite_session", "function_changes", "absent_names")
+_OWN = (*_OF_SUITES, "reached", "replaced", "swallowed")
 _LENT = ("kernel", "processes")
 _OF_ERRORS = ("report", "calls", "answers", "written_files")
 _MOST_LINE = 48 << 20
@@ -276,10 +274,9 @@ class _Server:
                 raise Interrupted("Interrupted; run it again.")
             if not ready(channel, 0.2):
                 continue
-            try:
+            data = b""
+            with suppress(OSError):
                 data = channel.recv(1 << 18)
-            except OSError:
-                return
             *lines, self._rest[warm] = (self._rest[warm] + data).split(b"\n")
             if not data or len(self._rest[warm]) > _MOST_LINE:
                 return

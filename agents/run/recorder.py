@@ -10,7 +10,8 @@ from ..events import Note
 from ..judge.track_record import track_record
 from ..records import Failure, RoundRecord, Ruling, RunRecord, RunResult, RunStatus, Strength, Test
 from ..settings import reaches
-from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory, publish
+from ..storage.publish import publish
+from ..storage.run_directory import CODE_FILE, SCHEMA_VERSION, TESTS_FILE, RunDirectory
 from ..suite import render
 from .session import Session
 

@@ -40,7 +40,6 @@ TESTS_FILE = "test_user_code.py"
 _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
 """What an attempt has for itself; everything else is shared."""
 _ATTEMPT, _ADOPTED, _EARLIER = "attempt", "adopted", "earlier"
-_ID = re.compile(r"\w[\w.-]*")
 _LOOKS = 10  # for a file before it is missing: each adoption moves it twice
 
 
@@ -158,7 +157,7 @@ class RunDirectory:
         self.save_record("ledger.json", record.ruling)
         # What is open, for `--answers`; a file that a user has answered in is set aside.
         if is_answered(self.load(QUESTIONS_FILE) or ""):
-            _set_aside(self._place(QUESTIONS_FILE))
+            set_aside(self._place(QUESTIONS_FILE))
         if disputes := record.ruling.disputes:
             tests = [entry.test for entry in record.ruling.ledger]
             self.save(QUESTIONS_FILE, questions_text(disputes, self.path, self.read().spec, tests))
@@ -241,7 +240,7 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
     """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
         make_work_dir(work_dir)
-        (_runs(work_dir) / record.id).mkdir(mode=0o700, exist_ok=True)
+        (runs_folder(work_dir) / record.id).mkdir(mode=0o700, exist_ok=True)
         run = RunDirectory(work_dir / "runs" / record.id)
         if run.exists:
             raise FileExistsError(errno.EEXIST, "there is a run of that name")
@@ -258,12 +257,12 @@ def make_work_dir(work_dir: Path) -> None:
     try:
         if not contained(work_dir).exists():
             write_atomically(work_dir / ".gitignore", "*\n")
-        _runs(work_dir).mkdir(mode=0o700, exist_ok=True)
+        runs_folder(work_dir).mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{work_dir} can't be written ({error.strerror}); give another --work-dir.") from error
 
 
-def _runs(work_dir: Path) -> Path:
+def runs_folder(work_dir: Path) -> Path:
     """The folder of the runs with its links resolved. Raises UsageError for a link out."""
     return contained(work_dir / "runs", contained(work_dir))
 
@@ -280,14 +279,14 @@ def runs_in(work_dir: Path) -> list[RunDirectory]:
 
     Raises UsageError for a link out.
     """
-    found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(_runs(work_dir).glob("*")))
+    found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(runs_folder(work_dir).glob("*")))
     return [run for run in found if run.exists]
 
 
 def is_run(work_dir: Path, name: str) -> bool:
     """Return True if `name` is that of a run in `work_dir`, as its folder lists it. Raises UsageError for a link
     out."""
-    listed = any(path.name == name for path in _runs(work_dir).glob("*"))
+    listed = any(path.name == name for path in runs_folder(work_dir).glob("*"))
     return listed and RunDirectory(work_dir / "runs" / name).exists
 
 
@@ -312,48 +311,8 @@ def find(work_dir: Path, name: str) -> RunDirectory:
     return matching[0]
 
 
-def publish(run: RunDirectory, work_dir: Path) -> list[str]:
-    """Copy the run's code and tests to `work_dir`, as the latest. Returns a note for each file set aside.
-
-    A file there that a run did not write, or that was edited since, is renamed and never overwritten. What a
-    finished run of the same spec published stays where this one came to no end.
-    """
-    runs = _runs(work_dir)
-    stamps: dict[str, Any] = {}
-    with suppress(OSError, ValueError, RecursionError, UsageError, TypeError):
-        stamps = {**json.loads(read_regular(runs / "latest.json", runs))}
-    if _is_finished(earlier := str(stamps.get("run")), run, runs):
-        return [f"{work_dir} keeps the code and the tests of {earlier}, which came to its end."]
-    notes = []
-    for name in (CODE_FILE, TESTS_FILE):
-        text, target = run.load(name), work_dir / name
-        if text is None:
-            continue
-        if os.path.lexists(target):
-            present = None
-            with suppress(OSError, UsageError):
-                present = None if target.is_symlink() else read_regular(target).decode("utf-8", "replace")
-            if present != text and (present is None or fingerprint(present) != stamps.get(name)):
-                notes.append(_set_aside(target))
-        write_atomically(target, text, contained(work_dir))
-        stamps[name] = fingerprint(text)
-    stamps = {**stamps, "run": run.path.name}
-    write_atomically(runs / "latest.json", json.dumps(stamps, indent=2) + "\n", runs, PRIVATE)
-    return notes
-
-
-def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
-    """Return True if the run called `earlier` came to its end with the spec of `run`, which did not."""
-    if not _ID.fullmatch(earlier) or earlier == run.path.name:
-        return False
-    try:
-        known, record = RunDirectory(runs / earlier).read(), run.read()
-    except UsageError:
-        return False
-    return known.spec.text == record.spec.text and known.status == "finished" and record.status != "finished"
-
-
-def _set_aside(path: Path) -> str:
+def set_aside(path: Path) -> str:
+    """Rename a file that a user has changed; return a note on it."""
     names = (path.with_name(f"{path.stem}.kept{number}{path.suffix}") for number in count(1))
     kept = next(name for name in names if not name.exists())
     path.rename(kept)

@@ -11,7 +11,7 @@ import pytest
 from agents.healing.case import Case
 from agents.healing.heal import heal_case
 from agents.healing.request import open_case
-from agents.healing.voices import held_out, shown_in_prompt, voices_needed
+from agents.healing.voices import held_out, shown_in_prompt, summary_of, voices_needed
 from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, Item, Observation, Symptom, SymptomKind
 from agents.roles.ask import LARGE_MODEL
@@ -80,7 +80,8 @@ def test_no_prompt_has_what_is_held_out(
 ) -> None:
     def symptom(items: tuple[Item, ...]) -> Symptom:
         said = "; ".join(f"{each.name}: {each.detail} {each.source}" for each in items)
-        return Symptom(kind, said if kind in ("output", "tests") else "ValueError", items=items)
+        summaries = {"output": said, "tests": summary_of(items)}
+        return Symptom(kind, summaries.get(kind, "ValueError"), items=items)
 
     held = held_out(symptom(items), holds_out=True)
     asked = prompts(symptom(items), *map(symptom, then), None)

@@ -12,6 +12,7 @@ from agents.errors import UsageError
 from agents.records import Dispute, RoundRecord, Ruling, RunRecord, Test
 from agents.spec import read_spec
 from agents.storage import run_directory as runs
+from agents.storage.publish import publish
 from agents.suite import render
 
 from ..support.boards import board, candidate, value_test
@@ -130,13 +131,13 @@ def test_the_latest_files_are_published_and_a_users_own_kept(tmp_path: Path) -> 
     run = runs.create(tmp_path, record())
     run.save("user_code.py", "x = 1\n")
     run.save("test_user_code.py", render([Test("test_1", "def test_1():\n    assert True\n", "generated")]))
-    (note,) = runs.publish(run, tmp_path)
+    (note,) = publish(run, tmp_path)
     assert "user_code.kept1.py" in note
     assert (tmp_path / "user_code.kept1.py").read_text() == "# mine, from before\n"
     assert (tmp_path / "user_code.py").read_text() == "x = 1\n"
     assert "def test_1" in (tmp_path / "test_user_code.py").read_text()
     run.save("user_code.py", "x = 2\n")
-    assert runs.publish(run, tmp_path) == []
+    assert publish(run, tmp_path) == []
     assert json.loads((tmp_path / "runs" / "latest.json").read_text())["run"] == run.path.name
 
 

@@ -23,6 +23,7 @@ from agents.run.fork import Fork, Segment, read_fork
 from agents.settings import Settings
 from agents.storage import run_directory as runs
 from agents.storage.json_form import dumped
+from agents.storage.publish import publish
 from agents.storage.run_directory import RunDirectory
 from agents.ui.server import _lines_from
 from agents.ui.views import calls_document, listing, run_document
@@ -302,7 +303,7 @@ def test_what_a_run_keeps_is_for_its_user_alone_and_what_it_publishes_is_as_the_
 ) -> None:
     ReplyStore(run.replies, "m", mode=0o600).save(REQUEST, REPLY)
     EventLog(run.events).add(RunEnded("finished", "verified", 0, None))
-    runs.publish(run, tmp_path / "work_dir")
+    publish(run, tmp_path / "work_dir")
     modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in (tmp_path / "work_dir" / "runs").rglob("*")}
     assert not [path for path, mode in modes.items() if path.is_file() and mode & 0o077]
     assert modes[run.path] == 0o700
@@ -323,7 +324,7 @@ def test_a_published_name_that_is_a_link_is_set_aside_and_nothing_goes_through_i
     run: RunDirectory, secret: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "work_dir" / "user_code.py").symlink_to(secret)
-    (note,) = runs.publish(run, tmp_path / "work_dir")
+    (note,) = publish(run, tmp_path / "work_dir")
     assert "kept1" in note
     assert secret.read_text() == SECRET
     assert (tmp_path / "work_dir" / "user_code.py").read_text() == "x = 1\n"

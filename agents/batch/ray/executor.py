@@ -24,7 +24,7 @@ from ...llm_backends.selection import Choice
 from ...records import Failure, Role
 from ...run.resources import models_by_role
 from ...settings import Settings
-from ...storage import run_directory as runs
+from ...storage.publish import publish
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
 from ..driver import BatchDisplay, Executor, WorkerLost
@@ -93,7 +93,7 @@ class RemoteRunner:
         if (run.path / "rounds").is_dir():
             shutil.rmtree(run.path / "rounds")
         unpack(remote.run, run.path)
-        notes = runs.publish(run, self.directory / task.entry.folder)
+        notes = publish(run, self.directory / task.entry.folder)
         return replace(result, notes=(*result.notes, *notes))
 
     def _with_totals(self, result: EntryResult) -> EntryResult:
