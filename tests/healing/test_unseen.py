@@ -526,7 +526,7 @@ def test_what_was_printed_before_an_assertion_failed_may_change_and_not_go(
         patches[0] = patches[0].replace("print('total', ", "str(")
     result = healed(sandbox, tmp_path, CHECKED, patches, **expected)
     assert [trial.plausible for trial in result.trials] == ["expect" in expected, True, True]
-    assert result.grade == ("verified" if "expect" in expected else "consensus")
+    assert result.grade == ("verified" if expected else "consensus")  # the call is held out of the prompts
 
 
 ROMAN = """\

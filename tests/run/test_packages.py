@@ -111,7 +111,7 @@ def test_without_the_package_no_model_is_asked(tmp_path: Path, provider: Provide
     answering(provider, AVERAGE, "")
     exit_code, document = run(tmp_path, provider, AVERAGE_SPEC, "--packages", "no-such-package>=2")
     assert exit_code == 2
-    assert '-m pip install "no-such-package>=2"' in document["error"]["message"]
+    assert "-m pip install 'no-such-package>=2'" in document["error"]["message"]
     assert not provider.requests
     assert not (tmp_path / "work_dir").exists()
 

@@ -118,13 +118,13 @@ def framed(what: str, *trees: Any) -> bytes:
 
 
 NOTHING = ["t"]
-FIRST = ["y", 4]
+FIRST = ["y", 2]
 """The object that the test passed: the first number that the test process gives."""
 TYPES = [
     ["T", "typing", "operator.attrgetter"], ["T", "builtins", "map"], ["T", "builtins", "type"],
     ["T", "pathlib", "Path"], ["T", "collections", "_starmap"], ["T", "builtins", "exec"], ["T", "os", "system"],
     ["T", "subprocess", "Popen"], ["T", "inside.test_process.caller", "Caller"], ["P", "/etc/passwd"],
-    ["y", 1], ["y", 2], ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None,
+    ["y", 1], ["y", 100], ["y", 0], ["y", -2], ["y", 10**30], ["y", True], ["o", 5], ["@", 2], "x", 1, None,
     ["t", FIRST], ["N", 5],
 ]  # fmt: skip
 NAMES = [
@@ -144,7 +144,7 @@ FORBIDDEN: list[bytes] = [
     framed("call"),
     b"[]", b"{}", b"null", b'["call"]', b'["call", [], []]', b'["call", [["t"], [], []], []]', b"[" * 100_000,
     b"\xff",
-    b'["call", {"a": 1}, []]', b'["call", [["t", ["y", 4]], [], []], [[1]]]', b'["return", [null, [], []], []]',
+    b'["call", {"a": 1}, []]', b'["call", [["t", ["y", 2]], [], []], [[1]]]', b'["return", [null, [], []], []]',
 ]  # fmt: skip
 
 
