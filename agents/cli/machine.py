@@ -61,7 +61,7 @@ def build(*, packages: str = "") -> int:
         Packages that specs may name, joined by commas: numpy,pandas>=2.
     """
     from ..sandbox.container.engine import build_image
+    from ..spec.modules import requirements
 
-    wanted = [each.strip() for each in packages.split(",") if each.strip()]
-    Console().say(f"Built {build_image(wanted)}.")
+    Console().say(f"Built {build_image(requirements([packages]))}.")
     return 0

@@ -54,3 +54,15 @@ def test_a_check_of_no_sandbox_is_refused(tmp_path: Path) -> None:
     ended = greenloop(tmp_path, "sandbox", "check", "--sandbox", "none")
     assert ended.returncode == 2
     assert "stops no attack" in ended.stderr
+
+
+def test_an_image_is_built_with_bounds_on_both_sides_of_a_package(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "here").mkdir()
+    engine, asked = tmp_path / "bin" / "podman", tmp_path / "asked"
+    engine.write_text(f"#!{sys.executable}\nimport sys\nopen({str(asked)!r}, 'w').write(repr(sys.argv[1:]))\n")
+    engine.chmod(0o755)
+    given = ("--packages", "numpy, pandas>=2,<3")
+    ended = greenloop(tmp_path / "here", "sandbox", "build", *given, extra={"PATH": str(engine.parent)})
+    assert ended.returncode == 0, ended.stderr
+    assert re.search(r"PACKAGES=numpy pandas(<3,>=2|>=2,<3)", asked.read_text())
