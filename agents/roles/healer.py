@@ -121,7 +121,8 @@ class Healer:
             return read_patch(again, files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
-        lines, room = list[str](), _MOST_VALUES
+        lines: list[str] = []
+        room = _MOST_VALUES
         for frame in symptom.frames[:2] if self.values else ():
             for name, value in frame.values.items():
                 line = f"{frame.function}: {name} = {value}"

@@ -145,33 +145,36 @@ def _locked(file: int) -> bool:
     `is_written` holds the lock for a moment, so a log is tried for a while. True on Windows, where nothing is
     marked, and on file systems without locks.
     """
-    if sys.platform == "win32":
-        return True
-    import fcntl
+    if sys.platform != "win32":
+        import fcntl
 
-    for wait in _WAITS:
-        time.sleep(wait)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if isinstance(error, BlockingIOError):
+        for wait in _WAITS:
+            time.sleep(wait)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
                 continue
-        return True
-    return False
+            except OSError:
+                break
+            break
+        else:
+            return False
+    return True
 
 
 def is_written(path: Path) -> bool:
     """Return True while a process writes the log at `path`; always on Windows, where it can't be told."""
-    if sys.platform == "win32":
-        return True
-    import fcntl
+    written = True
+    if sys.platform != "win32":
+        import fcntl
 
-    try:
-        with os.fdopen(open_regular(path, path.parent), "rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except (OSError, UsageError) as error:
-        return isinstance(error, BlockingIOError)
-    return False
+        try:
+            with os.fdopen(open_regular(path, path.parent), "rb") as file:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            written = False
+        except (OSError, UsageError) as error:
+            written = isinstance(error, BlockingIOError)
+    return written
 
 
 def _line(fields: dict[str, Any]) -> bytes:
