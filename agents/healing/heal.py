@@ -232,11 +232,13 @@ def _outcome(trial: Trial) -> str:
 def _told(trial: Trial, held: set[tuple[str, str]]) -> str:
     """The outcome for a prompt, which does not say what is `held` out of it."""
     symptom = trial.observation.symptom
-    items = symptom.items if symptom is not None and tells_items(symptom) else ()
+    items = symptom.items if symptom is not None and symptom.kind in ("output", "tests") else ()
     told = [item.name for item in items if (item.name, item.source) not in held]
-    if len(told) == len(items):
+    if items and not told:
+        return "it still fails, in what is not shown here"
+    if symptom is None or len(told) == len(items) or not tells_items(symptom):
         return _outcome(trial)
-    return f"it still fails ({', '.join(told)})" if told else "it still fails, in what is not shown here"
+    return f"it still fails ({', '.join(told)})"
 
 
 def _result(search: _Search, require: RequiredGrade) -> HealResult:
