@@ -35,6 +35,7 @@ _FRAMES = frozenset({
 })  # fmt: skip
 """Names of attributes by which code looks at what calls it, and at what notes its calls."""
 _FRAMES_OF = frozenset({"inspect.stack", "sys.monitoring"})
+_IMPORTED_FRAMES = _FRAMES | {name.rpartition(".")[2] for name in _FRAMES_OF}
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
 _SHARED = frozenset({"builtins", "sys.modules", "pytest", "_pytest", "unittest"})
 _NOT_TO_SET = sys.stdlib_module_names - {"sys", "os", "logging", "threading", "warnings", "unittest"}
@@ -105,11 +106,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                 asked = [each for each in modules if _RUNNERS.search(each) or each == "__main__"]
                 if any(not is_helper or each.partition(".")[0] not in ("pytest", "unittest") for each in asked):
                     yield node.lineno, unparse(node), _ASKS
-                elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & {
-                    *_FRAMES,
-                    "stack",
-                    "monitoring",
-                }:
+                elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & _IMPORTED_FRAMES:
                     yield node.lineno, unparse(node), "it asks who calls it"
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _is_modules(other):
                 yield node.lineno, unparse(node), _ASKS

@@ -18,7 +18,7 @@ from .case import Case
 from .evidence import Evidence
 from .ruling import rule
 from .suspicions import suspicions
-from .voices import AGREEING, held_out, shown_in_prompt, tells_items, voices
+from .voices import AGREEING, OF_ITEMS, held_out, shown_in_prompt, tells_items, voices
 
 COLD_RUNS = 3
 """Before anything is asked, and again of the patch that leads: each with another hash seed."""
@@ -232,7 +232,7 @@ def _outcome(trial: Trial) -> str:
 def _told(trial: Trial, held: set[tuple[str, str]]) -> str:
     """The outcome for a prompt, which does not say what is `held` out of it."""
     symptom = trial.observation.symptom
-    items = symptom.items if symptom is not None and symptom.kind in ("output", "tests") else ()
+    items = symptom.items if symptom is not None and symptom.kind in OF_ITEMS else ()
     told = [item.name for item in items if (item.name, item.source) not in held]
     if items and not told:
         return "it still fails, in what is not shown here"

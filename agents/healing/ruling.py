@@ -53,8 +53,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         why = f"{len(rivals)} of {len(unsuspected)} patches that mend it do something else"
         question = (
             f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they differ "
+            "decides (--expect, --expect-file, a test)."
         )
-        question += "decides (--expect, --expect-file, a test)."
         return contested(leader, why, next(filter(None, asked), question))
     if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
@@ -77,8 +77,11 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         return HealRuling("consensus", leader.patch.id, f"{count} independent patches do the same{beyond}")
     shown = "one patch alone" if count < AGREEING else f"no other call shows what {count} patches mend"
     why = f"the failure is gone, and nothing says what is right beyond it: {shown}"
-    question = "What should it do otherwise? Say it with a test, --expect-call, --expect, --expect-output or "
-    return contested(leader, why, evidence.question(leader, None) or f"{question}--expect-file.")
+    question = (
+        "What should it do otherwise? Say it with a test, --expect-call, --expect, --expect-output or "
+        "--expect-file."
+    )
+    return contested(leader, why, evidence.question(leader, None) or question)
 
 
 def _why_failed(trials: Sequence[Trial]) -> str:

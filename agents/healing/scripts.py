@@ -189,9 +189,11 @@ class ScriptCase(TreeCase):
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
         calls = self._told(failing_calls(self.expected_calls, run.answers))
-        if run.stopped is not None or not run.whole:
+        if run.stopped is not None:
+            how = f"the {run.stopped.limit} limit was reached"
+            return Symptom("limit", how, self._tail(run.stderr), items=calls)
+        if not run.whole:
             how = "the script ended the process that watched it"
-            how = f"the {run.stopped.limit} limit was reached" if run.stopped is not None else how
             return Symptom("limit", how, self._tail(run.stderr), items=calls)
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
         items = (*self._told(self.expectations.failing(run.exit_code, run.stdout, run.contents)), *calls)

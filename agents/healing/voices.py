@@ -22,6 +22,8 @@ AGREEING = 2
 """Independent patches that have to do the same where nothing says what is right."""
 VERIFYING = 3
 """Independent patches that have to do the same for `verified`, where no failing item was held out."""
+OF_ITEMS = ("output", "tests")
+"""Kinds of symptoms that are made of what fails in their items."""
 _MOST_SUMMARY = 500
 
 
@@ -39,7 +41,7 @@ def shown_in_prompt(symptom: Symptom) -> Symptom:
     """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
     calls where anything else fails, so that an answer to a question changes no prompt."""
     others = [item for item in symptom.items if item.name != EXPECT_CALL]
-    items = others if others or symptom.kind not in ("output", "tests") else symptom.items
+    items = others if others or symptom.kind not in OF_ITEMS else symptom.items
     shown = items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]
     is_part = len(shown) < len(symptom.items) and tells_items(symptom)
     return replace(symptom, summary=summary_of(shown) if is_part else symptom.summary, items=tuple(shown))

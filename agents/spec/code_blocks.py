@@ -197,8 +197,13 @@ def _printing(line: str, shown: str) -> str | None:
     match expression(line.strip()):
         case ast.Call(args=[asked], keywords=[]) if shown and not isinstance(asked, ast.Starred):
             indent = line[: len(line) - len(line.lstrip())]
-            return f"{indent}assert str({ast.unparse(asked)}) == {shown!r}"
+            return f"{indent}assert {_as_text(asked, shown)}"
     return None
+
+
+def _as_text(printed: ast.expr, shown: str) -> str:
+    """Return the comparison of the text of what is printed with what is shown."""
+    return f"str({ast.unparse(printed)}) == {shown!r}"
 
 
 def _is_between(line: str) -> bool:
@@ -245,7 +250,7 @@ def _stated(
         return f"with pytest.raises({raised}): {step}" if raised else None
     if isinstance(node, ast.Call) and last_name(node) == "print":
         printed = is_literal(stated) and _PLAIN.fullmatch(stated) and len(node.args) == 1 and not node.keywords
-        return f"str({ast.unparse(node.args[0])}) == {str(ast.literal_eval(stated))!r}" if printed else None
+        return _as_text(node.args[0], str(ast.literal_eval(stated))) if printed else None
     function = signature.name if signature and signature.kind == "function" else None
     asks = not isinstance(node, ast.Call) or last_name(node) == function or _ASKS.match(last_name(node) or "")
     if sign["beside"] and not tells and not asks:
