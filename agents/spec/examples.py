@@ -57,7 +57,14 @@ _RETURNS = re.compile(
     re.IGNORECASE,
 )
 """What says of a function that it prints, and of one that it returns something."""
-_OTHERS = {"str": ("int", "float"), "int": ("str", "bytes"), "float": ("str", "bytes"), "bytes": ("str", "int")}
+_OTHERS = {
+    "str": ("int", "float"),
+    "int": ("str", "bytes"),
+    "float": ("str", "bytes"),
+    "bytes": ("str", "int"),
+    "list": ("str", "int", "float", "Tuple"),
+    "tuple": ("str", "int", "float", "List"),
+}
 """Types of literals that are none of an annotated one."""
 _WRAPPED = 50
 """Characters of a line of prose that may go on in the next one."""
@@ -274,7 +281,7 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
     stated = _result(nodes[0], signature)
-    if stated is not None and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2], ()):
+    if stated is not None and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2].split("[")[0], ()):
         return True
     given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
     return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)

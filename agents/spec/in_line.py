@@ -250,9 +250,15 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
 
 def asserted(call: str, stated: str) -> str:
     """Return the assertion that a call returns a value."""
-    if stated[0] not in "([{" and isinstance(expression(stated), ast.Tuple):
+    if _is_listed(stated):
         stated = f"({stated})"
     return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
+
+
+def _is_listed(stated: str) -> bool:
+    """Return True for values with commas between them and no brackets around: `1, 2`, and `[1], [2]`."""
+    node = expression(f"f({stated}\n)")
+    return isinstance(node, ast.Call) and len(node.args) > 1
 
 
 def leading_value(rest: str) -> str | None:
@@ -265,7 +271,8 @@ def leading_value(rest: str) -> str | None:
     for end in reversed(_breaks(first)):
         head, tail = first[:end].rstrip(), first[end:].strip()
         if head and value(head) and _ends(tail):
-            return head
+            # `1, 2 (as a list)`
+            return None if tail[0] == "(" and _is_listed(head) else head
     return None
 
 

@@ -310,6 +310,14 @@ def test_pairs_of_values_alone_are_arguments_and_results() -> None:
     assert codes("Example: 1 -> 3", add) == []
 
 
+def test_values_without_brackets_are_a_tuple_unless_the_spec_says_otherwise() -> None:
+    parted = Signature("parted", "function", "def parted(...)")
+    assert codes("parted([1, 2]) -> [1], [2]", parted) == ["assert parted([1, 2]) == ([1], [2])"]
+    assert codes("parted(12) -> 1, 2", parted) == ["assert parted(12) == (1, 2)"]
+    assert codes("parted(12) -> 1, 2 (as a list)", parted) == []
+    assert codes("parted(12) -> 1, 2", stated("parted(n: int) -> list[int]")) == []
+
+
 @pytest.mark.parametrize("text", IGNORED)
 def test_what_is_not_certain_is_ignored(text: str) -> None:
     kept = [code for code in codes(text) if code != "assert slugify('3') == ['a', 'b']"]
