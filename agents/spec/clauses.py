@@ -20,7 +20,7 @@ from .asked import FENCED, uncommented
 from .doctests import lines_of, shown
 from .kinds_of_input import kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, rule_need, stated_result
-from .sentences import CONDITION, QUOTED, STATES, VERB, apart, sentences
+from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, sentences
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -113,7 +113,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
-            said = _NO_ERROR.sub("", said)
+            said = _NO_ERROR.sub("", meant_quotations(said, _parameters(spec.text)))
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named

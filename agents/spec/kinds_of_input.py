@@ -143,7 +143,7 @@ KINDS: tuple[KindOfInput, ...] = (
         r"\b(?:leading|trailing|surrounding) (?:and (?:leading|trailing) )?(?:white ?space|spaces|blanks)\b"
         r"|\bstrip(?:ped|s)? of (?:white ?space|spaces)\b"
         r"|\b(?:is|are|be|gets?) stripped\b(?! (?:of|from)\b)"
-        r"|\bspaces? (?:around|at (?:the|either|its) (?:end|start))",
+        r"|\b(?:spaces?|blanks?|white ?space) (?:around|at (?:the|either|its) (?:end|start|beginning))",
         lambda text: text != text.strip(),
         lambda text: f" {text} ",
     ),

@@ -45,9 +45,10 @@ _STATEMENT = re.compile(
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
-    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b", re.IGNORECASE
+    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b",
+    re.IGNORECASE,
 )
-"""Words of a rule that no kind of input alone shows."""
+"""Words of a rule that no kind of input, and no text that the clause quotes, shows alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
 _GIVING = re.compile(
     r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"

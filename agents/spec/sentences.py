@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{0,40}'|\"[^\"\n]{0,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
+_SUCH_AS = re.compile(rf"\bsuch as (?:{QUOTED.pattern}(?:,? (?:or |and )?)?)+")
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
 _END = re.compile(
     r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_{\\[])|(?<!&lt)(?<!&gt)(?<!&amp)(?<!&quot)(?<!\s);\s+|\n|,\s+(?:and\s+)?(?=[a-z_]\w*\()"
@@ -56,6 +57,21 @@ def apart(sentence: str) -> Iterator[str]:
             yield sentence[place:seen]
             place = end.end()
     yield sentence[place:]
+
+
+def meant_quotations(said: str, names: Collection[str]) -> str:
+    """Return `said` without the quotations that no test has to hold: illustrations (`names such as "a.log"`) go,
+    and layouts become words, which are made of words beside them (`for a key it is "+key"`) or of `names`."""
+    said = _SUCH_AS.sub("", said)
+    known = {*re.findall(r"\w+", QUOTED.sub(" ", said).lower()), *names}
+
+    def laid_out(match: re.Match[str]) -> str:
+        text = match[0].strip("`'\"")
+        words = re.findall(r"\w+", text.lower())
+        marked = words and re.search(r"[^\w\s]", text) and not re.search(r"\d", text)
+        return text if marked and known.issuperset(words) else match[0]
+
+    return QUOTED.sub(laid_out, said)
 
 
 def _masked(text: str) -> str:

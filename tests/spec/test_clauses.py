@@ -248,6 +248,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("It never raises, not even for None.", ["None"]),
         ("Texts are assumed to be in order.", []),
         ("Names are stripped.", ["a space at an end"]),
+        ("Blanks around the name go.", ["a space at an end", "white space"]),
         ("Names are stripped of their titles.", ["“Names are stripped of their titles”"]),
         ("Each line counts, and blank lines too.", ["several lines", "a blank line"]),
         ("It must be one item, otherwise ValueError.", ["`ValueError`"]),
@@ -322,6 +323,20 @@ def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) 
 def test_what_comes_out_is_no_input(sentence: str, kind: str) -> None:
     *_, last = clauses(spec(f"Write f(n) that counts things. {sentence}"))
     assert [need.kind for need in last.needs] == [kind]
+
+
+def test_layouts_and_illustrations_are_no_texts_of_a_test() -> None:
+    found = needs(
+        'Write name(first: str, last: str) -> str. It returns "Last, First". For a new key it gives "+key". '
+        'Files such as "a.log" or "b.log" have no number. Without a first name it returns "?, ?".'
+    )
+    assert not any(need.startswith("`") for wanted in [*found.values()][:-1] for need in wanted)
+    assert [*found.values()][-1] == ["`'?, ?'`"]
+
+
+def test_an_exception_to_a_rule_needs_a_test_beside_the_text_that_it_quotes() -> None:
+    found = needs('Write f(text). "pm" adds 12 hours, except for noon. After "heat" it goes on until it is warm.')
+    assert [wanted[1:] for wanted in [*found.values()][1:]] == [[f"“{clause}”"] for clause in [*found][1:]]
 
 
 def test_how_a_program_ends_is_what_a_test_of_it_expects() -> None:
