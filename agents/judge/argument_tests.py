@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.signature import parameters
-from ..syntax.source import indented
+from ..syntax.source import indented, unparse
 from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, literal_calls
 
@@ -115,10 +115,10 @@ def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
         for index, node in enumerate(call.args):
             if not isinstance(node, kinds):
                 continue
-            texts = [ast.unparse(each) for each in call.args]
+            texts = [unparse(each) for each in call.args]
             texts[index] = "given"
-            named = [f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords]
-            source = f"{ast.unparse(call.func)}({', '.join([*texts, *named])})"
+            named = [f"{each.arg}={unparse(each.value)}" for each in call.keywords]
+            source = f"{unparse(call.func)}({', '.join([*texts, *named])})"
             value = ast.literal_eval(node)
             given = (value, value[:1] if isinstance(value, list) else value, type(value)())
             yield from ((source, repr(each), preamble) for each in given)

@@ -10,7 +10,7 @@ from ..records import Test, TestOrigin
 from ..syntax.checks import checks_in
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.literals import is_literal
-from ..syntax.source import indented, is_constant, names_used, statements
+from ..syntax.source import indented, is_constant, names_used, statements, unparse
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def claim_of(test: Test) -> ValueClaim | None:
             fixtures = tuple(argument.arg for argument in function.args.args)
         case _:
             return None
-    if ast.unparse(function.args) != ", ".join(fixtures) or not FIXTURES.issuperset(fixtures):
+    if unparse(function.args) != ", ".join(fixtures) or not FIXTURES.issuperset(fixtures):
         return None
     *before, last = [each for each in function.body if not is_constant(each)] or function.body
     if not isinstance(last, ast.Assert) or any(_checks(inner) for each in before for inner in ast.walk(each)):
@@ -49,7 +49,7 @@ def claim_of(test: Test) -> ValueClaim | None:
     match last.test:
         case ast.Compare(left=call, ops=[ast.Eq() | ast.Is()], comparators=[value]):
             called = isinstance(call, ast.Call) or (before and names_used(call))
-            expected = ast.unparse(value)
+            expected = unparse(value)
             if not called or not is_literal(expected):
                 return None
         case ast.Call() as call:
@@ -58,7 +58,7 @@ def claim_of(test: Test) -> ValueClaim | None:
             expected = "False"
         case _:
             return None
-    return ValueClaim(ast.unparse(call), expected, tuple(map(ast.unparse, before)), fixtures)
+    return ValueClaim(unparse(call), expected, tuple(map(unparse, before)), fixtures)
 
 
 def _checks(node: ast.AST) -> bool:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from ..records import Test, fingerprint
 from ..syntax.literals import is_literal
-from ..syntax.source import parse, parse_expression, swapped
+from ..syntax.source import parse, parse_expression, swapped, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .claims import ValueClaim, as_test, claim_of
 from .near_values import another_mark, edges, is_mark, mutated
@@ -58,19 +58,19 @@ def near_calls(calls: Calls[T], count: int, *, words: Sequence[str] | None = Non
 def related_calls(calls: Calls[T], count: int) -> dict[str, T]:
     """At most `count` of `calls`, longer ones more often, with what one holds twice changed in both places (equal
     stays equal), or with one part, or a text near it, in the place of another (a tree grows)."""
-    pool = [each for each in calls for _ in range(1 + len(ast.unparse(each[0])) // 30)]
+    pool = [each for each in calls for _ in range(1 + len(unparse(each[0])) // 30)]
     return _changed(pool, count, _related_call)
 
 
 def _changed(calls: Calls[T], count: int, change: Callable[[ast.Call, random.Random], str | None]) -> dict[str, T]:
-    chance = random.Random(fingerprint("".join(ast.unparse(call) for call, _ in calls)))
+    chance = random.Random(fingerprint("".join(unparse(call) for call, _ in calls)))
     chosen = (chance.choice(calls) for _ in range(count * 8 if calls else 0))
     return _first(((change(call, chance), label) for call, label in chosen), calls, count)
 
 
 def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | None) -> dict[str, T]:
     """The first `count` that can be made and are none of `calls`, each once."""
-    known, found = {ast.unparse(call) for call, _ in calls}, dict[str, T]()
+    known, found = {unparse(call) for call, _ in calls}, dict[str, T]()
     for source, label in made:
         if len(found) == count:
             break
@@ -104,7 +104,7 @@ def _twins(part: bytes) -> list[bytes]:
 
 def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
     """The source of `call`, and its tree with the places there."""
-    tree = parse_expression(text := ast.unparse(call))
+    tree = parse_expression(text := unparse(call))
     assert isinstance(tree, ast.Call)
     return text.encode(), tree
 
@@ -144,7 +144,7 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
         if fitting := [each for each in spots if type(each[2].value) is type(value)]:
             call, label, spot = random.Random(fingerprint(repr(value))).choice(fitting)
             before, spot.value = spot.value, value  # type: ignore[assignment]
-            source, spot.value = ast.unparse(call), before
+            source, spot.value = unparse(call), before
             made.append((source if len(source) <= LONGEST_INPUT else None, label))
     return _first(made, calls, count)
 
@@ -154,7 +154,7 @@ def _with_all(call: ast.Call, others: Mapping[int, object]) -> str:
     tree = _read_again(call)[1]
     nodes = argument_nodes(tree)
     made: dict[ast.AST, ast.expr] = {nodes[at]: parse_expression(written(value)) for at, value in others.items()}
-    return ast.unparse(swapped(tree, made.get))
+    return unparse(swapped(tree, made.get))
 
 
 def _emptied(call: ast.Call) -> str:
@@ -213,9 +213,9 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
         return None
     chosen = chance.choice(literals)
     new = parse_expression(repr(mutated(ast.literal_eval(chosen), chance)))
-    if ast.unparse(new) == ast.unparse(chosen):
+    if unparse(new) == unparse(chosen):
         return None
-    *setup, call = map(ast.unparse, swapped(tree, lambda node: new if node is chosen else None).body)
+    *setup, call = map(unparse, swapped(tree, lambda node: new if node is chosen else None).body)
     changed = replace(claim, setup=tuple(setup), call=call, expected=UNKNOWN)
     return changed if len(changed.question) <= LONGEST_INPUT else None
 
@@ -225,10 +225,10 @@ def _given(call: ast.Call) -> list[ast.expr]:
     opened is none: another name of a codec is an error of the test's own."""
     opened = [keyword.value for keyword in call.keywords if keyword.arg in ("encoding", "errors", "newline")]
     nodes = [node for node in argument_nodes(call) if node not in opened]
-    if ast.unparse(call.func) in ("subprocess.run", "subprocess.check_output"):
+    if unparse(call.func) in ("subprocess.run", "subprocess.check_output"):
         command = nodes[0].elts[2:] if nodes and isinstance(nodes[0], ast.List) else []
         nodes = [*command, *(keyword.value for keyword in call.keywords if keyword.arg == "input")]
-    return [node for node in nodes if is_literal(ast.unparse(node))]
+    return [node for node in nodes if is_literal(unparse(node))]
 
 
 def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:

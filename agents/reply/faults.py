@@ -18,7 +18,7 @@ from ..spec.signature import closing, is_stub, parameters, says_nothing
 from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function
 from ..syntax.literals import expression
-from ..syntax.source import BUILTINS, names_bound, names_used, parse
+from ..syntax.source import BUILTINS, names_bound, names_used, parse, unparse
 
 _ELISION = re.compile(
     r"""\#\s*+(?:
@@ -77,12 +77,12 @@ def _called_otherwise(owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
             continue
         call = expression(text[found.start("name") : end + 1])  # none is a header, with types
         if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
-            yield f"`{found['name']}` must be callable as `{ast.unparse(call)}`, as the spec writes it"
+            yield f"`{found['name']}` must be callable as `{unparse(call)}`, as the spec writes it"
 
 
 def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
     """Return True if a method with `arguments` can be called so; starred arguments may be anything."""
-    if any(isinstance(each, ast.Starred) or ast.unparse(each) == "..." for each in call.args):
+    if any(isinstance(each, ast.Starred) or unparse(each) == "..." for each in call.args):
         return True
     positional = len(arguments.posonlyargs + arguments.args) - 1
     given = len(call.args) + len(call.keywords)
@@ -93,9 +93,11 @@ def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
 def _left_out(tree: ast.Module, owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
     if any(last_name(base) not in map(_name_of, tree.body) for base in owner.bases):
         return  # what a class of a library gives it does not stand in the code
-    there = set(map(_name_of, ast.walk(tree)))
+    there = {"bool", "hash", *map(_name_of, ast.walk(tree))}  # each object has these
     if owner.decorator_list:  # of a dataclass
-        there |= {"__repr__", "__hash__", "__str__"}
+        there |= {"__repr__", "__str__"}
+    if "__getitem__" in there:
+        there.add("iter")
     for need in (need for clause in clauses(spec) for need in clause.needs):
         if need.kind == "name" and need.value.isidentifier() and not {need.value, f"__{need.value}__"} & there:
             yield f"the spec names `{need.value}`, and the code has nothing of that name"

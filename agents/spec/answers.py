@@ -18,7 +18,7 @@ from ..syntax.checks import Check, asked_in, checks_in, same_check
 from ..syntax.collection import FIXTURES
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS
-from ..syntax.source import names_unbound, parse, parse_error
+from ..syntax.source import names_unbound, parse, parse_error, unparse
 from .examples import from_statement
 from .front_matter import listed
 from .place import check_text, read_text
@@ -188,7 +188,7 @@ def _call(said: str, spec: Spec, where: str) -> str:
         raise UsageError(f"{where}: `{said}` is not Python ({reason}).")
     match parse(said).body:
         case [*before, ast.Expr(value=ast.Compare(left=asked))] | [*before, ast.Expr(value=asked)]:
-            return "\n".join(map(ast.unparse, [*before, asked]))
+            return "\n".join(map(unparse, [*before, asked]))
     raise UsageError(f"{where}: `{said}` ends in no call; write `any: {_called(spec.signature)}`.")
 
 

@@ -203,7 +203,7 @@ def _printing(line: str, shown: str) -> str | None:
 
 def _as_text(printed: ast.expr, shown: str) -> str:
     """Return the comparison of the text of what is printed with what is shown."""
-    return f"str({ast.unparse(printed)}) == {shown!r}"
+    return f"str({unparse(printed)}) == {shown!r}"
 
 
 def _is_between(line: str) -> bool:
@@ -242,7 +242,7 @@ def _stated(
     node: ast.expr, sign: re.Match[str], said: str, tells: bool, signature: Signature | None
 ) -> str | None:
     """Return the check that `node` gives what is `said`; None where that is not certain."""
-    step = ast.unparse(node)
+    step = unparse(node)
     stated = leading_value(said) or leading_object(said, signature)
     if stated is None:
         verb = "raises" if sign[0].endswith(("raises", "throws")) else ""

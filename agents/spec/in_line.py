@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
-from ..syntax.source import BUILTINS, statements
+from ..syntax.source import BUILTINS, statements, unparse
 from .doubt import CONTRAST, HELD, REMARK, STATED, in_doubt, is_mistaken, is_taken_back
 from .signature import closing
 
@@ -125,7 +125,7 @@ def _whole(text: str) -> list[str]:
     """Return the assertions of a line that is code throughout: an `assert`, or calls compared with values."""
     match statements(text):
         case [ast.Assert() as node]:
-            return [ast.unparse(node) if "#" in text else text]
+            return [unparse(node) if "#" in text else text]
         case [ast.Expr(value=ast.BoolOp(op=ast.And(), values=parts))]:
             pass
         case [ast.Expr(value=alone)]:

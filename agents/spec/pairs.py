@@ -237,10 +237,10 @@ def _arguments(given: str, asked: _Function) -> str | None:
     if not isinstance(call, ast.Call) or (asked.least == 1 and len(call.args) > 1):
         return None
     if asked.names == [""] and not call.args and all(each.arg and is_value(each.value) for each in call.keywords):
-        return ", ".join(ast.unparse(each.value) for each in call.keywords)  # `nums = [2, 7], target = 9`
+        return ", ".join(unparse(each.value) for each in call.keywords)  # `nums = [2, 7], target = 9`
     stated = dict(zip(asked.names, call.args, strict=False)) | {each.arg: each.value for each in call.keywords}
     fits = len(stated) == len(call.args) + len(call.keywords) and {*asked.names[: asked.least]} <= {*stated}
     if not fits or not {*stated} <= {*asked.names} or not all(map(is_value, stated.values())):
         return None
     named_in_order = not call.args and [*stated] == asked.names[: len(stated)]
-    return ", ".join(map(ast.unparse, stated.values())) if named_in_order else given
+    return ", ".join(map(unparse, stated.values())) if named_in_order else given

@@ -62,7 +62,7 @@ def without_await(tree: ast.AST, entry: str | None = None) -> Any:
             case ast.Call(func=ast.Name(id=name)) if name == entry:
                 awaited = node
             case _:
-                running = isinstance(node, ast.Call) and ast.unparse(node.func) == "asyncio.run"
+                running = isinstance(node, ast.Call) and unparse(node.func) == "asyncio.run"
                 return node if running or isinstance(node, Definition | ast.Lambda) else None
         run = ast.Attribute(ast.Name("asyncio", ast.Load()), "run", ast.Load())
         return ast.copy_location(ast.Call(run, [awaited], []), awaited)

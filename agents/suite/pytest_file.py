@@ -21,6 +21,7 @@ from ..syntax.source import (
     source_of,
     statements,
     texts_in,
+    unparse,
     unused_name,
     with_name,
 )
@@ -126,7 +127,7 @@ def _acts(node: ast.stmt) -> bool:
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
     if isinstance(node, Function):
-        decorators = " ".join(map(ast.unparse, node.decorator_list))
+        decorators = " ".join(map(unparse, node.decorator_list))
         plain = not decorators or (is_fixture(node) and len(node.decorator_list) == 1 and "**" not in decorators)
         header = [node.args, *([node.returns] if node.returns else [])]
         return not plain or any(isinstance(inner, ast.Call) for part in header for inner in ast.walk(part))

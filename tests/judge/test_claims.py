@@ -35,6 +35,11 @@ def test_a_plain_assertion_claims_a_value(body: str, claim: ValueClaim) -> None:
     assert claimed(body) == claim
 
 
+def test_an_f_string_that_python_can_not_write_out_is_a_claim_like_others() -> None:
+    assert claimed("assert f(f\"{'\x7f'}{1}\") == 2") is not None
+    assert claimed("assert f(1) == f\"{'\x7f'}{1}\"") is None
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -81,3 +81,11 @@ def test_what_a_class_is_given_is_no_fault(base: str) -> None:
     code = stack().replace("class Stack", base)
     assert class_fault(code, spec) is None
     assert "`repr`" in (class_fault(stack(), spec) or "")
+
+
+@pytest.mark.parametrize(
+    "said", ["`iter(stack)` gives the items.", "`bool(stack)` is False.", "`hash(stack)` works."]
+)
+def test_what_python_does_without_a_method_of_that_name_is_no_fault(said: str) -> None:
+    wanted = read_spec(f"{SPEC.text} {said}", origin="argument")
+    assert class_fault(stack(rest=f"{REST}    def __getitem__(self, at):\n        return 1\n"), wanted) is None
