@@ -20,7 +20,7 @@ from .asked import FENCE, uncommented
 from .code_blocks import printed_below, samples, set_up
 from .doctests import checks, lines_of, shown
 from .doubt import lines_in_doubt
-from .in_line import in_line
+from .in_line import in_line, leading_exception
 from .pairs import stated_pairs
 from .plain_calls import compared_generator, stated_plainly
 from .shell import shell_examples
@@ -59,8 +59,8 @@ _RETURNS = re.compile(
 """What says of a function that it prints, and of one that it returns something."""
 _OTHERS = {
     "str": ("int", "float"),
-    "int": ("str", "bytes"),
-    "float": ("str", "bytes"),
+    "int": ("str", "bytes", "Tuple"),
+    "float": ("str", "bytes", "Tuple"),
     "bytes": ("str", "int"),
     "list": ("str", "int", "float", "Tuple"),
     "tuple": ("str", "int", "float", "List"),
@@ -148,7 +148,8 @@ def _stated(source: str, signature: Signature | None) -> str:
     if isinstance(last, ast.Assert | ast.With):
         return source
     compared = [isinstance(each, ast.Expr) and isinstance(each.value, ast.Compare | ast.BoolOp) for each in body]
-    if last and compared[-1] and not any(map(_always_holds, body)):
+    raised = last and leading_exception(unparse(last).rpartition(" ")[2])  # `f(0) is ValueError`
+    if last and compared[-1] and not raised and not any(map(_always_holds, body)):
         before = zip(body[:-1], compared, strict=False)
         asserted = "".join(f"{'assert ' * each}{unparse(node)}\n" for node, each in before)
         return f"{asserted}assert {ast.get_source_segment(source, last)}"

@@ -46,8 +46,8 @@ _RAISES_FOR = re.compile(
     r"[,:]?|:))\s+`?(?=\w++\()",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"`?\d++(?>(?:-\d++)+)(?!\.\d|[\w(])")
-"""`3-5`, `2024-11-16`: to Python these are differences."""
+_RANGE = re.compile(r"`?(?:\d++(?>(?:-\d++)+)(?!\.\d|[\w(])|-?\d++,\d++(?!,?\d))")
+"""`3-5`, `2024-11-16`, `0,5`: to Python these are differences, and a tuple."""
 _OR = re.compile(r"`?(?:,|,?\s(?:or|and))\s`?")
 _UNQUOTED = re.compile(
     r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"

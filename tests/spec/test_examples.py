@@ -513,6 +513,8 @@ def test_the_line_that_an_example_was_found_in_is_kept() -> None:
         ("slugify('a') in {'a', 'b'}", "assert slugify('a') in {'a', 'b'}"),
         ("slugify('a') == 'b'; slugify('c') == 'd'", "assert slugify('a') == 'b'\nassert slugify('c') == 'd'"),
         ("slugify(None) raises TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
+        ("slugify(None) is TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
+        ("slugify(None) == TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
     ],
 )
 def test_an_example_given_as_such_is_read(text: str, code: str) -> None:
@@ -525,6 +527,7 @@ def test_an_example_given_as_such_is_read(text: str, code: str) -> None:
         ("slugify('a' ==", "is not Python"),
         ("slugify('a')", "states no result"),
         ("slugify('a') == 'b' or 'c'", "states no result"),
+        ("slugify('a') == 0,5", "states no result"),
     ],
 )
 def test_an_example_given_as_such_must_be_one(text: str, reason: str) -> None:
