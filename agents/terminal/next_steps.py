@@ -12,9 +12,13 @@ _MOST_FAILURES = 3
 def failure_lines(result: RunResult) -> list[str]:
     """Return what the delivered code does on tests that it fails and that count, trusted ones first."""
     failing = sorted((entry for entry in result.ledger if entry.failure), key=lambda entry: not entry.test.trusted)
-    shown = [(entry.test, entry.failure.split("\n")[0]) for entry in failing[:_MOST_FAILURES]]
-    lines = [f"Fails: {failure if test.origin == 'spec' else f'{test.id}: {failure}'}" for test, failure in shown]
-    more = len(failing) - len(shown)
+    lines = []
+    for entry in failing[:_MOST_FAILURES]:
+        failure, call = entry.failure.split("\n")[0], entry.test.source.strip().split("\n")[-1].strip()
+        # A comparison that does not hold is told with its call; an exception, or one that is not raised, without.
+        name = call if entry.test.origin == "spec" else entry.test.id
+        lines.append(f"Fails: {failure if failure.startswith(name) else f'{name}: {failure}'}")
+    more = len(failing) - len(lines)
     return [*lines, f"Fails: {more} more in {result.run_dir}/ledger.json"] if more else lines
 
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, TestOrigin, Usage
+from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, Test, TestOrigin, Usage
 from agents.records.heal import HealResult
 from agents.terminal.console import heal_lines
 from agents.terminal.next_steps import failure_lines, next_steps
@@ -55,16 +57,21 @@ def test_what_the_code_does_on_tests_that_it_fails_is_told_trusted_ones_first() 
     origins: tuple[TestOrigin, ...] = ("generated", "generated", "user", "spec")
     failing = [
         LedgerEntry(
-            value_test(f"test_{number}", f"f({number})", "1", origin), "counts", failure=f"f({number}): 2\nmore"
+            value_test(f"test_{number}", f"f({number})", "1", origin),
+            "counts",
+            failure=f"assert f({number}) == 1: got 2\nmore",
         )
         for number, origin in enumerate(origins)
     ]
     passing = LedgerEntry(value_test("test_9", "f(9)", "1"), "counts")
     result = RunResult(schema_version=1, exit_code=1, ledger=(passing, *failing), run_dir="runs/a")
     told = [
-        "Fails: test_2: f(2): 2",
-        "Fails: f(3): 2",
-        "Fails: test_0: f(0): 2",
+        "Fails: test_2: assert f(2) == 1: got 2",
+        "Fails: assert f(3) == 1: got 2",
+        "Fails: test_0: assert f(0) == 1: got 2",
         "Fails: 1 more in runs/a/ledger.json",
     ]
     assert failure_lines(result) == told
+    raising = Test("test_1", "def test_1():\n    with pytest.raises(ValueError):\n        f(1)\n", "spec")
+    result = replace(result, ledger=(LedgerEntry(raising, "counts", failure="DID NOT RAISE ValueError\nin it"),))
+    assert failure_lines(result) == ["Fails: f(1): DID NOT RAISE ValueError"]
