@@ -84,10 +84,6 @@ class Agreement:
         its own, and says nothing of the values."""
         return [test for test in self.board.tests if not test.id.startswith(SAID)]
 
-    def heeds_words(self, candidate: Candidate) -> int:
-        """How many tests of what the spec says of arguments `candidate` passes."""
-        return sum(self.passes(candidate, test) for test in self.board.tests if test.id.startswith(SAID))
-
     def passes(self, candidate: Candidate, test: Test) -> bool:
         """Return True if `candidate` passes `test`."""
         return self._outcome(candidate, test).status == "passed"

@@ -117,7 +117,9 @@ def _leader(agreement: Agreement) -> Candidate | None:
     than another, and a repair must be better to lead."""
 
     def rank(candidate: Candidate) -> tuple[tuple[int, int], int, bool, int]:
-        heeded, crashes = agreement.heeds_words(candidate), _crashes(agreement, candidate)
+        of_arguments = (test for test in agreement.board.tests if test.id.startswith(SAID))
+        heeded = sum(agreement.passes(candidate, test) for test in of_arguments)
+        crashes = _crashes(agreement, candidate)
         return agreement.by_the_spec(candidate), heeded, not crashes, len(agreement.following(candidate))
 
     # Of several that rank highest `max` takes the first.

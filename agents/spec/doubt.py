@@ -49,7 +49,7 @@ _MISTAKE = re.compile(
 """Words of a line of which no example is taken."""
 _VALUE = r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
 _TAKEN_BACK = re.compile(
-    r"\b(?:expected|should|wants?|wanted|tomorrow|where|while)\b[ :]{0,3}"
+    r"\b(?:expected|should|wants?|wanted|tomorrow|where|while|it's|really)\b[ :]{0,3}"
     rf"(?:(?:be|is|was|return|give|to be)\b[ :]{{0,2}})?{_VALUE}"
     r"|\b(?:approx\w*|roughly|maybe|perhaps|usually|mostly|sometimes|in most"
     r"|rounded (?:here|for)|for readability|up to rounding|shortened|within [\w ]{0,20}(?:precision|tolerance)"

@@ -57,15 +57,15 @@ _RETURNS = re.compile(
     re.IGNORECASE,
 )
 """What says of a function that it prints, and of one that it returns something."""
-_OTHERS = {
-    "str": ("int", "float"),
-    "int": ("str", "bytes", "Tuple"),
-    "float": ("str", "bytes", "Tuple"),
-    "bytes": ("str", "int"),
-    "list": ("str", "int", "float", "Tuple"),
-    "tuple": ("str", "int", "float", "List"),
-}
+_OTHERS = {"str": "int float", "int": "str bytes Tuple", "float": "str bytes Tuple", "bytes": "str int"}
+_OTHERS |= {"list": "str int float Tuple", "tuple": "str int float List"}
 """Types of literals that are none of an annotated one."""
+_DECIMALS = re.compile(r"== -?(?P<number>\d*\.\d{3,})\Z")
+_SAYS_ROUNDED = re.compile(
+    r"\bround|\bdecimals?\b|\bplaces\b|\bprecision\b|\bdigits\b|>>>|\bassert\b", re.IGNORECASE
+)
+_GIVES_A_CLASS = re.compile(r"\b(?:exception|error) (?:class|type)\b", re.IGNORECASE)
+"""What is named is returned, and not raised."""
 _WRAPPED = 50
 """Characters of a line of prose that may go on in the next one."""
 _BEGINS = re.compile(r"\s*(?:[-*+•|>#@]|\d+[.)]\s|```|~~~|(?:assert|def|class|import|from|with|return)\b)")
@@ -95,7 +95,9 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     lines = _readable(text)
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
-    prints = signature is not None and _prints(text, signature)
+    said = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
+    prints = signature is not None and signature.kind == "function"
+    prints &= said or (signature is not None and signature.text.endswith("-> None"))
     found: list[tuple[str, str, int]] = [
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
@@ -263,6 +265,10 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False  # it stands for something that is left out
     if isinstance(body[-1], ast.Assert) and signature and _is_of_another_type(nodes, signature):
         return False
+    if _is_rounded(code) and not _SAYS_ROUNDED.search(text):
+        return False
+    if isinstance(body[-1], ast.With) and _GIVES_A_CLASS.search(text):
+        return False
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     if signature and signature.kind == "class":
         owners = [function.value for function in calls if isinstance(function, ast.Attribute)]
@@ -275,6 +281,13 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     return bool(asked) and outside - asked <= FIXTURES | _STANDARD
 
 
+def _is_rounded(code: str) -> bool:
+    """Return True if `code` compares with some of the digits of a number, as in `sqrt(2) = 1.414`."""
+    found = _DECIMALS.search(code)
+    digits = found["number"].replace(".", "").lstrip("0") if found else ""
+    return found is not None and 3 <= len(digits) < 15 and float(found["number"]) * 8 % 1 != 0
+
+
 def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
     """Return True for a call of the function with a number for a parameter or a result that is a text, or the
     other way."""
@@ -282,16 +295,9 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
     stated = _result(nodes[0], signature)
-    if stated is not None and _kind(stated) in _OTHERS.get(signature.text.rpartition("-> ")[2].split("[")[0], ()):
-        return True
-    given = ((_kind(node), kind) for call in calls for node, kind in zip(call.args, types, strict=False))
-    return any(kind in _OTHERS.get(annotated, ()) for kind, annotated in given)
-
-
-def _prints(text: str, signature: Signature) -> bool:
-    """Return True for a function that prints, and returns nothing."""
-    said = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
-    return signature.kind == "function" and (said or signature.text.endswith("-> None"))
+    given = [(node, kind) for call in calls for node, kind in zip(call.args, types, strict=False)]
+    given += [(stated, signature.text.rpartition("-> ")[2].split("[")[0])] if stated is not None else []
+    return any(_kind(node) in _OTHERS.get(annotated, "").split() for node, annotated in given)
 
 
 def _result(node: ast.AST, signature: Signature) -> ast.expr | None:

@@ -132,22 +132,20 @@ def _whole(text: str) -> list[str]:
             parts = [alone]
         case _:
             return []
-    if not all(states(part) or _orders(part) for part in parts):
+    if not all(map(states, parts)):
         return []
     return [f"assert {ast.get_source_segment(text, part)}" for part in parts]
 
 
 def states(node: ast.expr) -> bool:
-    """Return True if `node` compares something computed with a value, or with an object made of values."""
+    """Return True if `node` compares something computed with a value, or with an object made of values, or orders
+    such objects: `Money(1) < Money(2)`."""
     match node:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]):
             return _is_made(stated) or (is_value(stated) and not is_value(left))
+        case ast.Compare(left=left, comparators=others):
+            return all(map(_is_made, (left, *others)))
     return False
-
-
-def _orders(node: ast.expr) -> bool:
-    """Return True if `node` compares two objects that are made of values: `Money(1) < Money(2)`."""
-    return isinstance(node, ast.Compare) and all(map(_is_made, (node.left, *node.comparators)))
 
 
 def _is_made(node: ast.expr) -> bool:

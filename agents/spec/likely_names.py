@@ -72,7 +72,7 @@ _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|NaNs?|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
     r"|Goal|Summary|Signature|Python|Base|Abstract|Data|Main|New|Your|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
     r"|Th[ei]s\w?|It|Here|If|For|Write|And|Implement|Create|Build|Make|Please|The|An?|In|On|At|Java\w*|True|False"
-    r"|None|Class|Function|Method|Usage|Hint|Story|Subject|From|Re|Issue|Bug|Reporter|H(?:i|ello)|Dear|Exercise|Homework|Expected|Checks?|Constraints?"
+    r"|None|Class|Function|Method|Usage|Hint|Story|Subject|From|Re|Issue|Bug|Reporter|H(?:i|ello)|Dear|Exercise|Homework|Expected|Checks?|Constraints?|Quiz|Hypothesis|Question"
 )
 _KIND = r"(?i:function|fn|func|helper|routine|coroutine|generator|decorator|context\s+manager|entry\s+point\s+is)"
 NO_NAME = (

@@ -53,6 +53,8 @@ _RESULT = re.compile(
     r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)", re.IGNORECASE
 )
 _INPUT = re.compile(r"(?:inputs?|args?|arguments?|call(?:ed with)?|given|parameters?|text|string)", re.IGNORECASE)
+_NUMBERS = re.compile(r"#|(?:no|nr|id|row|line|step|case|test|example|version|scenario)s?\.?")
+"""Heads of columns that count the rows."""
 _SAYS_IF = re.compile(
     r"\b(?:returns?|gives?|is|are|says?|makes?\s+it)\s+`?(?:True|False)\b|\bTrue`?\s+(?:if|for|when|iff)\b"
 )
@@ -127,8 +129,12 @@ def _fits(heads: Sequence[str], asked: _Function) -> bool:
     plain = _is_plain(given, asked)
     fits = asked.least <= len(given) <= len(asked.names) or (plain and len(given) == 1)
     in_order = all(asked.names.index(head) == place for place, head in enumerate(given) if head in asked.names)
-    says = stated == asked.name or stated.startswith(f"{asked.name}(") or _RESULT.fullmatch(stated) is not None
-    return fits and in_order and (says or (plain and stated in ("value", *asked.name.split("_"))))
+    named = stated == asked.name or re.fullmatch(rf"{asked.name}\([a-z_, ]*\)", stated, re.IGNORECASE)
+    says = named or _RESULT.fullmatch(stated) is not None
+    counts = any(_NUMBERS.fullmatch(head) and head not in asked.names for head in given)
+    return (
+        fits and in_order and not counts and bool(says or (plain and stated in ("value", *asked.name.split("_"))))
+    )
 
 
 def _is_plain(given: Sequence[str], asked: _Function) -> bool:

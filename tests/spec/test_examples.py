@@ -148,6 +148,11 @@ IGNORED = [
     "It turns ' ' into '-'.",
     "'and so' becomes 'so'.",
     "Before the fix, 'A b' -> 'A-b'.",
+    "It returns the error class: slugify('a') is ValueError",
+    "slugify('a') == 'b' (it's 'c' of course)",
+    "| version | result |\n|---|---|\n| 'a' | 'b' |",
+    "| # | expected |\n|---|---|\n| 1 | 'b' |",
+    "| text | slugify('a') |\n|---|---|\n| 'b' | 'c' |",
     "It replaces ' ' -> '-' and '_' -> '-'.",
     "Examples of separators: ' ' -> '-', '_' -> '-'.",
     "Example: 'A b' -> 'a-b' (lower case), 'c' -> unknown.",
@@ -365,6 +370,15 @@ def test_two_backslashes_are_two_where_one_stands_in_an_example_too() -> None:
     doubled, plain = "f('c:\\\\t') == 'c:'", "f('a\\tb') == 'ab'"
     assert codes(f"It is so:\n{doubled}", None) == []
     assert codes(f"It is so:\n{doubled}\n{plain}", None) == [f"assert {doubled}", f"assert {plain}"]
+
+
+def test_some_digits_of_a_number_are_no_value_where_nothing_is_rounded() -> None:
+    root = Signature("root", "function", "def root(...)")
+    assert codes("root(2) = 1.41421, root(0.1) is 0.316.", root) == []
+    assert codes("root(2) = 1.41421. It rounds to 5 places.", root) == ["assert root(2) == 1.41421"]
+    assert codes("root(3) = 0.125", root) == ["assert root(3) == 0.125"]
+    assert codes("root(2) is 1.4142135623730951.", root) == ["assert root(2) == 1.4142135623730951"]
+    assert codes(">>> root(2)\n1.41421", root) == ["assert root(2) == 1.41421"]
 
 
 def test_dates_are_values() -> None:
