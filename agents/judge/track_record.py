@@ -18,8 +18,9 @@ from ..records import Grade, TrackRecord
 def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
     """The record of `grade` where all roles run on one model, whoever serves it; an empty one where that model, or
     the mixture, was not measured."""
-    families = {_family(model) for model in models}
-    measured = _measured().get(families.pop() or "") if len(families) == 1 else None
+    plain = (re.sub(r"[^a-z0-9.]+", "-", model.lower()) for model in models)
+    families = {EMBEDDED_FAMILY if model == "embedded" or EMBEDDED_FAMILY in model else "" for model in plain}
+    measured = _measured().get(families.pop()) if len(families) == 1 else None
     found = measured["grades"].get(grade) if measured else None
     name = " and ".join(dict.fromkeys(models))
     if measured is None or found is None:
@@ -27,13 +28,8 @@ def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
     return TrackRecord(name, grade, **found, benchmarks=tuple(measured["benchmarks"]))
 
 
-def _family(model_id: str) -> str | None:
-    """The measured model that an id means: `embedded`, or its own name at any server."""
-    words = re.sub(r"[^a-z0-9.]+", "-", model_id.lower())
-    return EMBEDDED_FAMILY if model_id == "embedded" or EMBEDDED_FAMILY in words else None
-
-
 EMBEDDED_FAMILY = "qwen2.5-coder-1.5b"
+"""The measured model, that `embedded` means, or its own name at any server."""
 
 
 @cache

@@ -48,7 +48,9 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | N
     """
     if test.trusted:
         return None
-    mine, trusted = checks_in(test.source, test.preamble), agreement.trusted_checks
+    mine = checks_in(test.source, test.preamble)
+    tests = [each for each in agreement.board.tests if each.trusted]
+    trusted = [check for each in tests for check in checks_in(each.source, each.preamble)]
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)

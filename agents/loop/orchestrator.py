@@ -83,7 +83,10 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
         case "test":
             state.write_tests()
         case "repair" if state.plan.several_repairs:
-            _repair_side_by_side(state, ruling, board)
+            # At once a replacement told the facts, one told the trace of the failing call too, and a draft.
+            known = known_failure(state, ruling, board)
+            trace = trace_of_failure(known.leader, known.failing, state.roles.verifier)
+            repair(state, known, tuple(dict.fromkeys(("", trace))), known.attempts(), drafts=1)
         case "repair":
             repair(state, known_failure(state, ruling, board))
         case "debug":
@@ -97,14 +100,6 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
 def known_failure(state: LoopState, ruling: Ruling, board: Board) -> Failing:
     """Return what is known of the leader's failure."""
     return Failing(state.spec, board, state.leader(ruling), failures(board, ruling))
-
-
-def _repair_side_by_side(state: LoopState, ruling: Ruling, board: Board) -> None:
-    """Ask at once for a replacement told the failing facts, one told the trace of the failing call too, and one
-    more draft. Both replacements are told what the earlier candidates failed with."""
-    known = known_failure(state, ruling, board)
-    trace = trace_of_failure(known.leader, known.failing, state.roles.verifier)
-    repair(state, known, tuple(dict.fromkeys(("", trace))), known.attempts(), drafts=1)
 
 
 def repair(

@@ -74,17 +74,15 @@ def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], 
     if len(tests) > limit:
         module.notes[f"kept the first {limit} of {len(tests)} tests"] = 1
     if not tests:
-        raise ReplyError(_why_none(module, entry))
+        found = "; ".join(module.notes) or "it defines none"
+        wanted = (
+            f"plain pytest functions that call `{entry}` and assert on its result" if entry else "pytest functions"
+        )
+        raise ReplyError(
+            f"the reply holds no usable test ({found}); write {wanted}, such as `def test_x(): assert ...`"
+        )
     notes = [note if number == 1 else f"{note} ({number} times)" for note, number in module.notes.items()]
     return tuple(tests[:limit]), (*notes, *added)
-
-
-def _why_none(module: _Module, entry: str | None) -> str:
-    wanted = (
-        f"plain pytest functions that call `{entry}` and assert on its result" if entry else "pytest functions"
-    )
-    found = "; ".join(module.notes) or "it defines none"
-    return f"the reply holds no usable test ({found}); write {wanted}, such as `def test_x(): assert ...`"
 
 
 def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _Module:

@@ -96,8 +96,7 @@ def _left_out(tree: ast.Module, owner: ast.ClassDef, spec: Spec) -> Iterator[str
     there = {"bool", "hash", *map(_name_of, ast.walk(tree))}  # each object has these
     if owner.decorator_list:  # of a dataclass
         there |= {"__repr__", "__str__"}
-    if "__getitem__" in there:
-        there.add("iter")
+    there |= {"iter"} if "__getitem__" in there else set()
     for need in (need for clause in clauses(spec) for need in clause.needs):
         if need.kind == "name" and need.value.isidentifier() and not {need.value, f"__{need.value}__"} & there:
             yield f"the spec names `{need.value}`, and the code has nothing of that name"

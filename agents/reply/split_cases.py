@@ -56,7 +56,9 @@ def _for_each_parameter(function: Function, constants: Constants) -> list[Functi
     marks = [mark for mark in function.decorator_list if last_name(mark) == "parametrize"]
     if len(marks) != 1 or not isinstance(marks[0], ast.Call) or len(marks[0].args) != 2:
         return [function]
-    names = _parameter_names(marks[0].args[0])
+    named = marks[0].args[0]
+    listed = named.elts if isinstance(named, ast.List | ast.Tuple) else []
+    names = [name.strip() for name in (*text_of(named).split(","), *map(text_of, listed)) if name.strip()]
     rows = _rows(marks[0].args[1], constants, len(names))
     asked = {argument.arg for argument in function.args.args}
     if rows is None or not names or not set(names) <= asked or function.args.defaults:
@@ -69,12 +71,6 @@ def _for_each_parameter(function: Function, constants: Constants) -> list[Functi
         case.body = _filled(case.body, dict(zip(names, row, strict=True)))
         made.append(case)
     return made
-
-
-def _parameter_names(node: ast.expr) -> list[str]:
-    listed = node.elts if isinstance(node, ast.List | ast.Tuple) else []
-    names = [*text_of(node).split(","), *map(text_of, listed)]
-    return [name.strip() for name in names if name.strip()]
 
 
 def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.expr]] | None:

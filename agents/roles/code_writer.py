@@ -32,7 +32,9 @@ def beginning(spec: Spec) -> str:
     the indentation of its body."""
     opened = f"{FENCE}python\n"
     if spec.signature and spec.signature.lacks_parameters:
-        return opened + _as_comment(spec) + spec.signature.text.partition("...")[0]
+        said = _said(spec).split("\n") if len(spec.text) <= LONGEST_DOCSTRING else []
+        comment = "".join(f"# {line}".rstrip() + "\n" for line in said)
+        return opened + comment + spec.signature.text.partition("...")[0]
     module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
     return f"{opened}{module}{_INDENT}" if module else opened
 
@@ -67,12 +69,6 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
     except ValueError:
         return ""
     return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")
-
-
-def _as_comment(spec: Spec) -> str:
-    """The spec above a function whose parameters it does not give."""
-    lines = _said(spec).split("\n")
-    return "".join(f"# {line}".rstrip() + "\n" for line in lines) if len(spec.text) <= LONGEST_DOCSTRING else ""
 
 
 def _said(spec: Spec, header: str = "") -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 ASKED = (
-    r"\b(?:re-?)?(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want|fix)"
-    r"\b(?!\()"
+    r"\b(?:re)?(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want|fix)\b"
+    r"(?!\()"
 )
 WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 FENCE = re.compile(r"\s*(?:```|~~~)")

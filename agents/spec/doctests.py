@@ -209,7 +209,9 @@ def with_doctests(source: str) -> str:
         return source
     tree = parse(source)
     lines = source.split("\n")
-    empty = [node for node in tree.body if isinstance(node, Function) and is_test(node) and _is_docstring(node)]
+    named = [node for node in tree.body if isinstance(node, Function) and is_test(node)]
+    plain = [node for node in named if ast.get_docstring(node) is not None and not node.decorator_list]
+    empty = [node for node in plain if all(isinstance(each, ast.Pass) for each in node.body[1:])]
     found = {node.name: _checks(node) for node in empty}
     for node in empty:
         if found[node.name]:
@@ -222,11 +224,6 @@ def with_doctests(source: str) -> str:
         if body:
             lines += ["", f"def {name}({'capsys' if 'capsys' in body else ''}):", indented(body)]
     return "\n".join(lines) if any(found.values()) else source
-
-
-def _is_docstring(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    rest = [each for each in node.body[1:] if not isinstance(each, ast.Pass)]
-    return ast.get_docstring(node) is not None and not rest and not node.decorator_list
 
 
 def _checks(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:

@@ -61,9 +61,7 @@ _OTHERS = {"str": "int float", "int": "str bytes Tuple", "float": "str bytes Tup
 _OTHERS |= {"list": "str int float Tuple", "tuple": "str int float List"}
 """Types of literals that are none of an annotated one."""
 _DECIMALS = re.compile(r"== -?(?P<number>\d*\.\d{3,})\Z")
-_SAYS_ROUNDED = re.compile(
-    r"\bround|\bdecimals?\b|\bplaces\b|\bprecision\b|\bdigits\b|>>>|\bassert\b", re.IGNORECASE
-)
+_SAYS_ROUNDED = re.compile(r"\bround|\b(?:decimals?|places|precision|digits|assert)\b|>>>", re.IGNORECASE)
 _GIVES_A_CLASS = re.compile(r"\b(?:exception|error) (?:class|type)\b", re.IGNORECASE)
 """What is named is returned, and not raised."""
 _WRAPPED = 50
@@ -96,8 +94,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
     said = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
-    prints = signature is not None and signature.kind == "function"
-    prints &= said or (signature is not None and signature.text.endswith("-> None"))
+    header = signature.text if signature and signature.kind == "function" else ""
+    prints = bool(header) and (said or header.endswith("-> None"))
     found: list[tuple[str, str, int]] = [
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
@@ -265,9 +263,8 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
         return False  # it stands for something that is left out
     if isinstance(body[-1], ast.Assert) and signature and _is_of_another_type(nodes, signature):
         return False
-    if _is_rounded(code) and not _SAYS_ROUNDED.search(text):
-        return False
-    if isinstance(body[-1], ast.With) and _GIVES_A_CLASS.search(text):
+    raises = isinstance(body[-1], ast.With)
+    if (_is_rounded(code) and not _SAYS_ROUNDED.search(text)) or (raises and _GIVES_A_CLASS.search(text)):
         return False
     calls = [node.func for node in nodes if isinstance(node, ast.Call)]
     if signature and signature.kind == "class":

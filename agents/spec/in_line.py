@@ -269,8 +269,7 @@ def leading_value(rest: str) -> str | None:
     for end in reversed(_breaks(first)):
         head, tail = first[:end].rstrip(), first[end:].strip()
         if head and value(head) and _ends(tail):
-            # `1, 2 (as a list)`
-            return None if tail[0] == "(" and _is_listed(head) else head
+            return None if tail.startswith("(") and _is_listed(head) else head  # `1, 2 (as a list)`
     return None
 
 

@@ -130,11 +130,9 @@ def _fits(heads: Sequence[str], asked: _Function) -> bool:
     fits = asked.least <= len(given) <= len(asked.names) or (plain and len(given) == 1)
     in_order = all(asked.names.index(head) == place for place, head in enumerate(given) if head in asked.names)
     named = stated == asked.name or re.fullmatch(rf"{asked.name}\([a-z_, ]*\)", stated, re.IGNORECASE)
-    says = named or _RESULT.fullmatch(stated) is not None
+    says = named or _RESULT.fullmatch(stated) or (plain and stated in ("value", *asked.name.split("_")))
     counts = any(_NUMBERS.fullmatch(head) and head not in asked.names for head in given)
-    return (
-        fits and in_order and not counts and bool(says or (plain and stated in ("value", *asked.name.split("_"))))
-    )
+    return fits and in_order and not counts and bool(says)
 
 
 def _is_plain(given: Sequence[str], asked: _Function) -> bool:

@@ -77,9 +77,11 @@ def make_spec(
     named_elsewhere = front.signature is not None or signature is not None or asks_for_a_program(body)
     if not named_elsewhere and (signature := _used(body, shown, trusted)):
         shown = _examples(front, body, signature, importable)
+    words = signature.name if signature else "-".join(re.findall(r"[a-z0-9]+", body.lower())[:4])
+    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40]
     contents = "".join(f"{path}\0{text}" for module in modules for path, text in module.files.items())
     return Spec(
-        id=front.id or _identifier(front.source + body + contents, body, signature),
+        id=front.id or f"{slug or 'spec'}-{fingerprint(front.source + body + contents)}",
         text=body.strip("\n"),
         signature=signature,
         examples=shown,
@@ -171,9 +173,3 @@ def _trusted(sources: Sequence[tuple[str, str]]) -> str | None:
     if len(sources) == 1:
         return sources[0][0]
     return render(tests) if tests else None
-
-
-def _identifier(text: str, body: str, signature: Signature | None) -> str:
-    words = signature.name if signature else "-".join(re.findall(r"[a-z0-9]+", body.lower())[:4])
-    slug = re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:40]
-    return f"{slug or 'spec'}-{fingerprint(text)}"

@@ -64,14 +64,11 @@ def meant_quotations(said: str, names: Collection[str]) -> str:
     and layouts become words, which are made of words beside them (`for a key it is "+key"`) or of `names`."""
     said = _SUCH_AS.sub("", said)
     known = {*re.findall(r"\w+", QUOTED.sub(" ", said).lower()), *names}
-
-    def laid_out(match: re.Match[str]) -> str:
-        text = match[0].strip("`'\"")
-        words = re.findall(r"\w+", text.lower())
-        marked = words and re.search(r"[^\w\s]", text) and not re.search(r"\d", text)
-        return text if marked and known.issuperset(words) else match[0]
-
-    return QUOTED.sub(laid_out, said)
+    for quoted in QUOTED.findall(said):
+        text = quoted.strip("`'\"")
+        if re.fullmatch(r"(?=.*\w)(?=.*[^\w\s])\D*", text) and known.issuperset(re.findall(r"\w+", text.lower())):
+            said = said.replace(quoted, text)
+    return said
 
 
 def _masked(text: str) -> str:

@@ -209,15 +209,12 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
             for each in ast.walk(node):
                 for field in {"annotation", "returns"} & vars(each).keys():
-                    setattr(each, field, _python_type(getattr(each, field)))
+                    words = (getattr(part, "id", "") for part in ast.walk(getattr(each, field) or ast.Pass()))
+                    # With `string` or `iterator` no code could be run.
+                    if any(word.islower() and word not in BUILTINS and word not in KNOWN for word in words):
+                        setattr(each, field, None)
             return signature_of(node)
     return None
-
-
-def _python_type(node: ast.expr | None) -> ast.expr | None:
-    """Return the type `node`; None for a word such as `string` or `iterator`, with which no code could be run."""
-    words = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)] if node else []
-    return None if any(word.islower() and word not in BUILTINS and word not in KNOWN for word in words) else node
 
 
 def without_headers(text: str) -> str:

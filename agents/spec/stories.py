@@ -58,7 +58,9 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
     background = next((number for number, line in enumerate(lines) if line.strip() == "Background:"), None)
     for index, line in enumerate(lines):
         for match in (found for each in begins for found in islice(each.finditer(line), 3)):
-            if not is_mistaken(line, match.re) and not _is_in_code(lines, index):
+            above = [*takewhile(str.strip, reversed(lines[max(0, index - _MOST_STEPS) : index]))]
+            heads = (each.strip() for each in above if each.rstrip().endswith(":"))  # of a function, or a loop
+            if not is_mistaken(line, match.re) and not any(statements(f"{head} pass") for head in heads):
                 text = "\n".join(lines[index : index + _MOST_STEPS])[match.end() :][:_LONGEST]
                 if match.re is made:
                     yield index, _steps(text, match["object"], signature)
@@ -94,12 +96,6 @@ def _with_object(text: str, signature: Signature) -> tuple[str, str]:
     if not own:
         rest = re.sub(rf"(?<![\w.])(?!(?:{AROUND})\()(?=[a-z_]\w*\()", f"{name}.", rest)
     return f"{made}{rest}", name
-
-
-def _is_in_code(lines: Sequence[str], index: int) -> bool:
-    """Return True for a line below the header of a function or a loop."""
-    above = takewhile(str.strip, reversed(lines[max(0, index - _MOST_STEPS) : index]))
-    return any(line.rstrip().endswith(":") and statements(f"{line.strip()} pass") for line in above)
 
 
 def _steps(text: str, name: str, signature: Signature) -> list[str]:

@@ -14,9 +14,8 @@ def failure_lines(result: RunResult) -> list[str]:
     failing = sorted((entry for entry in result.ledger if entry.failure), key=lambda entry: not entry.test.trusted)
     lines = []
     for entry in failing[:_MOST_FAILURES]:
-        failure, call = entry.failure.split("\n")[0], entry.test.source.strip().split("\n")[-1].strip()
-        # A comparison that does not hold is told with its call; an exception, or one that is not raised, without.
-        name = call if entry.test.origin == "spec" else entry.test.id
+        failure = entry.failure.split("\n")[0]  # of an exception, or one that is not raised, it names no call
+        name = entry.test.source.strip().split("\n")[-1].strip() if entry.test.origin == "spec" else entry.test.id
         lines.append(f"Fails: {failure if failure.startswith(name) else f'{name}: {failure}'}")
     more = len(failing) - len(lines)
     return [*lines, f"Fails: {more} more in {result.run_dir}/ledger.json"] if more else lines
