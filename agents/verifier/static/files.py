@@ -203,8 +203,6 @@ class Files:
                     owners = self._names.paths(owner) or [text_of(owner).split(".")[:-1]]
                     if any(len(each) != 1 for each in owners):
                         yield "it uses tmp_path, and replaces what files may be read and written by"
-                case ast.Delete(targets=targets) if any(isinstance(each, ast.Name) for each in targets):
-                    yield "it uses tmp_path, and drops what may have a file open"
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=made)))) if self._asks(made):
                     yield "it uses tmp_path, and drops what may have a file open"
                 case ast.With(items=items, body=body) if "open" in map(_opened_by, items):

@@ -46,6 +46,8 @@ def shared_by(names: Names) -> Iterator[str]:
                 module, rest = parted(path)
                 if module and rest and rest[0] in ROWS[module].shared:
                     yield f"it uses {'.'.join(path)}"
+        if isinstance(node, ast.Delete) and any(isinstance(each, ast.Name) for each in node.targets):
+            yield "it lets go of an object, which may have a file open or be known to the code by a weak reference"
         if isinstance(node, ast.ClassDef):
             yield from _shared_class(node, names)
         if isinstance(node, ast.Call) and last(node.func) in _CALLS and not _opens_nothing(names, node):

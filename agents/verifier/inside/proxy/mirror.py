@@ -283,10 +283,11 @@ class Mirrors:
             "__module__": module,
             "__qualname__": str(description["qualname"]),
             "__doc__": _Docstring(description["doc"]),
-            "__slots__": (),
         }
+        wanted = self._bases(description, bases)
+        body["__slots__"] = ("__weakref__",) if wanted == (self.root,) else ()
         try:
-            made: type = type.__new__(self._meta, name, self._bases(description, bases), body)
+            made: type = type.__new__(self._meta, name, wanted, body)
         except TypeError as error:
             raise Malformed(f"a class {name[:80]} cannot be made here") from error
         owner.append(made)

@@ -41,12 +41,12 @@ class Packer:
         return ["w", *parts, tree] if parts else tree
 
     def tree(self, value: Any, depth: int) -> Tree:
-        """`value` as a tree; new containers are queued for `containers`. Raises Unshareable."""
+        """`value` as a tree; new containers are queued for `containers`. Raises Unshareable, RecursionError."""
         kind = type(value)
         if plain.is_scalar(value):
             return value if value == value else self._nan(value)
         if depth > MOST_DEPTH:
-            raise Unshareable("a value nests too deeply to be passed on")
+            raise RecursionError("a value nests too deeply to be passed on")  # as the code's own may, passed back
         if (write := writer(kind)) is not None and not (kind is memoryview and not value.readonly):
             zone = getattr(value, "tzinfo", None)
             if zone is not None and writer(type(zone)) is None:  # one of the code's or of the tests'

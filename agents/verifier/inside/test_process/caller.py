@@ -8,6 +8,7 @@ a test passed to it, each in the ways that `capabilities` lists.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,7 +17,7 @@ import pytest
 
 from ..proxy.describe import type_named, words
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
-from ..proxy.mirror import RemoteCoroutine, RemoteType
+from ..proxy.mirror import RemoteCoroutine
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
@@ -24,11 +25,16 @@ from .environment import Environment
 from .rulings import Rulings
 from .temporary import Temporary
 
-_ENDS_OF_LOOPS = frozenset(["StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError"])
+_STOPS = frozenset(["StopIteration", "StopAsyncIteration"])
+_ENDS_OF_LOOPS = _STOPS | {"GeneratorExit", "CancelledError"}
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Python's own in the body of a class."""
 _FAILURES = (AssertionError, pytest.fail.Exception)
+_NAN = re.compile(rb'(?i)\["N",|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
+"""A NaN in an answer: a float, a part of a complex number, in JSON, or a text that is just that."""
 _MOST_CAUSES = 20
+_SHORT = 1 << 16
+"""Bytes of all that the code answered in a test: what a test passes on is too long by these, or by itself."""
 _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
 
 
@@ -59,7 +65,7 @@ class Caller(Rulings):
         self._changing: set[str] = set()
         self._asking = ""
         self._subclass: type = object
-        self._asked = self._failures = 0
+        self._asked = self._failures = self._heard = 0
         self.notes_nan = False
         self._again: dict[int | None, list[BaseException]] = {}
         self.calls = PlainCalls()
@@ -127,6 +133,8 @@ class Caller(Rulings):
             self._send(ASK, what, body)
             while True:
                 kind, payload = self._channel.receive()
+                self._heard += len(payload)
+                self.temporary.hear(payload)
                 if kind != ASK:
                     break
                 self._asking = self._name_of(what, arguments)
@@ -139,8 +147,10 @@ class Caller(Rulings):
         if changed:
             self._asking = self._name_of(what, arguments)
             self._note_change()
-        if b'["N",' in payload and self.notes_nan:
-            self._emit("note", f"{self._name_of(what, arguments)} answers NaN: no order of it with a number holds")
+        said = repr(value).encode() if what == "files" else payload
+        if self.notes_nan and _NAN.search(said):
+            name = "a file of the code" if what == "files" else self._name_of(what, arguments)
+            self._emit("note", f"{name} answers NaN: no order of it with a number holds")
         if how == "raise":
             value = self._let_out(what, arguments, value)
         if leaving:
@@ -179,6 +189,7 @@ class Caller(Rulings):
     def end_test(self) -> None:
         """A test is over, and what it shared with the code."""
         self.caught, self._again = [], {}
+        self._heard = 0
         self.capabilities.end_test()
         self.temporary.end_test()
 
@@ -191,7 +202,8 @@ class Caller(Rulings):
         try:
             changed = self.temporary.changed()
         except Unshareable as error:
-            self._emit("unshareable", str(error))
+            if self._heard < _SHORT:
+                self._emit("unshareable", str(error))
             raise
         if changed or back:
             try:
@@ -206,14 +218,11 @@ class Caller(Rulings):
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
         self.caught = [failure for failure in self.caught if not _is_part(failure, error)]
-        name = type(error).__name__
-        if type(error) is TypeError and str(error).startswith("cannot create weak reference to "):
-            self._emit("unshareable", "the code refers weakly to an object of the tests")
+        ends = _ENDS_OF_LOOPS.intersection(kind.__name__ for kind in type(error).__mro__)  # of a subclass, too
         iterating = what in ("special", "method") and arguments[1] in _ITERATING
-        ends = name.startswith("Stop") and (iterating or arguments[0] == "await_item")
-        if ends or name not in _ENDS_OF_LOOPS or name in self._expected:
+        if ends <= self._expected | (_STOPS if iterating or arguments[0] == "await_item" else set()):
             return error
-        wrong = RuntimeError(f"{self._name_of(what, arguments)} raised {name}")
+        wrong = RuntimeError(f"{self._name_of(what, arguments)} raised {type(error).__name__}")
         wrong.__cause__ = error
         return wrong
 
@@ -271,7 +280,8 @@ class Caller(Rulings):
         except FrameTooLong as error:
             if kind == ASK:
                 self.crossing.take_back_last()
-                self._emit("unshareable", f"what is passed to the code is too long: {error}")
+                if self._heard < _SHORT:
+                    self._emit("unshareable", f"what is passed to the code is too long: {error}")
                 raise Unshareable("a test passes too much at once") from error
             raise
 
@@ -323,19 +333,6 @@ def _is_part(failure: BaseException, error: BaseException | None) -> bool:
             break
         error = error.__cause__ or error.__context__
     return error is failure
-
-
-def write_as_json() -> None:
-    """Have the code's dicts and lists written as JSON: the encoder knows them by their layout in memory, which no
-    proxy has."""
-    refuse = json.JSONEncoder.default
-
-    def default(self: json.JSONEncoder, o: Any) -> Any:
-        if isinstance(type(o), RemoteType) and isinstance(o, (dict, list)):
-            return dict(o.items()) if isinstance(o, dict) else list(o)
-        return refuse(self, o)
-
-    json.JSONEncoder.default = default  # type: ignore[method-assign]
 
 
 def _taken_apart(value: object) -> object:

@@ -26,6 +26,7 @@ from ..proxy.describe import SPECIALS, named_type, words
 from ..proxy.packing import FUNCTIONS
 from ..proxy.peer import OPERATIONS
 from ..proxy.plain import Tree, Unshareable
+from ..proxy.tables import Expired
 from ..proxy.versions import STANDARD_LIBRARY
 
 _ITERATORS = (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
@@ -44,7 +45,8 @@ _OBJECTS = {
     "argparse": words("Namespace"), "builtins": words("object"), "random": words("Random"),
     "types": words("SimpleNamespace"), "unittest.mock": words("_SentinelObject"),
 }  # fmt: skip
-_HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
+HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
+"""How attributes of the tests' objects begin that the code may not read."""
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
 
@@ -80,7 +82,10 @@ class Capabilities:
         return None
 
     def admit(self, value: object) -> None:
-        """Raise Unshareable where the code may not use `value` at all."""
+        """Raise Unshareable where the code may not use `value` at all, TypeError where the code handed it out:
+        only what is a test's own may move that into one process."""
+        if isinstance(value, (Expired, types.MappingProxyType)):
+            raise TypeError("what an earlier test passed to the code, or a view of a class, cannot be passed on")
         if self._kind(value) is None:
             raise Unshareable(f"a {type(value).__name__} is passed to the code")
 
@@ -134,7 +139,8 @@ class Capabilities:
         if kind not in ("object", "mock") or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
-        if kind == "object":
+        # In a mock's place an object of the code's could say of itself how it was called.
+        if kind == "object" or any(self._crossing.remote_number(each) is not None for each in value):
             self._changed()
         setattr(target, name, *value) if value else delattr(target, name)
 
@@ -175,7 +181,7 @@ class Capabilities:
         if isinstance(target, unittest.TestCase) and hasattr(unittest.TestCase, name):
             return False  # by these a test judges
         if kind == "object":
-            return name == "__dict__" or (name.isidentifier() and not name.startswith(_HIDDEN))
+            return name == "__dict__" or (name.isidentifier() and not name.startswith(HIDDEN))
         if kind == "mock":  # not what a mock has of its own, by which it tells the test how it was called
             own = {"method_calls", *(key for base in type(target).__mro__ for key in vars(base))}
             return name.isidentifier() and name[:1] != "_" and not name.startswith("assert") and name not in own

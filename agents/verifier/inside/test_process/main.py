@@ -21,9 +21,10 @@ from _pytest.fixtures import FixtureManager
 
 from ..proxy.frames import HELLO, RECORD, STORAGE, FrameSocket
 from ..proxy.import_rule import ImportRule
+from ..proxy.mirror import RemoteType
 from ..proxy.program import divert, run_program
 from .asserts import Asserts
-from .caller import Caller, write_as_json
+from .caller import Caller
 from .evaluate import restrict_eval
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
@@ -118,6 +119,19 @@ def _look_only_where_fixtures_are() -> None:
     FixtureManager.parsefactories = parsefactories  # type: ignore[method-assign]
 
 
+def _write_as_json() -> None:
+    """Have the code's dicts and lists written as JSON: the encoder knows them by their layout in memory, which no
+    proxy has."""
+    refuse = json.JSONEncoder.default
+
+    def default(self: json.JSONEncoder, o: Any) -> Any:
+        if isinstance(type(o), RemoteType) and isinstance(o, (dict, list)):
+            return dict(o.items()) if isinstance(o, dict) else list(o)
+        return refuse(self, o)
+
+    json.JSONEncoder.default = default  # type: ignore[method-assign]
+
+
 def _choose_modules(
     task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
 ) -> list[object]:
@@ -155,7 +169,7 @@ def _choose_modules(
             caller, task["names"], task["importable"]["modules"], task["imports"]
         )
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
-        write_as_json()
+        _write_as_json()
         restrict_eval(task["tests_file"], lambda value: caller.crossing.remote_number(value) is not None)
         reporter.between_tests = caller.end_test
         reporter.caught_by_code = lambda: caller.caught

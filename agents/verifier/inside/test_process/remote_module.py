@@ -43,8 +43,6 @@ class RemoteModule(types.ModuleType):
         caller = self._greenloop_caller
         value = caller.get(self, name)
         number = caller.crossing.remote_number(value)
-        if (value is Exception or value is BaseException) and name != value.__name__:
-            caller.tell(f"{name} of the code is {value.__name__}: any error is one")
         if isinstance(value, type) and number is not None:
             caller.name(value)
         if callable(value) and self.__name__ == USER_MODULE:

@@ -8,6 +8,7 @@ import decimal
 import fractions
 import itertools
 import operator
+import types
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
@@ -54,7 +55,7 @@ class Rulings(Peer):
         self._emit = emit
         self._named: set[int] = set()
         self._differences: set[int | None] = set()
-        self._members: dict[int | None, str] = {}
+        self._members: dict[object, str] = {}
         self.caught: list[BaseException] = []
         """Failures of the test under way that came to the code, and no further, and uses that do not count: a test
         that expects a TypeError is not to take them for one of the code's."""
@@ -126,14 +127,18 @@ class Rulings(Peer):
         if not self.is_named(type(target)):
             self._refuse_difference(target, name)
         result = super().get(target, name)
-        if isinstance(target, type) and type(result) is target:
-            self._tell_of_member(target, name, self.crossing.remote_number(result))
+        if isinstance(target, (type, types.ModuleType)):
+            self._tell_of_member(target, name, result)
+        if isinstance(result, (type, tuple)) and _is_any_error(result) and name != getattr(result, "__name__", ""):
+            self._emit("note", f"{name} of the code is {getattr(result, '__name__', 'a tuple')}: any error is one")
         return result
 
     def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Call a method of an object of the code's. Raises TypeError where it would compare itself with data of
         numpy's or pandas's and its class is no more than the type of an answer."""
         kind = type(target)
+        if isinstance(target, datetime.tzinfo):
+            self._note(f"how late it is by a {kind.__name__}")
         if self._is_remote(target) and not self.is_named(kind):
             if name in _COMPARING_METHODS and any(map(_is_of_package, (*args, *kwargs.values()))):
                 raise self._uncounted(f"{name} of an object of the code's, a {kind.__name__}, does not count")
@@ -152,11 +157,15 @@ class Rulings(Peer):
         self.caught.append(TypeError(text))
         return TypeError(text)
 
-    def _tell_of_member(self, target: type, name: str, number: int | None) -> None:
-        """Note that a class has one object under two names: what is the one is the other."""
-        first = self._members.setdefault(number, name)
+    def _tell_of_member(self, target: type | types.ModuleType, name: str, member: object) -> None:
+        """Note that a class or module has a member under two names: what is the one is the other."""
+        if type(member) is not target and not (name.isupper() and type(member) in (int, float, str)):
+            return
+        number = self.crossing.remote_number(member)
+        first = self._members.setdefault((target, type(member), number or member), name)
         if first != name:
-            self._emit("note", f"{target.__name__}.{first} and {target.__name__}.{name} are one object")
+            how = "one object" if number else f"both {member!r:.50}"
+            self._emit("note", f"{target.__name__}.{first} and {target.__name__}.{name} are {how}")
 
     def _tell_of(self, target: object) -> None:
         """Note that a test uses an object of the code's that looks like an array or a frame."""
@@ -185,10 +194,6 @@ class Rulings(Peer):
 
     def _is_remote(self, value: object) -> bool:
         return self.crossing.remote_number(value) is not None
-
-    def tell(self, note: str) -> None:
-        """Tell the user something about the code."""
-        self._emit("note", note)
 
     def _note(self, what: str) -> None:
         self._emit("note", f"{what} is said by the code itself")
@@ -240,6 +245,8 @@ class Rulings(Peer):
         if compares and any(_is_measure(part, args[0]) for part in parts):
             raise self._uncounted(f"{name} of {kind.__name__} makes a plain number of one, which does not count")
         if self._is_remote(result):
+            if name in _COMPARING and not other:
+                self._note(f"what {kind.__name__} makes of its operators")
             if compares:
                 self._differences.add(self.crossing.remote_number(result))
             return result
@@ -291,6 +298,14 @@ class Rulings(Peer):
             return self.forward(proxy, name, (nothing,), {}) is True
         except Exception:
             return False
+
+
+def _is_any_error(kind: Any) -> bool:
+    """Return True for a class, or a tuple of some, that takes in what is an error in the code itself."""
+    try:
+        return issubclass(NameError, kind)
+    except TypeError:  # a tuple of something else
+        return False
 
 
 def _is_of_package(value: object) -> bool:

@@ -15,8 +15,6 @@ from ..proxy.plain import Unshareable
 
 PLACE = "/tmp/pytest-of-tests"
 """Where every process of these tests has its temporary directories: replayed questions name the same paths."""
-_OWNED = "/pytest-of-"
-"""Follows the directory for temporary files in every path that `tmp_path` gives."""
 
 
 def is_shared() -> bool:
@@ -36,6 +34,8 @@ class Temporary:
         self.folder = ""
         self.carried = False
         self.overwrote = False
+        self._named_by_code = False
+        self._earlier: set[bytes] = set()
         self._by_tests: set[str] = set()
         self._known: Found = {}
         self._added = 0
@@ -51,12 +51,20 @@ class Temporary:
 
     def end_test(self) -> None:
         """From here on there is none."""
+        if self.folder:
+            self._earlier.add(_in_a_frame(self.folder))
+        self._named_by_code = False
         self.folder, self.carried, self.overwrote = "", False, False
 
     def is_left(self, payload: bytes) -> bool:
-        """Return True if a frame names a temporary directory that is not this test's."""
-        own = _in_a_frame(self.folder)
-        return _in_a_frame(tempfile.gettempdir() + _OWNED) in (payload.replace(own, b"") if own else payload)
+        """Return True if a frame names the temporary directory of an earlier test, which the code did not name."""
+        others = payload.replace(_in_a_frame(self.folder), b"") if self.folder else payload
+        return not self._named_by_code and any(folder in others for folder in self._earlier)
+
+    def hear(self, payload: bytes) -> None:
+        """Take note of a frame of the code's that names such a directory, or may name it in escapes."""
+        if self._earlier and (b"\\u" in payload or self.is_left(payload)):
+            self._named_by_code = True
 
     def changed(self) -> Changed:
         """Return what the test did to the files since the code's process last had them. Raises Unshareable."""
