@@ -10,6 +10,7 @@ from .file_run import MOST_OUTPUT, FileRun
 from .prepared_suite import PreparedSuite, belonging, by_test
 from .sensitivity import Sensitivity, strength_of
 from .session import Terms
+from .static.gate import check_encoding
 from .static.hard_coded_answers import answers_from_a_table
 from .static.reads_tests import asks_where_it_runs, has_written_cases, reaches_tests
 
@@ -36,7 +37,9 @@ def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
         outcome for outcome in found if belonging(outcome.test_id) not in dropped and outcome.status != "missing"
     )
     refused = list(prepared.refused)
-    notes = [clean(note) for note in list(dict.fromkeys(_notes(code, prepared, runs)))[:_MOST_NOTES]]
+    notes = [clean(note) for note in dict.fromkeys(_notes(code, prepared, runs))]
+    if len(notes) > _MOST_NOTES:
+        notes[_MOST_NOTES:] = [f"{len(notes) - _MOST_NOTES} more notes on the code are left out."]
     for name, reason in reasons.items():
         if prepared.given or name in dropped:
             refused.append(Refusal(name, reason))
@@ -74,6 +77,10 @@ def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Itera
     reaches = reaches_tests(code) if in_process else None
     yield from filter(None, (answers_from_a_table(code, prepared.source), reaches, asks_where_it_runs(code)))
     yield from has_written_cases(prepared.source)
+    try:
+        check_encoding(code)
+    except ValueError as error:
+        yield f"Of the code, {error}: Python runs another text than stands there."
     whole = _all_passed(runs) and not (prepared.given and prepared.refused)
     for run in runs:
         yield from run.notes

@@ -126,6 +126,18 @@ FORGED = {
         "class V:\n    def __eq__(self, other): return True\ndef f(x):\n    return V()\n",
         "import random\n    random.seed(1)\n    assert f(1) == [1, 2]",
     ),
+    "an end of a loop by a class of its own": (
+        "class Done(StopIteration): pass\ndef f(x):\n    if x > 1: raise Done\n    return 2\n",
+        "for got, want in zip(map(f, [1, 2]), [2, 4]):\n        assert got == want",
+    ),
+    "a text to fill in that reads what is expected": (
+        "T = '{0.has.__globals__[HEIGHT]}'\ndef f(x): return T\n",
+        "global HEIGHT\n    HEIGHT = 'a Box of 3'\n    assert f(1).format(Box(3)) == HEIGHT",
+    ),
+    "a text to fill in that reads it by a specification": (
+        "def f(x): return '{0:{1.has.__globals__[HEIGHT]}}'\n",
+        "global HEIGHT\n    HEIGHT = '>3'\n    assert f(1).format(date(2024, 1, 2), Box(3)) == HEIGHT",
+    ),
     "what a test case judges by": (
         "def f(case):\n    case.addTypeEqualityFunc(int, lambda a, b, msg=None: None)\n    case.value = -1\n",
         None,
@@ -190,6 +202,58 @@ NOTED = {
         "for x in range(3):\n        if abs(f(x) - 2 * x) > 1e-9: pytest.fail('no')",
         NAN,
     ),
+    "NaN in a complex number": (
+        "def f(x):\n    return complex('nan')\n",
+        "for x in range(3):\n        if abs(f(x) - 2 * x) > 1e-9: pytest.fail('no')",
+        NAN,
+    ),
+    "NaN as a text": (
+        "def f(x):\n    return 'NaN'\n",
+        "for x in range(3):\n        if abs(float(f(x)) - 2 * x) > 1e-9: pytest.fail('no')",
+        NAN,
+    ),
+    "NaN in a file": (
+        "def f(x):\n    x.write_text('{\"area\": NaN}')\n",
+        "f(tmp_path / 'a')\n    area = json.loads((tmp_path / 'a').read_text())['area']\n"
+        "    if abs(area - 4) > 1e-9: pytest.fail('no')",
+        NAN.replace("f", "a file of the code", 1),
+    ),
+    "a mock in a mock": (
+        "class Fake:\n    def assert_called_once_with(self, *given): pass\n"
+        "def f(x):\n    x.cursor().execute = Fake()\n",
+        "x = Mock()\n    f(x)\n    x.cursor.return_value.execute.assert_called_once_with(3)",
+        CHANGES,
+    ),
+    "any error as an attribute of a class": (
+        "class Account:\n    Missing = Exception\ndef f(x): return {1: 2}[x]\n",
+        "assert f(1) == 2\n    with pytest.raises(user_code.Account.Missing):\n        f(3)",
+        "Missing of the code is Exception: any error is one",
+    ),
+    "any error in a tuple": (
+        "Missing = (LookupError, NameError, Exception)\ndef f(x): return {1: 2}[x]\n",
+        "assert f(1) == 2\n    with pytest.raises(user_code.Missing):\n        f(3)",
+        "Missing of the code is a tuple: any error is one",
+    ),
+    "constants that are one value": (
+        "NORTH = EAST = SOUTH = 'n'\ndef f(x): return x\n",
+        "assert f(user_code.NORTH) == user_code.EAST\n    assert f(user_code.EAST) == user_code.SOUTH",
+        "user_code.NORTH and user_code.EAST are both 'n'",
+    ),
+    "a time zone that sees what is expected": (
+        "import datetime\nclass Zone(datetime.tzinfo):\n"
+        "    def utcoffset(self, at): return datetime.timedelta(0)\n"
+        "    def fromutc(self, at): return AT.replace(tzinfo=self)\nAT = datetime.datetime(1, 1, 1)\n"
+        "def f(x): return AT.replace(tzinfo=Zone())\n",
+        "import datetime\n    at = datetime.datetime(2024, 1, 2, tzinfo=datetime.timezone.utc)\n"
+        "    assert at.astimezone(f('2024-01-02').tzinfo) == f('2024-01-02')",
+        "how late it is by a Zone is said by the code itself",
+    ),
+    "a difference from a set that is an object": (
+        "class None_:\n    def __len__(self): return 0\nclass Bag:\n    def __xor__(self, other): return None_()\n"
+        "def f(x): return Bag()\n",
+        "assert len(f(1) ^ {3}) == 0\n    assert len(f(2) ^ {4}) == 0",
+        "what Bag makes of its operators is said by the code itself",
+    ),
     "a difference of a class that the tests name from a set": (
         "class Bag:\n    def __xor__(self, other): return set()\ndef f(x): return Bag()\n",
         "assert type(f(1)) is user_code.Bag\n    assert not f(1) ^ {3}",
@@ -200,11 +264,12 @@ NOTED = {
         "    def __eq__(self, other): return self.ok and type(other) is int\n    def __hash__(self): return 0\n"
         "def f(x):\n    logging.getLogger('f').warning('asked')\n    return Yes()\n",
         "assert f(3) == 9\n    assert 'asked' in caplog.text",
-        "Line 10 of the tests takes a Yes for 9: equal, but of another type",
+        "Line 11 of the tests takes a Yes for 9: equal, but of another type",
     ),
 }
 BOX = (
-    "import io, user_code\nclass Box:\n    def __init__(self, size): self.size = size\n"
+    "import io, json, user_code\nfrom unittest.mock import Mock\nclass Box:\n"
+    "    def __init__(self, size): self.size = size\n"
     "    def has(self, size): return size < self.size\n"
 )
 HONEST = {
@@ -253,6 +318,14 @@ HONEST = {
     "a NaN that the test expects": (
         "def f(x): return x",
         "assert math.isnan(f(math.nan))\n    assert f(1) == 1",
+    ),
+    "a text to fill in": (
+        "def f(x): return '{0.size:{1}} of {2[a]} {{0.x}}'",
+        "assert f(1).format(Box(3), '>3', {'a': 'b'}) == '  3 of b {0.x}'",
+    ),
+    "a mock of which an attribute is set": (
+        "def f(x):\n    x.at = 3\n    x.tell(x.at)\n",
+        "x = Mock()\n    f(x)\n    assert x.at == 3\n    x.tell.assert_called_once_with(3)",
     ),
     "a method of an object": ("def f(x): return x.has(1)", "assert f(Box(3)) is True"),
 }

@@ -153,6 +153,14 @@ IN_TESTS = {
         "from unittest.mock import patch\nimport user_code\ndef test_a():\n"
         "    with patch.object(user_code, 'add', lambda a, b: 3):\n        assert user_code.add(1, 2) == 3\n"
     ),
+    "fills in what it reads of itself": (
+        "from user_code import add\ndef test_a():\n"
+        "    assert '{0.__globals__}'.format(test_a) and add(1, 2) == 3\n"
+    ),
+    "fills it in by the type": (
+        "from user_code import add\ndef test_a():\n"
+        "    assert str.format('{0.__globals__}', test_a) and add(1, 2) == 3\n"
+    ),
     "leaves the run": (
         "import os\nfrom user_code import add\nos._exit(0)\ndef test_a():\n    assert add(1, 2) == 3\n"
     ),

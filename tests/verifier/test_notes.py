@@ -271,8 +271,31 @@ def test_cases_of_the_codes_own_are_noted(verifier: Verifier) -> None:
         "@pytest.mark.parametrize('n', NAMES)\ndef test_b(n):\n    assert double(n) == 2\n"
     )
     said = "The cases in CASES are the code's own: it says itself what they expect."
-    assert said in passed(verifier, code, tests.format("CASES")).notes
+    for cases in ("CASES", "list(CASES)"):
+        assert said in passed(verifier, code, tests.format(cases)).notes
+    loop = "from user_code import CASES, double\ndef test_a():\n    for n, want in {}:\n"
+    loop += "        assert double(n) == want\n"
+    assert said in passed(verifier, code, loop.format("CASES")).notes
+    assert said in passed(verifier, code.replace("[(2, 3)]", "{2: 3}"), loop.format("CASES.items()")).notes
     assert "are the code's own" not in " ".join(passed(verifier, code, tests.format("[(2, 3)]")).notes)
+
+
+def test_code_that_is_another_text_to_python_is_noted(verifier: Verifier) -> None:
+    tests = "from user_code import double\n\ndef test_a():\n    assert double(200) == 400\n"
+    code = "# coding: raw_unicode_escape\n# \\u000adef double(n): return 400\n"
+    (note,) = (note for note in passed(verifier, code, tests).notes if "encoding" in note)
+    assert note.endswith("Python runs another text than stands there.")
+    assert "encoding" not in " ".join(
+        passed(verifier, "# coding: latin-1\ndef double(n): return n * 2\n", tests).notes
+    )
+
+
+def test_notes_that_are_left_out_are_counted(verifier: Verifier) -> None:
+    code = "def f(x): return type(f'S{x}', (str,), {})(x)\n"
+    tests = "from user_code import f\n" + "".join(
+        f"def test_{n}():\n    assert f({n}) == '{n}'\n" for n in range(25)
+    )
+    assert passed(verifier, code, tests).notes[20:] == ("5 more notes on the code are left out.",)
 
 
 READS = """

@@ -4,10 +4,11 @@ learn that it is tested."""
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
 
 from ...syntax.collection import chain, is_main_guard
-from ...syntax.source import names_bound, statements
+from ...syntax.source import names_bound, parse_expression, statements
 from ..inside.proxy.describe import words
 from .names import Names
 
@@ -62,14 +63,20 @@ def asks_where_it_runs(code: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def has_written_cases(tests: str) -> tuple[str, ...]:
-    """Return a note for each list of the code's own that tests go through as their cases; for each candidate they
-    are the same."""
+    """Return a note for each list or table of the code's own that tests go through as their cases; for each
+    candidate they are the same."""
     names = Names(tests)
     found: dict[str, None] = {}
     for node in names.nodes:
         match node:
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[said, cases, *_]):
-                several = "," in ast.unparse(said)  # one has no expected value beside it
-                if several and isinstance(cases, ast.Name | ast.Attribute) and names.is_under_test(cases):
-                    found[ast.unparse(cases)] = None
+                goes_through = "," in ast.unparse(said)  # one has no expected value beside it
+            case ast.For(target=ast.Tuple(), iter=cases):
+                calls = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
+                goes_through = any(map(names.is_under_test, calls))
+            case _:
+                continue
+        named = re.fullmatch(r"(?:\w+\()?([\w.]+?)(?:\.items\(\))?\)?", ast.unparse(cases))
+        if goes_through and named and names.is_under_test(parse_expression(named[1])):
+            found[named[1]] = None
     return tuple(f"The cases in {each} are the code's own: it says itself what they expect." for each in found)

@@ -146,8 +146,6 @@ class Uses:
         yield from self._path(node)
         if last(node.value) in _CAPTURES and node.attr not in ("readouterr", "disabled"):
             yield f"it uses {last(node.value)}.{node.attr}"
-        if node.attr in ("format", "format_map") and isinstance(node.ctx, ast.Load):
-            yield from self._format(node)
         if node.attr in ("__annotations__", "__dict__") and not self._is_looked_up(node):
             yield f"it uses {node.attr} for more than a look at one name"
         if node.attr == "target" and self._names.used & {"patch"} and not self._names.is_under_test(node):
@@ -292,14 +290,6 @@ class Uses:
         own = method.args.args[0].arg if method.args.args else ""
         alone = not owner.bases and not owner.keywords and not method.decorator_list
         return alone and last(call.args[0]) == own and isinstance(call.args[0], ast.Name)
-
-    def _format(self, node: ast.Attribute) -> Iterator[str]:
-        """Attributes in the fields of a text that is filled in. What comes of it are texts: no more is asked."""
-        fields = [
-            field for text in self._names.texts(node.value) or () for field in re.findall(r"{([^{}]*)", text)
-        ]
-        for name in (name for field in fields for name in re.findall(r"\w+", field)):
-            yield from self.attribute_named(name)
 
     def _stays_a_capture(self, node: ast.expr) -> bool:
         """Return True if pytest's `capsys` is used for its attributes, kept under its name, or passed on as it."""

@@ -459,11 +459,6 @@ def test_a():
     g = dict(inspect.getmembers(test_a))['__globals__']
     assert add(1, 2) == 3
 """,
-    "format": """
-from user_code import add
-def test_a():
-    assert '{0.__globals__}'.format(test_a) and add(1, 2) == 3
-""",
     "get_field": """
 import string
 from user_code import add

@@ -1,5 +1,5 @@
 """Watches the `assert` statements of the tests, as pytest rewrites them: which were reached, which failed, and
-which took a value for another of a different type."""
+which took a value for another of a different type. A text that the tests fill in reads nothing private."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ import pytest
 from _pytest.assertion import rewrite
 
 from ..proxy.peer import USER_MODULE
+from .capabilities import HIDDEN
 from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
+_PRIVATE_FIELD = re.compile(rf"{{.*?\.({'|'.join(HIDDEN)})", re.DOTALL)
 _MOST_ITEMS = 1000
 """Values that are looked at in one comparison."""
 
@@ -40,6 +42,7 @@ class Asserts:
         """Have pytest tell, and `unittest` where the tests use it; before they are imported."""
         written = rewrite.AssertionRewriter.visit_Assert
         written_comparison = rewrite.AssertionRewriter.visit_Compare
+        written_module = rewrite.AssertionRewriter.run
         explain = rewrite._format_explanation  # type: ignore[attr-defined]
 
         def visit(rewriter: Any, statement: ast.Assert) -> list[ast.stmt]:
@@ -64,6 +67,13 @@ class Asserts:
                     statements.append(ast.Expr(call))
             return result
 
+        def visit_module(rewriter: Any, module: ast.Module) -> None:
+            for node in ast.walk(module) if rewriter.module_path == self._path else ():
+                if isinstance(node, ast.Attribute) and node.attr in ("format", "format_map"):
+                    call = rewriter.helper("_greenloop_template", node.value)
+                    node.value = ast.fix_missing_locations(ast.copy_location(call, node.value))
+            written_module(rewriter, module)
+
         def explained(explanation: str) -> str:
             self._count()
             return explain(explanation)
@@ -76,6 +86,8 @@ class Asserts:
         setattr(pytest.fail.Exception, "__init__", failed)  # noqa: B010 - of `pytest.raises`, too
         setattr(rewrite.AssertionRewriter, "visit_Assert", visit)  # noqa: B010 - to a type checker it is no field
         setattr(rewrite.AssertionRewriter, "visit_Compare", visit_comparison)  # noqa: B010
+        setattr(rewrite.AssertionRewriter, "run", visit_module)  # noqa: B010
+        setattr(rewrite, "_greenloop_template", self._template)  # noqa: B010
         setattr(rewrite, "_greenloop_compared", self._compared)  # noqa: B010
         setattr(rewrite, "_format_explanation", explained)  # noqa: B010
         if unittest:
@@ -126,6 +138,14 @@ class Asserts:
             self._noted.add(kinds)
             one, other = (f"a {type(part).__name__}" if _is_of_code(type(part)) else repr(part) for part in found)
             self._note(f"Line {line} of the tests takes {one} for {other}: equal, but of another type")
+
+    def _template(self, text: Any) -> Any:
+        """Return `text`, which the tests are about to fill in. Raises TypeError where it reads more of an object
+        of theirs than the code may, such as what the tests expect: the text may be the code's."""
+        if text is str or (isinstance(text, str) and _PRIVATE_FIELD.search(text)):
+            self._count()
+            raise TypeError(f"a text that reads private attributes is not filled in: {text!r:.80}")
+        return text
 
 
 def _approximate_something() -> None:
