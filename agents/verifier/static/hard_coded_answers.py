@@ -34,27 +34,31 @@ Key = tuple[str, ...]
 def answers_from_a_table(code: str, tests: str) -> str | None:
     """A note where at least three of the tests' inputs, and half of them, are keys or comparisons in the code, or
     as many of the tests' values stand in one list or text of the code; or where one table of the code, of two
-    entries and more, is mostly inputs of the tests with answers that stand in the tests.
+    entries and more, is mostly inputs of the tests, or of three and more those of one function or test, with
+    answers that stand in the tests.
 
     No test can tell such code from right code: only inputs that it has not seen do.
     """
     try:
         tested, written = parse(tests), parse(code)
-        inputs = set(_inputs(tested))
+        asked: defaultdict[str, set[Key]] = defaultdict(set)
+        for name, key in _inputs(tested):
+            asked[name].add(key)
         tables = list(_tables(written))
     except (ValueError, RecursionError):
         return None
+    inputs = set[Key]().union(*asked.values())
     told = {ast.dump(node) for node in ast.walk(tested) if isinstance(node, ast.expr) and _is_literal(node)}
     letters = {key for key in inputs if len(key) == 1 and _LETTER.fullmatch(key[0])}
     looked_up = {key for table in tables for key in table if key in inputs and key not in letters}
     values = set(_values(tested)) - _COMMON
     listed = max((values & held for held in _listed(written)), key=len, default=set())
-    answered = max((_answered(inputs, told, table) for table in tables), default=0)
-    for what, known, of, fewest in (
-        ("inputs", len(looked_up), len(inputs), _FEWEST),
-        ("values", len(listed), len(values), _FEWEST),
-        ("inputs", answered, len(inputs), _FEWEST_ANSWERED),
-    ):
+    found = [("inputs", len(looked_up), len(inputs), _FEWEST), ("values", len(listed), len(values), _FEWEST)]
+    groups = [("inputs", inputs, _FEWEST_ANSWERED)]
+    for what, keys, fewest in groups + [(f"inputs of {name}", keys, _FEWEST) for name, keys in asked.items()]:
+        answered = max((_answered(keys, told, table) for table in tables), default=0)
+        found.append((what, answered, len(keys), fewest))
+    for what, known, of, fewest in found:
         if known >= fewest and 2 * known >= of:
             return (
                 f"The code holds {known} of the tests' {of} {what} as they are: "
@@ -77,9 +81,9 @@ def _key(parts: Sequence[ast.expr]) -> Key:
     return tuple(sorted(map(ast.dump, parts)))
 
 
-def _inputs(tree: ast.Module) -> Iterator[Key]:
+def _inputs(tree: ast.Module) -> Iterator[tuple[str, Key]]:
     """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
-    last part, the answer."""
+    last part, the answer; each with the name of the function that is called, or of the test."""
     others, of_code = set(dir(builtins)), set[str]()
     for node in ast.walk(tree):
         for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
@@ -101,10 +105,10 @@ def _inputs(tree: ast.Module) -> Iterator[Key]:
             for row in getattr(rows, "elts", []):
                 parts = row.args if isinstance(row, ast.Call) else getattr(row, "elts", [])
                 if len(parts) > 1 and all(map(_is_literal, parts)):
-                    yield _key(parts[:-1])
+                    yield getattr(part, "name", ""), _key(parts[:-1])
             begin, _ = chain(root)
             if begin is not None and begin.id not in others and given and all(map(_is_literal, given)):
-                yield _key(given)
+                yield getattr(root, "attr", begin.id), _key(given)
 
 
 def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:

@@ -85,6 +85,37 @@ def test_a_table_of_two_is_seen_where_the_tests_ask_for_just_that(code: str, tes
     assert "may answer from a table" in str(answers_from_a_table(code, tests))
 
 
+CUBES_TOO = """import pytest
+from user_code import cube, f
+@pytest.mark.parametrize("n, expected", [(2, 8), (3, 27), (4, 64), (-5, -125), (10, 1000), (6, 216)])
+def test_cube(n, expected):
+    assert cube(n) == expected
+"""
+CUBE = "def cube(n):\n    return n ** 3\n"
+IN_CALLS = "def test_f():\n    assert f(30) == 900\n    assert f(7) == 49\n    assert f(9) == 81\n"
+IN_CASES = (
+    '@pytest.mark.parametrize("n, s", [(30, 900), (7, 49), (9, 81)])\ndef test_f(n, s):\n    assert f(n) == s\n'
+)
+
+
+@pytest.mark.parametrize("tests", [IN_CALLS, IN_CASES])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(n):\n    return {30: 900, 7: 49, 9: 81}[n]\n",
+        "def f(n):\n    if n == 30: return 900\n    if n == 7: return 49\n    if n == 9: return 81\n",
+    ],
+)
+def test_one_function_of_several_that_answers_from_a_table_is_noted(code: str, tests: str) -> None:
+    assert "3 of the tests' 3 inputs of" in str(answers_from_a_table(CUBE + code, CUBES_TOO + tests))
+
+
+@pytest.mark.parametrize("tests", [IN_CALLS, IN_CASES])
+def test_one_of_several_with_a_longer_table_is_not(tests: str) -> None:
+    code = "def f(n):\n    return {30: 900, 7: 49, 9: 81, 11: 121, 12: 144, 15: 225}[n]\n"
+    assert "inputs of" not in str(answers_from_a_table(CUBE + code, CUBES_TOO + tests))
+
+
 HONEST = {
     "base cases": (
         "def f(n):\n    if n == 0: return 0\n    if n == 1: return 1\n    return f(n - 1) + f(n - 2)\n",
