@@ -20,6 +20,10 @@ BY_ORDER = {
         "count = 0\ndef f():\n    global count\n    count += 1\n    return count\n",
         "from user_code import f\ndef test_a():\n    assert f() == 1\n    assert f() == 2\n",
     ),
+    "wrong from the twentieth call on": (
+        COUNTED.format("count < 20"),
+        "from user_code import f\ndef test_a():\n    for x in range(12):\n        assert f(x) == 2 * x\n",
+    ),
     "a hang at first": (
         "ready = []\ndef f(x):\n    while x and not ready: pass\n    ready.append(x)\n    return 2 * x\n",
         TESTS,
@@ -99,6 +103,18 @@ ALIKE = {
         "import time\ndef f():\n    return time.time() + 1\n",
         "import user_code\ndef test_a(monkeypatch):\n    monkeypatch.setattr(user_code.time, 'time', lambda: 4)\n"
         "    assert user_code.f() == 5\n",
+    ),
+    "a class of the tests in a registry": (
+        "class P:\n    known = {}\n    def __init_subclass__(cls):\n        P.known[cls.__name__] = cls\n"
+        "def run(name):\n    return P.known[name]().answer()\n",
+        "from user_code import P, run\nclass A(P):\n    def answer(self):\n        return 3\n"
+        "def test_a():\n    assert run('A') == 3\n",
+    ),
+    "a class of the tests that a metaclass counts": (
+        "class M(type):\n    known = []\n    def __init__(cls, *given):\n        M.known.append(cls.__name__)\n"
+        "class P(metaclass=M):\n    pass\ndef names():\n    return M.known\n",
+        "from user_code import P, names\ndef test_a():\n    class A(P):\n        pass\n"
+        "    assert names() == ['P', 'A']\n",
     ),
     "an attribute that a test sets": (
         "SIZE = 1\ndef f():\n    return SIZE\n",

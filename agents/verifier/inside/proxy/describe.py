@@ -152,6 +152,8 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
         "error": error.__name__ if issubclass(value, BaseException) else None,
         "like": like,
         "compares": any("__eq__" in vars(base) for base in own_bases),
+        "registers": type(value).__name__ not in _PLAIN_METACLASSES
+        or any("__init_subclass__" in vars(base) for base in own_bases),
         "abcs": [name for name in ABCS if issubclass(value, getattr(collections.abc, name))],
         "checks": type(value).__name__ in ("ABCMeta", "_ProtocolMeta") or "__instancecheck__" in meta,
         "truth": not meta.isdisjoint(("__bool__", "__len__")),

@@ -278,6 +278,7 @@ class Mirrors:
             "_greenloop_value": base_named(description["value"]),
             "_greenloop_like": description["like"],
             "_greenloop_compares": bool(description["compares"]),
+            "_greenloop_registers": bool(description["registers"]),
             "_greenloop_checks": bool(description["checks"]),
             "_greenloop_truth": bool(description["truth"]),
             "__module__": module,

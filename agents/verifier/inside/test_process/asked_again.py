@@ -17,7 +17,7 @@ from .asserts import unlike
 from .other_answers import text_of
 
 _PROGRAM = "user_code.py"
-_MOST_CALLS = 6
+_MOST_CALLS = 30
 _MOST_CHARACTERS = 2000
 """Of the arguments of a call, and of its answer."""
 _LEAST_SECONDS = 0.25

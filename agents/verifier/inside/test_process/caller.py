@@ -72,6 +72,8 @@ class Caller(Rulings):
         self._environment = Environment()
         self.temporary = Temporary()
         self.capabilities = Capabilities(self.crossing, test_modules, self._note_change)
+        self.name_of = self.capabilities.name_of  # type: ignore[method-assign]
+        self.admit = self.capabilities.admit  # type: ignore[method-assign]
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -96,6 +98,8 @@ class Caller(Rulings):
         kept = {key: _taken_apart(value) for key, value in body.items() if key not in _OF_STATEMENTS}
         self._subclass = made
         self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
+        if any(vars(base).get("_greenloop_registers") for base in made.__mro__):
+            self.calls.changed(made)
 
     def ask(self, what: str, *arguments: Any) -> Any:
         """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
@@ -230,6 +234,8 @@ class Caller(Rulings):
         """Name what is called, by what is known here: only what the tests ask counts as asked."""
         if what in ("method", "get", "set", "delete") or (what == "special" and arguments[1] != "__call__"):
             return str(arguments[1])
+        if what == "operate":
+            return "an awaited coroutine" if "await" in arguments[0] else str(arguments[0])
         if what not in ("call", "special"):
             return what
         target = arguments[0]
@@ -307,23 +313,13 @@ class Caller(Rulings):
         self._emit("malformed", reason)
         return Malformed(reason)
 
-    def name_of(self, value: object) -> Tree | None:
-        """The tree that names a class or function of both processes, None for others."""
-        return self.capabilities.name_of(value)
-
-    def admit(self, value: object) -> None:
-        """Raise Unshareable where the code may not use `value` at all."""
-        self.capabilities.admit(value)
-
     def resolve(self, parts: list[Tree]) -> Any:
         """A data type or an exception by its name; an exception that nothing here has imported is known by the
         built-in one that it is based on. Raises Malformed."""
         if parts[:2] == ["builtins", "KeyboardInterrupt"]:
             return InterruptRaised
-        found = type_named(parts[0], parts[1]) or (type_named("builtins", parts[2]) if len(parts) > 2 else None)
-        if found is None:
-            raise Malformed(f"{parts[0]}.{parts[1]} is no class that may be named here"[:200])
-        return found
+        known = len(parts) < 3 or type_named(parts[0], parts[1]) is not None
+        return super().resolve(parts if known else ["builtins", parts[2]])
 
 
 def _is_part(failure: BaseException, error: BaseException | None) -> bool:
