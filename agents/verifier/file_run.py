@@ -82,7 +82,9 @@ class FileRun:
             if result.trouble is not None or self.trouble is not None:
                 return
             if result.uncollected:
-                self._fail(wanted, f"the tests could not be imported:\n{_last_lines(result.uncollected)}")
+                lines = result.uncollected.splitlines()
+                errors = [line.removeprefix("E").strip() for line in lines if line.startswith("E")] or lines
+                self._fail(wanted, "\n".join(["the tests could not be imported:", *errors[-6:]]))
                 return
             broke = session.broke
             if broke is None:
@@ -212,8 +214,3 @@ class FileRun:
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:
     file, _, name = node_id.partition("::")
     return file == TESTS_FILE and (name in wanted or belonging(name) in wanted)
-
-
-def _last_lines(text: str) -> str:
-    lines = [line.removeprefix("E").strip() for line in text.splitlines() if line.startswith("E")]
-    return "\n".join(lines[-6:] or text.splitlines()[-6:])

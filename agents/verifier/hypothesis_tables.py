@@ -12,16 +12,18 @@ from itertools import groupby
 
 from .inside.proxy.frames import STORAGE
 
-_Ranges = list[tuple[int, int]]
-
 
 @cache
 def hypothesis_tables() -> Mapping[str, bytes]:
     """The tables under a job's paths, in the form in which hypothesis keeps them: gzipped JSON, ranges of code
     points for each category, and for a codec those that it encodes, and those that do not come back the same."""
-    utf8: _Ranges = [(0, 0xD7FF), (0xE000, sys.maxunicode)]  # all but surrogates
+    utf8 = [(0, 0xD7FF), (0xE000, sys.maxunicode)]  # all but surrogates
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for category, points in groupby(range(sys.maxunicode + 1), lambda point: unicodedata.category(chr(point))):
+        found = list(points)
+        ranges.setdefault(category, []).append((found[0], found[-1]))
     tables = {
-        "charmap": sorted(_categories().items()),
+        "charmap": sorted(ranges.items()),
         "codec-v2-utf-8": [utf8, []],
         "codec-v2-ascii": [[(0, 127)], []],
     }
@@ -30,11 +32,3 @@ def hypothesis_tables() -> Mapping[str, bytes]:
         f"{folder}/{name}.json.gz": gzip.compress(json.dumps(table).encode(), mtime=1)
         for name, table in tables.items()
     }
-
-
-def _categories() -> dict[str, _Ranges]:
-    ranges: dict[str, _Ranges] = {}
-    for category, points in groupby(range(sys.maxunicode + 1), lambda point: unicodedata.category(chr(point))):
-        found = list(points)
-        ranges.setdefault(category, []).append((found[0], found[-1]))
-    return ranges

@@ -137,12 +137,9 @@ def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS
     source = with_doctests(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
-    reasons |= dict.fromkeys(_defined_twice(parse(source)), "a later test of the same name hides it")
+    names = [node.name for node in parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    twice = [name for name, n in Counter(names).items() if n > 1 and name.lower().startswith("test")]
+    reasons |= dict.fromkeys(twice, "a later test of the same name hides it")
     refused = tuple(Refusal(name, reason) for name, reason in reasons.items() if reason is not None)
     kept = tuple(test for test in tests if reasons[test.id] is None)
     return PreparedSuite((TestFile(source, kept),), refused, given=True)
-
-
-def _defined_twice(tree: ast.Module) -> list[str]:
-    names = Counter(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef))
-    return [name for name, count in names.items() if count > 1 and name.lower().startswith("test")]

@@ -90,12 +90,12 @@ def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrengt
     would = f": {missed} would pass it" if missed else ""
     if not any(item.asked or item.unmeasured for item in found):
         return strength, "it asks the code for nothing"
+    if any(item.unmeasured for item in found):
+        return strength, f"{_UNMEASURED}{would}"
     if any(item.weak for item in found):
         return strength, f"it notices only values of another type, and exceptions{would}"
     if strength.tried:
         return strength, f"it notices no wrong answer{would}"
     if any(item.left for item in found):
         return strength, "it does something else when it is run again"
-    if any(item.unmeasured for item in found):
-        return strength, _UNMEASURED
     return strength, "of what it asks for no other answer shows whether it notices one"

@@ -80,6 +80,45 @@ COUNTS = {
         "def f():\n    yield from (1, 1)\n",
         "def test_a():\n    n = 0\n    for _ in f():\n        n += 1\n    assert n == 2\n",
     ),
+    "an iterator that has no item": (
+        "def f(xs): yield from xs\n",
+        "def test_a():\n    assert list(f([])) == []\n",
+    ),
+    "an asynchronous iterator that has no item": (
+        "async def f(xs):\n    for x in xs: yield x\n",
+        "import asyncio\nasync def items():\n    return [x async for x in f([])]\n"
+        "def test_a():\n    assert asyncio.run(items()) == []\n",
+    ),
+    "the end of an iterator": (
+        "def f(): yield 1\n",
+        "def test_a():\n    g = f()\n    next(g)\n    with pytest.raises(StopIteration):\n        next(g)\n",
+    ),
+    "a list that a context leaves as it is": (
+        "class R:\n    def __init__(self, xs): self.xs = xs\n    def __enter__(self): return None\n"
+        "    def __exit__(self, *_): pass\n",
+        "def test_a():\n    xs = [1]\n    with R(xs):\n        xs.append(2)\n    assert xs == [1, 2]\n",
+    ),
+    "a moment of the clock": (
+        "def f(at, now): return at <= now\n",
+        "from datetime import datetime, timedelta, timezone\ndef test_a():\n    now = datetime.now(timezone.utc)\n"
+        "    assert not f(now + timedelta(hours=1), now)\n",
+    ),
+    "a time in seconds": (
+        "def f(at, now): return at <= now\n",
+        "import time\ndef test_a():\n    assert f(time.time() - 5.0, now=time.time())\n",
+    ),
+    "what is logged": (
+        "import logging\ndef f(x):\n    logging.warning('odd')\n    return x\n",
+        "def test_a(caplog):\n    f(1)\n    assert caplog.messages == ['odd']\n",
+    ),
+    "what is warned of": (
+        "import warnings\ndef f(x):\n    warnings.warn('odd', UserWarning)\n    return x\n",
+        "def test_a():\n    with pytest.warns(UserWarning, match='odd'):\n        f(1)\n",
+    ),
+    "what a coroutine logs": (
+        "import logging\nasync def f(x):\n    logging.warning('odd')\n    return x\n",
+        "import asyncio\ndef test_a(caplog):\n    asyncio.run(f(1))\n    assert 'odd' in caplog.text\n",
+    ),
     "a constant that was imported": (
         "LIMIT = 3\n",
         "from user_code import LIMIT\ndef test_a():\n    assert LIMIT == 3\n",

@@ -205,8 +205,10 @@ class Files:
                         yield "it uses tmp_path, and replaces what files may be read and written by"
                 case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Call(func=made)))) if self._asks(made):
                     yield "it uses tmp_path, and drops what may have a file open"
-                case ast.With(items=items, body=body) if "open" in map(_opened_by, items):
-                    if any(self._asks(each) for part in body for each in ast.walk(part)):
+                case ast.With(items=items, body=body):
+                    opened = (getattr(each.context_expr, "func", each.context_expr) for each in items)
+                    asks = any(self._asks(each) for part in body for each in ast.walk(part))
+                    if "open" in map(last, opened) and asks:
                         yield "it asks the code while it has a file open"
 
     def _attribute(self, node: ast.Attribute) -> Iterator[str]:
@@ -230,7 +232,3 @@ class Files:
             return False
         places = self._names.defined.get(root.id, [])
         return self._names.is_under_test(root) or any(isinstance(place, Function) for place in places)
-
-
-def _opened_by(item: ast.withitem) -> str:
-    return last(getattr(item.context_expr, "func", item))

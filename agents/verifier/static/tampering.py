@@ -40,12 +40,9 @@ class Tampering:
         self._names = names
         self._uses = uses
         self._calls = [node for node in names.nodes if isinstance(node, ast.Call)]
-        self._called = {last(call.func) for call in self._calls if not self._is_of_library(call)}
-
-    def _is_of_library(self, call: ast.Call) -> bool:
-        """Return True for a call of the standard library's: `datetime(2024, 1, 1)` is none of the code's."""
-        paths = self._names.paths(call.func)
-        return bool(paths) and all(path[0] in sys.stdlib_module_names for path in paths)
+        # Without those of the standard library: `datetime(2024, 1, 1)` is no call of the code's.
+        tops = [(call, {path[0] for path in names.paths(call.func)}) for call in self._calls]
+        self._called = {last(call.func) for call, top in tops if not top or top - sys.stdlib_module_names}
 
     def found(self) -> Iterator[str]:
         """Yield what is wrong, as phrases."""

@@ -141,7 +141,9 @@ class Uses:
             yield from self._special(node.attr, _SET)
             if node.attr in NEVER or node.attr.startswith(_PREFIXES):
                 yield f"it sets {node.attr}"
-            if node.attr in ("__name__", "__qualname__") and not self._set_to_a_text(node):
+            parent = self._names.parent(node)
+            to_a_text = isinstance(parent, ast.Assign) and text_of(parent.value)
+            if node.attr in ("__name__", "__qualname__") and not to_a_text:
                 yield f"it assigns to {node.attr}"
         yield from self._path(node)
         if last(node.value) in _CAPTURES and node.attr not in ("readouterr", "disabled"):
@@ -152,10 +154,6 @@ class Uses:
             yield "it uses the target of a patch"
         if node.attr == "getfixturevalue" and self._names.call_of(node) is None:
             yield "it hands getfixturevalue around"
-
-    def _set_to_a_text(self, node: ast.Attribute) -> bool:
-        parent = self._names.parent(node)
-        return isinstance(parent, ast.Assign) and bool(text_of(parent.value))
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if not isinstance(node.ctx, ast.Load):

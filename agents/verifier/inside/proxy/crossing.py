@@ -40,7 +40,8 @@ class Crossing(Tables):
         first, first_shared = self._before
         for number in [number for number in self._exports if number >= first]:
             self.take_back(number)
-        self.shared.forget_from(first_shared)
+        for number in range(first_shared, self.shared.next, 2):
+            self.shared.forget(number)
 
     def pack_error(self, error: BaseException) -> Tree:
         """`error` packed; where it cannot cross, a RuntimeError with its text."""

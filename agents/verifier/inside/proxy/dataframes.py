@@ -177,11 +177,6 @@ def _check_plain(value: Any) -> None:
         raise Unshareable(f"a {type(value).__name__} with attributes of its own is passed on")
 
 
-def _fill(value: Any, made: Any) -> None:
-    """Put what `made` holds in place of what `value` holds."""
-    type(value).__init__(value, made)
-
-
 def _scalar_parts(value: Any) -> Parts:
     if isinstance(value, _pandas().Period):
         return "Period", value.ordinal, str(_pandas().PeriodDtype(value.freq))[7:-1]
@@ -206,12 +201,12 @@ def _scalar(parts: Any) -> Any:
 
 KINDS = {
     "DataFrame": Kind(
-        _frame_parts, lambda _: _pandas().DataFrame(), lambda value, *parts: _fill(value, _frame(*parts))
+        _frame_parts, lambda _: _pandas().DataFrame(), lambda value, *parts: value.__init__(_frame(*parts))
     ),
     "Series": Kind(
         _series_parts,
         lambda _: _pandas().Series(dtype="float64"),
-        lambda value, *parts: _fill(value, _series(*parts)),
+        lambda value, *parts: value.__init__(_series(*parts)),
     ),
     "Index": Kind(_index_parts, _index),
     "NaT": Kind(lambda _: (), lambda _: _pandas().NaT),

@@ -123,11 +123,6 @@ class SharedTable:
                 if type(part) is tuple:
                     waiting.append(part)
 
-    def forget_from(self, first: int) -> None:
-        """Drop the containers that this side has numbered from `first` on."""
-        for number in [number for number in self._entries if number >= first and number % 2 == first % 2]:
-            self.forget(number)
-
     def forget(self, number: int) -> None:
         """Drop one container, if it is there."""
         entry = self._entries.pop(number, None)

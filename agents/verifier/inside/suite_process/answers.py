@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import copy
 import inspect
-import io
 import itertools
-import logging
 import os
 import re
 import sys
 import types
-import warnings
 import zlib
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 
-from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of
+from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of, silence
 from .close_answers import close_states, close_to
 
 TYPE_CHECKING = False
@@ -113,7 +109,7 @@ class Answers:
             return original(*args, **kwargs)
         if self._wanted[1] == SILENT:
             self._given = f"{self._names[-1]} saying nothing"
-            with _silence():
+            with silence():
                 return original(*args, **kwargs)
         if self._wanted[1] == RAISING:
             self._given = f"{self._names[-1]} raising an exception"
@@ -277,19 +273,6 @@ def _of_error(error: Exception) -> Iterator[Other]:
     other = LookupError if isinstance(error, RuntimeError) else RuntimeError
     yield OTHER_ERROR, lambda: _raise(other())
     yield "raising that with another text", lambda: _raise(error)
-
-
-@contextmanager
-def _silence() -> Iterator[None]:
-    """Keep what is printed, warned of and logged from the tests."""
-    sink, disabled = io.StringIO(), logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        logging.disable(disabled)
 
 
 def _raise(error: Exception) -> None:

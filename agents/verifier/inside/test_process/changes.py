@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..proxy import kinds
@@ -21,6 +21,7 @@ NEW = 10**9
 _ERRORS = ("RuntimeError", "LookupError")
 _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
 _MOST_FILES = 4
+_MOST_GIVEN = 3
 _LARGE = 1 << 20
 """Bytes of an answer of which few changes are kept."""
 _FIXED = {"t": tuple, "f": frozenset}
@@ -40,6 +41,7 @@ NO_ATTRIBUTE = (
 )
 ENDING = Change("being at its end", NO_ATTRIBUTE.replace(b"AttributeError", b"StopIteration"))
 """An iterator that ends where it gave an item."""
+ONE_MORE = "giving one item more"
 
 
 class Known:
@@ -155,9 +157,11 @@ def _unknown(number: int, of_class: int, extra: Tree) -> Held:
     return Held(["o", number + NEW, ["K", of_class], extra], lambda: iter(()))
 
 
-def of_answer(payload: bytes, known: Known, given: Sequence[int] = (), iterating: bool = False) -> list[Change]:
-    """Other answers in place of one, those of the same type first; `given` are containers among the arguments. In
-    place of an end, where it is `iterating`, there are none: with one item more a loop might not end."""
+def of_answer(
+    payload: bytes, known: Known, given: Iterable[int] = (), iterating: bool = False, item: Tree = None
+) -> list[Change]:
+    """Other answers in place of one, those of the same type first; `given` are containers that the tests passed.
+    In place of an end, where it is `iterating`, there is one `item` more."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
     def answer(
@@ -172,7 +176,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = (), iterating
 
     if how == "raise":
         if iterating and tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
-            return []
+            return [answer(ONE_MORE, ASIDE, "return", item)]
         none = answer("returning None", tree=None)
         return [none, answer("raising another exception", how="raise", tree=raised(tree))]
     held = isinstance(tree, list) and tree[0] in ("o", "K")
@@ -193,7 +197,7 @@ def of_answer(payload: bytes, known: Known, given: Sequence[int] = (), iterating
         if entry[1] is None:
             rest = [other for other in containers if other is not entry]
             changes.append(answer("not changing its argument", containers=rest))
-    for number in given:
+    for number in itertools.islice(given, _MOST_GIVEN):
         if number in known.containers and all(entry[0] != number for entry in containers):
             kind, _, items = known.containers[number]
             if kind not in kinds.CONTAINERS:

@@ -61,12 +61,16 @@ class Reader(Known):
         asked: list[tuple[str, Tree]] = []
         called_back: list[int | None] = []
         question: tuple[str, Tree]
+        passed: dict[int, None] = {}
+        items: dict[str, Tree] = {}
         for index, (from_code, kind, payload) in enumerate(segment.frames):
             what, parts, *printed = json.loads(payload)
             if not from_code:
                 key = f"{what}{self._canonical(parts, 'tests')}"
                 if kind == ASK:
                     asked.append((key, [what, main_part(parts[0])]))
+                    passed = dict.fromkeys([*_containers_in(asked[-1][1][1]), *passed])
+                    passed = {number: None for number in passed if number not in parts[2]}
                 elif called_back:
                     at = called_back.pop()
                     if at is not None and what == "return" and _is_data(parts[0]):
@@ -81,11 +85,11 @@ class Reader(Known):
             elif kind == ANSWER and asked:
                 question = asked.pop()
                 said = f"{what}{self._canonical(parts, question[0])}{printed}"
+                iterating = "__next__" in question[1][1] or "await_item" in question[1][1]
                 try:
-                    given = _containers_in(question[1][1])
-                    iterating = "__next__" in question[1][1] or "await_item" in question[1][1]
+                    item = items.get(str(question[1][1][1])) if iterating else None
                     files = question[1][0] == "files"
-                    changes = of_files(payload) if files else of_answer(payload, self, given, iterating)
+                    changes = of_files(payload) if files else of_answer(payload, self, passed, iterating, item)
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 of_any_object = question[1][0] == "get" and str(question[1][1][-1]).startswith("__")
@@ -93,6 +97,8 @@ class Reader(Known):
                     changes = [*_aside(changes)]
                 if question[1][0] in ("set", "delete"):  # what it tells of arguments, calls before it changed
                     changes = [change for change in changes if "argument" not in change.text]
+                if iterating and what == "return":
+                    items[str(question[1][1][1])] = parts[0]
                 if "__next__" in question[1][1] and what == "return":
                     changes.insert(1, ENDING)
                 if isinstance(parts[0], list) and parts[0][:1] in (["o"], ["K"]):

@@ -6,12 +6,15 @@ import copy
 import enum
 import functools
 import importlib
+import io
 import itertools
+import logging
 import math
 import re
+import warnings
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TypeVar
 
 from ..proxy.kinds import CONTAINERS, fill, package_kind
@@ -101,11 +104,8 @@ def of_value(value: Any) -> list[Any]:
         return of_package(value)
     else:
         others = _of_others(value)
-    kept: list[Any] = []
-    for other in others:
-        if other != value and other == other and other not in kept:
-            kept.append(other)
-    return kept
+    told = [other for other in others if other != value and other == other]
+    return [other for index, other in enumerate(told) if other not in told[:index]]
 
 
 def _of_others(value: Any) -> list[Any]:
@@ -209,6 +209,19 @@ def _with(value: Any, name: str, made: Callable[[], Any]) -> Any:
     return other
 
 
+@contextmanager
+def silence() -> Iterator[None]:
+    """Keep what is printed, warned of and logged from the tests."""
+    sink, disabled = io.StringIO(), logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        with redirect_stdout(sink), redirect_stderr(sink), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(disabled)
+
+
 def altered(given: Any, result: Any) -> Any:
     """`result`, with a change of an argument that may hold nothing."""
     if isinstance(given, dict):
@@ -228,12 +241,10 @@ def _same(value: Any) -> Any:
 
 def of_package(value: Any) -> list[Any]:
     """Other values of a type of numpy's or pandas's: elements changed, fewer, in another order."""
-    name = package_kind(type(value))
     makers = {"ndarray": _of_array, "Series": _of_series, "DataFrame": _of_frame, "Index": _of_index}
     found: list[Any] = []
     with suppress(Exception):  # of a type that has no such value
-        for other in makers.get(name or "", _of_scalar)(value):
-            found.append(other)
+        found.extend(makers.get(package_kind(type(value)) or "", _of_scalar)(value))
     return found
 
 

@@ -128,7 +128,8 @@ class Reporter:
         """Record that a test begins."""
         self._compared = None
         self._begun = time.perf_counter()
-        self._begin(nodeid)
+        self.between_tests()
+        self._see(nodeid)
         self._current = nodeid
         self._failures = self.asserts.failures if self.asserts is not None else 0
         if self.measuring is not None:
@@ -139,9 +140,6 @@ class Reporter:
         self._again = True
         if nodeid in self._taken_over and self.measuring is not None:
             self._taken_over[nodeid].keep_what_fails(self.measuring.answers.fail)
-        self._begin(nodeid)
-
-    def _begin(self, nodeid: str) -> None:
         self.between_tests()
         self._see(nodeid)
 

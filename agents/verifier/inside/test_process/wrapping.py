@@ -11,14 +11,14 @@ import inspect
 import sys
 import types
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 
 from ..proxy.describe import words
 from .changes import Change
 from .exchanges import COLLECTION, EVERY, MOST_ARGUMENTS, Spot
-from .other_answers import ASIDE, TYPE, VALUE, altered, of_attributes, others_of, text_of
+from .other_answers import ASIDE, TYPE, VALUE, altered, of_attributes, others_of, silence, text_of
 from .passes import Order
 
 _UNSEEN = words(
@@ -29,13 +29,11 @@ _UNSEEN = words(
 _MOST_CALLS = 5000
 _LEFT_OUT = 0
 """The first change of every answer: the function is not called, and None is the answer."""
+_SILENT = 1
+"""The next change of a value: what the function prints, logs and warns of is lost."""
 _WITHIN_CODE = ContextVar("within the code", default=False)
 """True while the code runs what the tests called: a task that it starts has that from it, another's task not."""
 _OF_CACHES = ("cache_info", "cache_clear", "cache_parameters")
-
-
-class Changed(RuntimeError):
-    """Raised in place of an answer."""
 
 
 @contextmanager
@@ -162,7 +160,8 @@ class CallAnswers:
                     if self._is_left_out(call):
                         return None
                     try:
-                        result = await function(*args, **kwargs)
+                        with silence() if self._is_to_have(call, _SILENT) else nullcontext():
+                            result = await function(*args, **kwargs)
                     except Exception as error:
                         return self._raised(call, error)
                     return self._answer(call, result)
@@ -182,7 +181,8 @@ class CallAnswers:
                 if self._is_left_out(call):
                     return None
                 try:
-                    result = function(*args, **kwargs)
+                    with silence() if self._is_to_have(call, _SILENT) else nullcontext():
+                        result = function(*args, **kwargs)
                 except Exception as error:
                     return self._raised(call, error)
                 return self._answer(call, result)
@@ -229,11 +229,14 @@ class CallAnswers:
             return False
         if self.followed == "before" and self._expected is not None and call.key not in self._expected:
             self.followed = "left"
-        group, number = self._wanted
-        if number != _LEFT_OUT or group == EVERY or not group.startswith(call.key) or self.followed == "left":
+        if not self._is_to_have(call, _LEFT_OUT):
             return False
         self.followed = "delivered"
         return True
+
+    def _is_to_have(self, call: _Call, change: int) -> bool:
+        group, number = self._wanted
+        return number == change and group != EVERY and group.startswith(call.key) and self.followed != "left"
 
     def _answer(self, call: _Call, result: Any) -> Any:
         target = call.args[0] if call.is_init else result
@@ -246,6 +249,7 @@ class CallAnswers:
         for given in call.args:
             if isinstance(given, (list, dict, set, bytearray)):
                 variants.append(("it with its argument changed", ASIDE, functools.partial(altered, given, result)))
+        variants.insert(0, ("it and saying nothing", ASIDE, lambda: target))
         changes = [Change("not doing anything", b"", VALUE if result is None and not call.is_init else TYPE)]
         changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
         changes.append(Change("raising an exception", b"", TYPE))
@@ -253,7 +257,7 @@ class CallAnswers:
         if number is None:
             return result
         if number > len(variants):
-            raise Changed("another answer")
+            raise RuntimeError("another answer")
         other = variants[number - 1][2]()
         if call.is_init:
             for name, value in vars(other).items():
@@ -267,7 +271,7 @@ class CallAnswers:
         changes = [Change("returning None", b""), Change("raising another exception", b"")]
         if self._found(call, f"raised {type(error).__name__}", changes) is None:
             raise error
-        raise Changed("another answer")
+        raise RuntimeError("another answer")
 
     def _found(self, call: _Call, said: str, changes: list[Change]) -> int | None:
         """Record an answer; the number of the change that it is to have."""
@@ -278,8 +282,9 @@ class CallAnswers:
                 self._current.append(spot)
             return None
         wanted, number = self._wanted
-        if wanted == EVERY and len(changes) > 2 and changes[1].rank == VALUE:
-            wanted, number = group, 1
+        first = _SILENT + 1
+        if wanted == EVERY and len(changes) > first + 1 and changes[first].rank == VALUE:
+            wanted, number = group, first
         if wanted != group or self.followed == "left":
             return None
         self.followed = "delivered"
