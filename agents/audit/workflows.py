@@ -34,17 +34,17 @@ _MOST_THEN = 20
 _FAILS = re.compile(r"\b(exit|return)\s+([1-9]|\$(?!\(\())")
 _IGNORES = re.compile(
     r"(^|[{,]\s*)(- )?((continue-?on-?error|allow_failure)\s*:(?!\s*(false|no|off)\b)|"
-    r"if:\s*(\$\{\{\s*)?false\b|"
     r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|(condition|enabled):\s*false|"
-    r"when:\s*(manual|never|on_fail)\b|stages:\s*\[\s*manual\s*\])|"
-    r"^(- )?(trap\b.*\bexit\s+0\b|session\.skip\(|(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))|"
+    r"if:\s*(\$\{\{\s*)?false\b|when:\s*(manual|never|on_fail)\b|stages:\s*\[\s*manual\s*\])|"
+    r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|"
+    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*(?!false|0)",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
 _BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
-    r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
+    r"PYTHONOPTIMIZE|^jobs:\s*[\[{]\s*[\]}]|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
     r"^(export\s+)?MAKEFLAGS\b.*[\s=](-\w*[niqt]\w*$|--ignore|--dry)"
 )
 _IN_PLACE = re.compile(r"([Mm]akefile|\.ini|\.toml|noxfile\.py)$")
@@ -53,8 +53,8 @@ _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
 _ELSEWHERE = re.compile(r"\s*path:\s*[\"']?(\./)?\w")
 """Of a checkout: the tests are not run there."""
-_DASHED = re.compile(r"^(commands\w*\s*=\s*)?@?-")
-"""A command whose failure make or tox ignores; in YAML an item of a list."""
+_DASHED = re.compile(r"^([\w-]+\s*=\s*\[?)?(@?-|[\"']-\s)")
+"""A command whose failure make, tox or hatch ignores; in YAML an item of a list."""
 _RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
@@ -68,7 +68,7 @@ _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
 _TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
 """Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
 _FEWER = re.compile(
-    r"\s(-[qvsxl]*[kmhVc]|-p\s+no:\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
+    r"\s(-[qvsxl]*[kmhVc]|-p\s+no:(?!(randomly|random_order|xdist|cacheprovider|logging|sugar)\b)\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
     r"--(deselect|ignore(-glob)?|collect-only|co|lf|last-failed|version|help|setup-(plan|only)|fixtures(-per-test)?|"
     r"(stepwise|sw)(-skip)?|markers|cache-show|noconftest|confcutdir))(?![^\s=}])"
     r"|\s-[qvsxl]*[km]\w|(?<=unittest) [\w/]+\.\w"
@@ -76,7 +76,7 @@ _FEWER = re.compile(
 """Options of pytest by which fewer tests are run, or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
 _ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
-_NO_ARGUMENT = re.compile(r"\{posargs:?|[\"',()\[\]]")
+_NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
 _RULES = re.compile(r"(only|except|rules):")
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""

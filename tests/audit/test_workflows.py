@@ -35,6 +35,9 @@ OTHER = "      - uses: actions/checkout@v4\n        with:\n          {}\n"
 BESIDE = "repository: a/b\n          ref: v1\n          path: b"
 LATE = JOB.replace("- run: pytest\n", "- run: pytest\n        if: always() && 1\n")
 PAIR = '\n          - python: "3.11"\n            os: a\n'
+HATCH = '[tool.hatch.envs.default.scripts]\ntest = "pytest {args:tests}"\n'
+CIRCLE = "jobs:\n  build:\n    steps:\n      - run: pytest\nworkflows:\n  main:\n    jobs: [build]\n"
+CAUGHT = "    try:\n        session.run('pytest')\n    except Exception:\n        session.log('it failed')\n"
 SCRIPT = "set -e\npython -m pytest tests\n"
 
 
@@ -199,6 +202,11 @@ def found(path: str, old: str, new: str) -> list[str]:
         ),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest\n        shell: bash -l {0}\n")),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", **{"success" + "_codes": [0, 1]}')),
+        ("noxfile.py", NOX, NOX.replace('    session.run("pytest")\n', CAUGHT)),
+        ("noxfile.py", NOX, NOX.replace("    session.run", "    with suppress(Exception):\n        session.run")),
+        ("pyproject.toml", HATCH, HATCH.replace("args:tests", "args:tests/test_a.py")),
+        ("pyproject.toml", HATCH, HATCH.replace("pytest", "- pytest")),
+        (".circleci/config.yml", CIRCLE, CIRCLE.replace("[build]", "[]")),
     ],
 )
 def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: str, new: str) -> None:
@@ -314,6 +322,7 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ("scripts/run.sh", SCRIPT, f"{SCRIPT}set +e\n"),
         ("script/test", "", "#!/bin/sh\npytest tests/test_slow.py || true\n"),
         (".ci/environment.yml", "- python\n- pytest\n", "- python\n"),
+        (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -p no:randomly\n")),
         ("environment.yml", "- python=3.12\n- pytest\n", "- python=3.13\n- pytest\n"),
     ],
 )
