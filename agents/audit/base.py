@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import configparser
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from ..errors import UsageError
 from ..files import LONGEST, read_regular
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded, lines_in
+from ..syntax.imports import split_imports
 from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import Repository, open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
@@ -30,6 +33,7 @@ SETTINGS = (
 )
 """Files with options of pytest, at the top of a project."""
 _Class = tuple[str, ast.ClassDef]
+_UNREADABLE = (ValueError, SyntaxError, configparser.Error, RecursionError)
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
@@ -89,12 +93,20 @@ def read_base(tree: Tree, reference: str) -> Base:
         blobs = repository.blobs(before[path] for path in lost)
     files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
     differing = tuple(sorted({*hidden, *lost, *({*tree.files} - {*files})}))
+    old = _with_named(replace(tree, files=files, left_out=frozenset()))
     lines = {
         path: new_lines(files.get(path, b""), tree.files[path])
         for path in differing
-        if path.endswith(".py") and not never_changes(path) and tree.files.get(path)
+        if path.endswith(".py") and not old.holds_tests(path) and tree.files.get(path)
     }
-    return Base(replace(tree, files=files, left_out=frozenset()), lines, differing)
+    return Base(old, lines, differing)
+
+
+def _with_named(tree: Tree) -> Tree:
+    """Return a tree with the names of files with tests that its settings have, but for those that any code has."""
+    patterns = re.findall(r"[^\s'\"]+", setting(tree, "python_files") or "")
+    named = (each for each in patterns if not (fnmatch("__init__.py", each) or fnmatch("a.py", each)))
+    return replace(tree, named=tuple(named))
 
 
 def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str], commit: str) -> None:
@@ -133,14 +145,15 @@ def with_tests_of(code: Tree, tests: Tree, expected: Collection[str] = ()) -> Tr
 
     def files(tree: Tree, *, of_tests: bool) -> dict[str, bytes]:
         found = tree.files.items()
-        return {path: data for path, data in found if (is_of_tests(path) or path in expected) == of_tests}
+        beside = {*expected, *filter(code.holds_tests, tree.files)}
+        return {path: data for path, data in found if (is_of_tests(path) or path in beside) == of_tests}
 
     return replace(code, files=files(code, of_tests=False) | files(tests, of_tests=True))
 
 
 def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:
     """Return a tree with the Python files of its tests, and of what lies beside them, as `written` has them."""
-    files = {path: data for path, data in tree.files.items() if path.endswith(".py") and is_of_tests(path)}
+    files = {path: data for path, data in tree.files.items() if path.endswith(".py") and tree.holds_tests(path)}
     return replace(tree, files={**tree.files, **{path: written(data) for path, data in files.items()}})
 
 
@@ -177,12 +190,6 @@ def texts_of_functions(tree: Tree) -> dict[str, str]:
     }
 
 
-@lru_cache(_MOST_KEPT)
-def parsed(data: bytes) -> ast.Module:
-    """Return the tree of a file's text as `newly_parsed` does, cached: nobody may change it."""
-    return newly_parsed(data)
-
-
 def newly_parsed(data: bytes) -> ast.Module:
     """Return the tree of a file's text, an empty one where it can't be read."""
     try:
@@ -191,9 +198,13 @@ def newly_parsed(data: bytes) -> ast.Module:
         return ast.Module([], [])
 
 
+parsed = lru_cache(_MOST_KEPT)(newly_parsed)
+"""The same, cached: nobody may change the tree."""
+
+
 def modules(tree: Tree, *, of_tests: bool) -> dict[str, ast.Module]:
     """Return the Python files that are tests or lie beside them, or all others, by their paths."""
-    wanted = (each for each in tree.files if each.endswith(".py") and never_changes(each) == of_tests)
+    wanted = (each for each in tree.files if each.endswith(".py") and tree.holds_tests(each) == of_tests)
     return {path: parsed(tree.files[path]) for path in wanted}
 
 
@@ -240,7 +251,7 @@ def around(tree: Tree, base: Base, tests: Container[str]) -> tuple[str, ...]:
         if path in SETTINGS:
             differs = _options(path, old or b"") != _options(path, new or b"")
         elif path.endswith(".py"):
-            differs = never_changes(path) and _differ(_beside(old or b"", tests), _beside(new or b"", tests))
+            differs = tree.holds_tests(path) and _differ(_beside(old or b"", tests), _beside(new or b"", tests))
         else:
             differs = never_changes(path) and old is not None  # no old test reads a new file
         if differs:
@@ -265,9 +276,8 @@ def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
             if isinstance(node, ast.ClassDef):
                 yield node.name, str([ast.dump(each) for each in (*node.bases, *node.decorator_list)])
                 yield from kept(node.body)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                of = f"{'.' * node.level}{node.module}:" if isinstance(node, ast.ImportFrom) else ""
-                bound = ((each.asname or each.name, f"{of}{each.name}") for each in node.names)
+            elif entries := split_imports(node):
+                bound = ((each.alias or each.name or each.module, str(each)) for each in entries)
                 imports.extend((f"import {name}" if name != "*" else "", origin) for name, origin in bound)
             elif not is_constant(node) and not (isinstance(node, Function) and node.name in tests):
                 yield "", ast.dump(node)
@@ -280,20 +290,17 @@ def _options(path: str, data: bytes) -> object:
     read."""
     try:
         return {name: value for name, value in _settings(path, data).items() if name != "pythonpath"}
-    except (ValueError, SyntaxError, configparser.Error):
+    except _UNREADABLE:
         return data
 
 
 def _settings(path: str, data: bytes) -> dict[str, Any]:
-    """Return the options of pytest in a file of settings. Raises ValueError, SyntaxError, configparser.Error."""
+    """Return the options of pytest in a file of settings. Raises one of `_UNREADABLE`."""
     text = decoded(data)
     if path.endswith(".toml"):
         if len(text) > _LONGEST_TOML or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
             raise ValueError("a key of many parts takes quadratic time")
-        try:
-            values = tomllib.loads(text)
-        except RecursionError as error:
-            raise ValueError("it nests too deeply") from error
+        values = tomllib.loads(text)
         found = _table(_table(values, "tool") if path == "pyproject.toml" else values, "pytest")
         return {**found, **_table(found, "ini_options"), "ini_options": None}
     parser = configparser.RawConfigParser(strict=False)
@@ -310,7 +317,7 @@ def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def setting(tree: Tree, name: str) -> str | None:
     """Return an option in pytest's settings, as in an INI file; None where they have none."""
     for path in SETTINGS:
-        with suppress(ValueError, SyntaxError, configparser.Error):
+        with suppress(*_UNREADABLE):
             found = _settings(path, tree.files.get(path, b"")).get(name)
             if found is not None:
                 return shlex.join(map(str, found)) if isinstance(found, list) else " ".join(str(found).split())

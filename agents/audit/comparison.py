@@ -20,7 +20,6 @@ from .answers import asserts, blind_tests
 from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, with_tests_of
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
-from .made_to_fail import made_to_fail
 from .mutation import lost_functions, measured, uncalled
 from .noticed_answers import duller_and_moved
 from .outside import Outside
@@ -29,6 +28,7 @@ from .pytest_options import options_for
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
+from .special_runs import IN_CI, made_to_fail, with_skips_in_ci
 from .tampering import tampering
 from .trial import Trial, hanging_limit, notices
 from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
@@ -54,6 +54,10 @@ class Comparison(Project):
         Raises UsageError where no test can be run, SandboxBroken and Interrupted.
         """
         base = read_base(self._tree, reference)
+        if base.tree.named:  # those of now could say that code is tests
+            self._tree = replace(self._tree, named=base.tree.named)
+            self._suite = self._opened(replace(self._suite, tree=self._tree))
+            self._places = places_of(self._tree)
         if ".gitmodules" in self._tree.files:
             self._notes.append("What its submodules have in them is not compared.")
         if not base.differing:
@@ -76,6 +80,8 @@ class Comparison(Project):
             four, contract, at_base = self._four(base, reference, steady(runs), suites)
             four = self._without_flaky(four, contract, at_base, base.lines, flaky(runs))
             four = self._with_old_checks(four, contract, base)
+            in_ci = [self._opened(replace(each, variables=IN_CI)) for each in (self._suite, at_base)]
+            four = with_skips_in_ci(four, base, in_ci, self._left())
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}

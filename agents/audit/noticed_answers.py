@@ -173,13 +173,10 @@ class Duller:
                 tried = self.before.tried(suite, old, number, other)
                 if tried is None or not tried[0]:
                     break
-                if tried[1] and not self._asks_elsewhere(question):
+                others = self._others  # a test that is as it was asks that, or may
+                if tried[1] and question not in others.questions and others.untold.isdisjoint((question[0], ANY)):
                     return f"it noticed {clean(tried[0])}, and no test asks for that now"
         return ""
-
-    def _asks_elsewhere(self, question: Question) -> bool:
-        """Return True if a test that is as it was asks that, or may."""
-        return question in self._others.questions or bool(self._others.untold & {question[0], ANY})
 
     @cached_property
     def _others(self) -> Side:

@@ -25,6 +25,7 @@ _MOST_VARIED = 200
 _MOST_NEAR = 10
 """Calls of tests that are varied, and of each so often."""
 _MOST_SHOWN = 300
+_PICKLED = "applied("
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ class Outside:
         for each in sorted(self.hidden, key=lambda each: len(each.call.source)):
             shortest.setdefault(each.call.path if each.call.path in changed else changed[0], each)
         for path, found in shortest.items():
-            text = f"{found.call.function}(...)" if _is_pickled(found.call) else found.call.source
+            source = found.call.source
+            text = f"{found.call.function}(...)" if source.startswith(_PICKLED) else source
             why = f"it answers tests as at the base, and others otherwise: `{text}` is {found.old}, or {found.new}"
             yield Tampering(clean(path), min(base.lines[path]), clean(why)[:_MOST_SHOWN])
 
@@ -86,7 +88,7 @@ class Outside:
         for call in self.calls:
             with suppress(ValueError):
                 node = parse_expression(call.source)
-                if call.path == path and isinstance(node, ast.Call) and not _is_pickled(call):
+                if call.path == path and isinstance(node, ast.Call) and not call.source.startswith(_PICKLED):
                     given.append((node, call))
         made = [replace(call, source=text) for text, call in calls_with(given, values, len(values)).items()]
         told = [*self._answered(made)]
@@ -103,7 +105,3 @@ class Outside:
         job = SuiteJob(_SECONDS, asked=tuple((each.path, each.source) for each in calls), outside=True)
         before, now = (suite.run(job, cold=True).answers for suite in (self.old, self.new))
         yield from ((call, old, new) for call, old, new in zip(calls, before, now, strict=False) if old and new)
-
-
-def _is_pickled(call: Call) -> bool:
-    return call.source.startswith("applied(")

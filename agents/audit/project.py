@@ -223,7 +223,7 @@ class Project:
         limit = (self._end - time.monotonic()) / 2
 
         def run(seed: int) -> SuiteRun:
-            with closing(replace(self._suite, seed=seed)) as suite:
+            with closing(replace(self._suite, variables={"PYTHONHASHSEED": str(seed)})) as suite:
                 return run_whole(suite, (), SuiteJob(limit), cold=True, late=NOT_RUN)
 
         if seconds > limit:

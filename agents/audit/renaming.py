@@ -58,11 +58,10 @@ def _pairs(before: Mapping[str, ast.Module], after: Mapping[str, ast.Module]) ->
             yield path, path
             continue
         own = {each.name for each in _definitions(module.body)}
-        shares = {}
-        for other, names in added.items():
-            shares[other] = (
-                len(own & names) / max(1, len(own | names)) if own else module.body == after[other].body
-            )
+        shares = {
+            other: len(own & names) / len(own | names) if own else module.body == after[other].body
+            for other, names in added.items()
+        }
         best = max(added, key=lambda other: shares[other], default=None)
         if best is not None and shares[best] >= _ALIKE:
             yield path, best

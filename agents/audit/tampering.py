@@ -12,14 +12,15 @@ from typing import TypeGuard
 from ..syntax.clean_text import clean
 from ..syntax.collection import is_main_guard, is_test
 from ..syntax.definitions import Definition, Function
+from ..syntax.imports import split_imports
 from ..syntax.source import is_constant, unparse
-from ..worktree.tree import Tree, is_wanted, never_changes
+from ..worktree.tree import Tree, is_wanted
 from .base import Base, modules, parsed
 from .blind_comparisons import COMPARES, blind_comparisons
 from .check_helpers import helps, names_imported
 from .hidden_modules import hidden_modules
 from .out_of_sight import COMPILED, is_in_place
-from .plugins import plugins
+from .pytest_options import plugins
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -28,6 +29,7 @@ _RUNNERS = re.compile(
     rf"pytest|py\.test|unittest|conftest|\bnose2?\b|\btests?/|^tests?$|^test_|\btest_\w+\.py|_test$|{_OF_CI.pattern}",
     re.IGNORECASE,
 )
+_MODULES = re.compile(r"\bsys\b[\]'\")]{0,4}\.modules(\.(keys|items|values|copy)\(\))?\)*$")
 _ASKS = "it asks for what runs the tests"
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
@@ -67,9 +69,9 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
             *tree.files
         } == {path}:
             yield Tampering(clean(path), 1, "Python imports it when it starts, or in the place of pytest")
-        elif path.endswith(".py") and not is_workflow(path) and (never_changes(path) or path in imported):
+        elif path.endswith(".py") and not is_workflow(path) and (tree.holds_tests(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
-            look = _in_tests if never_changes(path) else partial(_in_code, helps(path, names), given)
+            look = _in_tests if tree.holds_tests(path) else partial(_in_code, helps(path, names), given)
             known = [text for _, text, _ in look(old)]
             for line, text, why in look(new):
                 if text in known:
@@ -93,26 +95,28 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)
     own = {node.arg for node in nodes if isinstance(node, ast.arg)}
     own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    library = {name for node in nodes for name in _of_library(node)} - own
+    imports = [each for node in nodes if isinstance(node, ast.stmt) for each in split_imports(node)]
+    absolute = {each.binds: each.module.partition(".")[0] for each in imports if not each.level}
+    library = {name for name, module in absolute.items() if module in _NOT_TO_SET} - own
     compared = {f"{each.name}.{name}" for each in classes for name in COMPARES}
     for named in (each for each in _meeting(nodes) if each.value not in given):
         yield named.lineno, str(named.value), _ASKS
     for node in nodes:
         match node:
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                modules = (
-                    [node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in names]
-                )
+                modules = {each.module for each in split_imports(node)}
                 asked = [each for each in modules if _RUNNERS.search(each) or each == "__main__"]
                 if any(not is_helper or each.partition(".")[0] not in ("pytest", "unittest") for each in asked):
                     yield node.lineno, unparse(node), _ASKS
                 elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & _IMPORTED_FRAMES:
                     yield node.lineno, unparse(node), "it asks who calls it"
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _is_modules(other):
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _MODULES.search(unparse(other)):
                 yield node.lineno, unparse(node), _ASKS
-            case ast.Subscript(value=other, slice=ast.Constant(value="__main__")) if _is_modules(other):
+            case ast.Subscript(value=other, slice=ast.Constant(value="__main__")) if _MODULES.search(
+                unparse(other)
+            ):
                 yield node.lineno, unparse(node), _ASKS
-            case ast.For(iter=other) | ast.comprehension(iter=other) if _is_modules(other):
+            case ast.For(iter=other) | ast.comprehension(iter=other) if _MODULES.search(unparse(other)):
                 yield other.lineno, unparse(other), _ASKS
             case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) in _FRAMES_OF:
                 yield node.lineno, unparse(node), "it asks who calls it"
@@ -181,22 +185,6 @@ def _tells(node: ast.AST) -> bool:
         case ast.Attribute(attr=name):
             return name in _TELLING or unparse(node) == "sys.path"
     return False
-
-
-def _of_library(node: ast.AST) -> Iterator[str]:
-    """Yield the names that an import gives to modules of the standard library, and to what is in them."""
-    match node:
-        case ast.Import(names=names):
-            modules = {each.asname or each.name.partition(".")[0]: each.name for each in names}
-        case ast.ImportFrom(module=str(module), names=names, level=0):
-            modules = {each.asname or each.name: module for each in names}
-        case _:
-            return
-    yield from (name for name, module in modules.items() if module.partition(".")[0] in _NOT_TO_SET)
-
-
-def _is_modules(node: ast.expr) -> bool:
-    return unparse(node).removesuffix(".keys()").removeprefix("list(").rstrip("()") == "sys.modules"
 
 
 def _assigned(node: ast.AST) -> list[ast.expr]:

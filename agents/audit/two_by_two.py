@@ -63,8 +63,8 @@ class TwoByTwo:
         """Return the same where these tests fail on the new code."""
         why = "it fails at times on the code of now, and never on that of the base"
         failed = {each: replace(self.contract.tests[each], outcome="failed", text=why) for each in names}
-        now = {**self.now.tests, **{each: failed[each] for each in names if each in self.now.tests}}
-        return replace(self.with_contract(failed), now=replace(self.now, tests=now))
+        now = {each: failed[each] for each in names if each in self.now.tests}
+        return self.with_contract(failed).with_now(now)
 
     def with_caught_failures(self) -> TwoByTwo:
         """Return the same where a test has failed of which an assertion fails in a call by the new code, and none
@@ -78,15 +78,18 @@ class TwoByTwo:
                 name: replace(test, outcome="failed", text=why) for name, test in tests if test.failed_in_callback
             }
 
-        now = caught(self.now, map(self._counterpart, sound))
-        failed = self.with_contract(caught(self.contract, (self._same(self.contract, name) for name in sound)))
-        return replace(failed, now=replace(self.now, tests={**self.now.tests, **now}))
+        failed = caught(self.contract, (self._same(self.contract, name) for name in sound))
+        return self.with_contract(failed).with_now(caught(self.now, map(self._counterpart, sound)))
 
     def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
         """Return the same where old tests ended otherwise on the new code."""
         tests = self.contract.tests
         tests = {**tests, **{name: replace(test, called=tests[name].called) for name, test in ended.items()}}
         return replace(self, contract=replace(self.contract, tests=tests))
+
+    def with_now(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
+        """Return the same where tests of now ended otherwise."""
+        return replace(self, now=replace(self.now, tests={**self.now.tests, **ended}))
 
     def faulty(self) -> list[str]:
         """Return the old tests that don't pass on the old code and are not skipped."""
@@ -185,7 +188,8 @@ class TwoByTwo:
             return self._made(name, "expects otherwise", why, now)
         if after == "skipped":
             fails = ", and as it was it fails on the code of now" if before == "failed" else ""
-            return self._made(name, "gone", f"it is skipped now, or a failure is expected{fails}", now)
+            where = self.now.tests[now].text
+            return self._made(name, "gone", f"it is skipped now{where}, or a failure is expected{fails}", now)
         if after == "failed":
             return self._made(name, "broken", f"it fails now: {reason(self.now.tests[now])}", now)
         if before == "passed":

@@ -12,7 +12,7 @@ from typing import Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import Interrupted, StorageFailed, UsageError
+from ..errors import StorageFailed, UsageError
 from ..events import Note
 from ..settings import Positive, SandboxSettings
 from ..terminal.console import Console
@@ -95,11 +95,8 @@ def audit(
             closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
-            try:
-                project = Comparison(root, tests, box, seconds, cancelled.is_set, count, began)
-                report = project.report() if base is None else project.report_since(base, strict=strict)
-            except Interrupted:
-                raise Interrupted("Interrupted; run it again.") from None
+            project = Comparison(root, tests, box, seconds, cancelled.is_set, count, began)
+            report = project.report() if base is None else project.report_since(base, strict=strict)
         if json:
             console.document(document(report), stream)
         elif agent and not report.passed:

@@ -154,7 +154,8 @@ class TestsCase(TreeCase):
             asked=tuple((each.path, each.source) for each in asked),
         )
         end = time.monotonic() + self._seconds
-        with closing(Suite(self.sandbox, self.tree, (), (), self.cancelled, seed=seed, end=end)) as suite:
+        seeded = {"PYTHONHASHSEED": str(seed)}
+        with closing(Suite(self.sandbox, self.tree, (), (), self.cancelled, seeded, end)) as suite:
             run = run_whole(suite, tests, job, cold=True)
         return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
 

@@ -22,7 +22,7 @@ from ..sandbox.sockets import ready
 from ..storage.json_form import checked, cleaned
 from ..syntax.clean_text import clean
 from ..verifier.inside_bytecode import programs
-from ..worktree.tree import Tree, never_changes, packages_of
+from ..worktree.tree import Tree, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
@@ -168,14 +168,14 @@ class Collected:
 @dataclass(frozen=True)
 class Suite:
     """The tests of `tree`; `paths` are those to collect, `options` pytest's. A server that a
-    job brings down is started again for the next one."""
+    job brings down is started again for the next one. `variables` are of its environment."""
 
     sandbox: Sandbox
     tree: Tree
     paths: Sequence[str]
     options: Sequence[str]
     cancelled: Callable[[], bool]
-    seed: int = 0
+    variables: Mapping[str, str] = field(default_factory=dict)
     end: float = field(default_factory=lambda: time.monotonic() + 3600)
     _server: list[_Server] = field(default_factory=list, init=False)
 
@@ -232,12 +232,12 @@ class _Server:
         self.collected = False
         interpreter = suite.sandbox.interpreter
         task = {
-            "seed": suite.seed,
+            "variables": dict(suite.variables),
             "lent": ":".join(interpreter.lent),
             "paths": list(suite.paths),
             "options": list(suite.options),
             "packages": sorted(packages_of(suite.tree)),
-            "test_files": [path for path in suite.tree.files if never_changes(path)],
+            "test_files": [*filter(suite.tree.holds_tests, suite.tree.files)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
         files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()

@@ -42,12 +42,18 @@ _METADATA = ("PKG-INFO", "entry_points.txt", "top_level.txt", "requires.txt", "S
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Files below `root` by their path there (`/` between names). `left_out` are paths that are not among them."""
+    """Files below `root` by their path there (`/` between names). `left_out` are paths that are not among them,
+    `named` patterns of the names that files with tests have beside the usual ones."""
 
     root: Path
     files: Mapping[str, bytes]
     left_out: frozenset[str] = frozenset()
     modes: Mapping[str, int] = field(default_factory=dict)
+    named: tuple[str, ...] = ()
+
+    def holds_tests(self, path: str) -> bool:
+        """Return True for a file with tests, what lies beside them, or configuration."""
+        return never_changes(path) or any(fnmatch(path.rpartition("/")[2], each) for each in self.named)
 
     def archive(self, changed: Mapping[str, bytes]) -> bytes:
         """The files as one tar file, with `changed` in the stead of their own."""

@@ -760,6 +760,37 @@ def test_settings_that_say_where_the_code_is_go_with_the_code(project: Path, san
     assert statuses(report) == {"kept": 4, "weaker": 1}
 
 
+def test_files_that_the_settings_of_the_base_name_hold_tests(project: Path, sandbox: Sandbox) -> None:
+    (project / "checks").mkdir()
+    git(project, "mv", "tests/test_versions.py", "checks/check_versions.py")
+    write(project, {"pytest.ini": "[pytest]\npythonpath = .\npython_files = check_*.py\n"})
+    commit(project)
+    write(project, {"checks/check_versions.py": [(' == "3.5.0"', "")]})
+    write(project, {"pytest.ini": "[pytest]\npythonpath = .\npython_files = check_*.py versions.py\n"})
+    report = compared(project, sandbox)
+    assert statuses(report) == {"kept": 4, "weaker": 1}
+
+
+CI_SKIPS = "@pytest.mark.skipif('CI' in __import__('os').environ, reason='slow')\ndef test_bump():"
+DESELECTS = (
+    "import os\n\n\ndef pytest_collection_modifyitems(items):\n    if os.getenv('CI'):\n        del items[0]\n"
+)
+
+
+@pytest.mark.parametrize(
+    "edits",
+    [{"tests/test_versions.py": [("def test_bump():", CI_SKIPS)]}, {"tests/conftest.py": DESELECTS}],
+    ids=["skipped", "deselected"],
+)
+def test_a_test_that_only_ci_skips_is_gone(edits: Edits, project: Path, sandbox: Sandbox) -> None:
+    write(project, edits)
+    report = compared(project, sandbox)
+    assert [each.id for each in report.changes if each.status == "gone"] == ["tests/test_versions.py::test_bump"]
+    commit(project)
+    write(project, {"tests/test_versions.py": [("import pytest\n", "import os\n\nimport pytest\n")]})
+    assert statuses(compared(project, sandbox)) == {"kept": 5}
+
+
 @pytest.mark.thorough
 def test_options_that_pytest_does_not_take_are_refused_where_the_base_has_others(
     project: Path, sandbox: Sandbox

@@ -35,6 +35,8 @@ def found(path: str, old: str, new: str, others: dict[str, str] | None = None) -
         "import traceback\n\n\ndef f():\n    return [*traceback.walk_stack(None)]\n",
         "import sys\n\n\ndef f():\n    sys.setprofile(None)\n",
         "from sys import monitoring\n",
+        "import os\n\n\ndef f():\n    return any('helpers' in name for name in os.sys.modules)\n",
+        "import os\n\n\ndef f():\n    return [name for name, _ in vars(os)['sys'].modules.items()]\n",
         "import pytest\n",
         "import _pytest.config\n",
     ],

@@ -20,7 +20,7 @@ _START = (
 
 
 def main() -> None:
-    """Unpack the files and start the server by the hash seed of the task; never returns."""
+    """Unpack the files and start the server with the variables of the task; never returns."""
     here = Path(__file__).resolve().parents[1]
     cold, warm, place, box = sys.argv[1:]
     task = json.loads((here / "task.json").read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def main() -> None:
         archive.extractall(place)
     os.chdir(place)
     commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # those of packages, too
-    environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), "PATH": commands}
+    environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": "0", "PATH": commands, **task["variables"]}
     environment.pop("PWD", None)
     for descriptor in (cold, warm):
         os.set_inheritable(int(descriptor), True)
