@@ -45,8 +45,6 @@ def _told(source: str) -> list[tuple[str, ...]]:
 
 def _parameters(row: ast.expr) -> tuple[str, ...]:
     match row:
-        case ast.Tuple(parts) | ast.List(parts):
-            return tuple(map(unparse, parts))
-        case ast.Call(func=ast.Attribute(attr="param"), args=parts):
+        case ast.Tuple(parts) | ast.List(parts) | ast.Call(func=ast.Attribute(attr="param"), args=parts):
             return tuple(map(unparse, parts))
     return (unparse(row),)

@@ -30,13 +30,11 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
         if now is None or now == before:
             continue
         if name in sys.stdlib_module_names:
-            yield Tampering(
-                clean(now), 1, f"tests that import `{name}` get it in the place of the standard library's"
-            )
+            why = f"tests that import `{name}` get it in the place of the standard library's"
+            yield Tampering(clean(now), 1, why)
         elif name in installed:
-            yield Tampering(
-                clean(now), 1, f"tests that import `{name}`, a package that is installed, get it from here"
-            )
+            why = f"tests that import `{name}`, a package that is installed, get it from here"
+            yield Tampering(clean(now), 1, why)
         elif settings and before is not None and before in tree.files:
             why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"
             yield Tampering(clean(settings), 1, f"{why}, which is still there")

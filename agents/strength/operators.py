@@ -13,6 +13,7 @@ from encodings import normalize_encoding
 from encodings.aliases import aliases
 
 from ..syntax.collection import last_name
+from ..syntax.literals import literal_value
 from .sites import Site, is_constant
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -119,8 +120,8 @@ def _shifted(node: ast.expr, by: int) -> ast.expr:
     return ast.BinOp(node, ast.Add() if by > 0 else ast.Sub(), ast.Constant(abs(by)))
 
 
-def _constants(node: ast.AST, site: Site) -> Iterator[ast.AST]:
-    value = _value(node)
+def _constants(node: ast.expr, site: Site) -> Iterator[ast.AST]:
+    [value] = literal_value(node) or (None,)
     if isinstance(value, bool):
         yield ast.Constant(not value)
     elif isinstance(value, int):
@@ -137,13 +138,6 @@ def _encoding(name: str) -> str:
     normal = normalize_encoding(name).lower()
     module = aliases.get(normal, normal)
     return module if module in _ENCODINGS else ""
-
-
-def _value(node: ast.AST) -> object:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
-        value = node.operand.value
-        return -value if isinstance(value, int | float) and not isinstance(value, bool) else None
-    return node.value if isinstance(node, ast.Constant) else None
 
 
 def _number(value: int) -> ast.expr:

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import absolute_path, contained, find_program, read_regular
-from .links import behind_links
+from .links import MOST_LINKS, behind_links
 from .places import MOST_TEXT, find_repository
 
 _SECONDS = 30
@@ -33,8 +33,6 @@ _MOST_OUTPUT = 256 << 20
 _MOST_MEMORY = 512 << 20
 """Of one piece, by git's own count: an object of some bytes may say that it has any number."""
 _MOST_REFERENCES = 64 << 20
-_MOST_LINKS = 5
-"""Symbolic references that lead to the next; git follows as many."""
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REFERENCE = re.compile(r"[A-Z_]+|refs(/(?!\.)[^/\x00-\x20~^:?*\[\\\x7f]+)+")
 _PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
@@ -133,7 +131,7 @@ class Repository:
         except UsageError:
             return None
 
-    def reference(self, name: str, links: int = _MOST_LINKS) -> str | None:
+    def reference(self, name: str, links: int = MOST_LINKS) -> str | None:
         """Return the hash that the reference of the whole `name` stands for, or None."""
         if not _REFERENCE.fullmatch(name) or ".." in name:
             return None

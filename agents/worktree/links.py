@@ -6,8 +6,8 @@ import posixpath
 from bisect import bisect_left
 from collections.abc import Collection, Mapping
 
-_MOST_LINKS = 5
-"""Links that lead to the next; git follows as many references."""
+MOST_LINKS = 5
+"""Links, or symbolic references, that lead to the next; git follows as many."""
 _MOST_PATHS = 20_000
 
 
@@ -21,7 +21,7 @@ def behind_links(links: Mapping[str, str], files: Collection[str]) -> dict[str, 
     ordered = sorted(known)
     for path in links:
         target = path
-        for _ in range(_MOST_LINKS):
+        for _ in range(MOST_LINKS):
             if target in links:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(target), links[target]))
         if target in known:
