@@ -85,7 +85,8 @@ def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -
 
 def asserts(text: str) -> bool:
     """Return True for the dump of a test that asserts something."""
-    return any(word in text for word in ("Assert(", "assert", "raises", "warns", "attr='fail'", "id='fail'"))
+    words = ("Assert(", "assert", "Raise(exc", "raises", "warns", "attr='fail'", "id='fail'")
+    return any(word in text for word in words)
 
 
 def _asserted(run: SuiteRun, name: str) -> bool:

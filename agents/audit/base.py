@@ -37,8 +37,6 @@ _UNREADABLE = (ValueError, SyntaxError, configparser.Error, RecursionError)
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
 """Of a line of TOML: its keys take quadratic time by their parts."""
-_MOST_KEPT = 500
-"""Trees of files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +196,7 @@ def newly_parsed(data: bytes) -> ast.Module:
         return ast.Module([], [])
 
 
-parsed = lru_cache(_MOST_KEPT)(newly_parsed)
+parsed = lru_cache(MOST_FILES)(newly_parsed)
 """The same, cached: nobody may change the tree."""
 
 

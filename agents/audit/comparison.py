@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import PurePosixPath
@@ -23,7 +24,7 @@ from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured, uncalled
 from .noticed_answers import duller_and_moved
 from .outside import Outside
-from .project import Project, check_found_in_time, functions_of, listed, outcomes_of
+from .project import Project, check_found_in_time, listed, outcomes_of
 from .pytest_options import options_for
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
@@ -57,7 +58,6 @@ class Comparison(Project):
         if base.tree.named:  # those of now could say that code is tests
             self._tree = replace(self._tree, named=base.tree.named)
             self._suite = self._opened(replace(self._suite, tree=self._tree))
-            self._places = places_of(self._tree)
         if ".gitmodules" in self._tree.files:
             self._notes.append("What its submodules have in them is not compared.")
         if not base.differing:
@@ -73,8 +73,7 @@ class Comparison(Project):
                     f"pytest does not take the `addopts` of now, which differ from those of {reference}; mend "
                     "them, or name another Python, which has their plugins, with --python."
                 )
-            suites = alike(self._suite)
-            self._held.callback(suites.close)
+            suites = self._held.enter_context(closing(alike(self._suite)))
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
             four, contract, at_base = self._four(base, reference, steady(runs), suites)
@@ -84,7 +83,7 @@ class Comparison(Project):
             four = with_skips_in_ci(four, base, in_ci, self._left())
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
-            called = {name: frozenset(functions_of(test.called)) for name, test in runs[0].tests.items()}
+            called = {name: frozenset(self._tree.code_in(test.called)) for name, test in runs[0].tests.items()}
             passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
             touched = touched_tests(four.old, four.new, four.around)
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
@@ -117,7 +116,7 @@ class Comparison(Project):
         lost = lost_functions(mutation, self._tree)
 
         def compared(name: str) -> bool:
-            return name in moved or _compared(mutation, four, name, lost)
+            return name in moved or self._compared(mutation, four, name, lost)
 
         ruled = settled(changes, mutation.survivors, blunted, compared)
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
@@ -160,18 +159,18 @@ class Comparison(Project):
         called = {name: passing[name] for name in asserted if passing.get(name)}
         found, _ = blind_tests(trial.sooner(_SHARE), called, self._text, asserting=True) if called else ({}, set())
         old = [name for name in blind if name in ended and ended[name].outcome == "passed"]
-        called = {name: frozenset(functions_of(ended[name].called)) for name in old}
+        called = {name: frozenset(self._tree.code_in(ended[name].called)) for name in old}
         if called and trial.old is not None:
             before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
         idle = [name for name, functions in passing.items() if not functions and name in ended]
-        calling = (name for name in idle if functions_of(ended[name].called))
+        calling = (name for name in idle if self._tree.code_in(ended[name].called))
         for name in calling:
             if not asserts(self._text(name) or "assert"):
                 found[name] = "it calls no function of the project, and asserts nothing"
-            elif self._names_one(name, functions_of(ended[name].called)):
+            elif self._names_one(name, self._tree.code_in(ended[name].called)):
                 found[name] = "it calls no function of the project, though its text does"
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
 
@@ -326,6 +325,15 @@ class Comparison(Project):
                 )
                 yield Tampering(clean(case.path), case.line, why)
 
+    def _compared(self, mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> bool:
+        """Return True if changes of all that a test of the base calls were tried, and none of it is `lost`."""
+        wanted = normal_id(name)
+        test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
+        whole = mutation.tried == mutation.made and not mutation.not_compared
+        return (
+            test is not None and whole and bool(self._tree.code_in(test.called)) and lost.isdisjoint(test.called)
+        )
+
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()
         if unreached:
@@ -334,11 +342,3 @@ class Comparison(Project):
         if faulty:
             said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
             self._notes.insert(0, said + listed(faulty))
-
-
-def _compared(mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> bool:
-    """Return True if changes of all that a test of the base calls were tried, and none of it is `lost`."""
-    wanted = normal_id(name)
-    test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
-    whole = mutation.tried == mutation.made and not mutation.not_compared
-    return test is not None and whole and bool(functions_of(test.called)) and lost.isdisjoint(test.called)

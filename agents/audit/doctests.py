@@ -12,7 +12,7 @@ from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParse
 from ..syntax.clean_text import clean
 from ..syntax.definitions import first_line
 from ..syntax.encoding import decoded, encoded, lines_in
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree
 from .base import Base, named, parsed
 from .records import Tampering
 
@@ -24,7 +24,7 @@ def with_doctests_of(code: Tree, tests: Tree) -> Tree:
     where one of both has examples. Lines stay where they are."""
     files = {
         path: _documented(data, tests.files[path])
-        if path.endswith(".py") and not never_changes(path) and data != tests.files.get(path, data)
+        if path.endswith(".py") and not code.holds_tests(path) and data != tests.files.get(path, data)
         else data
         for path, data in code.files.items()
     }

@@ -10,7 +10,7 @@ from itertools import islice
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
-from ..worktree.tree import Tree, never_changes
+from ..worktree.tree import Tree
 from .base import Base, function_starts, is_of_tests, parsed
 from .records import Change, Mutation
 from .trial import Trial, notices
@@ -160,7 +160,7 @@ def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: fro
     for name, functions in before.items():
         if name in trial.first.tests:
             found |= functions - called.get(name, functions)
-    return frozenset(each for each in found if not never_changes(each.partition("::")[0]))
+    return frozenset(trial.tree.code_in(found))
 
 
 def _ranked(

@@ -14,7 +14,6 @@ from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from ..worktree.tree import Tree
 from .base import touched_tests
-from .project import functions_of
 from .renaming import renames
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo
@@ -91,7 +90,7 @@ class Side:
         return (test.given if test else "an answer"), notices(done, [name])
 
     def _functions(self, name: str) -> tuple[str, ...]:
-        return tuple(functions_of(self.trial.first.tests[name].called))
+        return tuple(self.trial.tree.code_in(self.trial.first.tests[name].called))
 
 
 @dataclass(frozen=True)
@@ -181,8 +180,9 @@ class Duller:
     @cached_property
     def _others(self) -> Side:
         """The tests that are as they were."""
-        tests = self.now.trial.first.tests
-        names = [name for name, test in tests.items() if test.outcome == "passed" and functions_of(test.called)]
+        trial = self.now.trial
+        tests = trial.first.tests.items()
+        names = [name for name, test in tests if test.outcome == "passed" and trial.tree.code_in(test.called)]
         return replace(self.now, names=tuple(name for name in names if name not in self.now.names))
 
     def _notes(self, name: str, function: str, given: str) -> bool:

@@ -15,7 +15,6 @@ from ..repository.suite import Suite, SuiteJob
 from ..repository.suites import run_whole
 from ..syntax.clean_text import clean
 from ..syntax.source import parse_expression
-from ..worktree.tree import never_changes
 from .base import Base
 from .records import Tampering
 
@@ -57,7 +56,8 @@ class Outside:
         at `paths`."""
         run = run_whole(self.new, names, SuiteJob(seconds, calls=True, pickled=True), cold=True)
         told = zip(run.calls, run.returned, strict=False)
-        inside = {call: value for call, value in told if value is not None and not never_changes(call.path)}
+        ours = self.new.tree.holds_tests
+        inside = {call: value for call, value in told if value is not None and not ours(call.path)}
         varied = [call for call in inside if call.path in paths][:_MOST_VARIED]
         near = [each for call in varied for each in calls_near([call], {}, [])[:_MOST_NEAR]]
         found = [*self._differing([*inside, *near])]

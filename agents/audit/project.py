@@ -7,6 +7,8 @@ may be weak, not about code that sets out to deceive them (for that there is `ve
 from __future__ import annotations
 
 import errno
+import os
+import re
 import time
 from collections.abc import Callable, Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,9 +23,9 @@ from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
 from ..syntax.clean_text import clean
-from ..worktree.tree import never_changes, packages_of, read_tree
+from ..worktree.tree import is_wanted, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import places_of, texts_of_functions
+from .base import TestPlace, places_of, texts_of_functions
 from .mutation import measured
 from .pytest_options import options_for, switched_off
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
@@ -34,6 +36,7 @@ _USAGE_ERROR = 4
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
+_NAMED = re.compile(r"'([^'\n]+)'")
 _REFUSED = f"[Errno {errno.ENOSYS}]"
 """In the text of an error, where the sandbox refuses a system call."""
 _SHARE = 1 / 3
@@ -64,16 +67,14 @@ class Project:
         self._tree = read_tree(root, [], {})
         self._name = self._tree.root.resolve().name
         self._say = say
-        self._notes: list[str] = []
+        self._notes = [*switched_off(self._tree, sandbox.interpreter)]
         self._absent: list[tuple[str, str]] = []
-        self._places = places_of(self._tree)
         self._called: dict[str, Sequence[str]] = {}
         """The functions that each test called in the first run, also of the tests."""
         self._held = ExitStack()
         """Closes the suites that were opened."""
         self._cold = False
         """True where forks of collected tests do something else than processes of their own."""
-        self._notes += switched_off(self._tree, sandbox.interpreter)
         named = [_below(root, path) for path in paths]
         options = options_for(self._tree, sandbox.interpreter)
         self._suite = self._opened(Suite(sandbox, self._tree, named, options, cancelled, end=self._end))
@@ -86,14 +87,18 @@ class Project:
         with self._held:
             self._say("the tests as they are")
             collected, faulty = self._collected()
-            suites = alike(self._suite)
-            self._held.callback(suites.close)
+            named = tuple(path for path in collected.files if not self._tree.holds_tests(path))
+            if named:  # by the settings of pytest
+                self._tree = replace(self._tree, named=named)
+                self._suite = self._opened(replace(self._suite, tree=self._tree))
+                collected, faulty = self._collected()
+            suites = self._held.enter_context(closing(alike(self._suite)))
             with ThreadPoolExecutor(len(suites.all)) as pool:
                 for suite in suites.all[1:]:
                     pool.submit(suite.collect, self._left())
                 runs = self._runs(collected, faulty)
             first = runs[0]
-            called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
+            called = {name: frozenset(self._tree.code_in(test.called)) for name, test in first.tests.items()}
             trial = Trial(suites, self._tree, first, collected, self._cold, self._end, self._say)
             self._say("the tests on changed answers")
             passing = [name for name in first.tests if {*outcomes_of(name, runs)} == {"passed"}]
@@ -119,24 +124,24 @@ class Project:
         own = packages_of(self._tree)
         for test in run.tests.values():
             name = (test.lacks or "").partition(".")[0]
-            if name in own:
-                raise UsageError(
-                    f"{clean(test.lacks or '')}, which the tests import, can't be found by {python}; mend the "
-                    f"import, or install the project there: {python} -m pip install -e {root}"
+            way = f"mend the import, or install the project there: {python} -m pip install -e {root}"
+            if name not in own:
+                way = (
+                    f"install the package that has it there, by {python} -m pip and without -e (other folders are "
+                    "not in the sandbox), or name another Python with --python."
                 )
-            if name:
-                raise UsageError(
-                    f"{clean(name)}, which the tests import, is not installed for {python}; install the "
-                    f"package that has it there, by {python} -m pip and without -e (other folders are not in the "
-                    "sandbox), or name another Python with --python."
-                )
+            # What lies beside the tests is installed by nobody: the file that lacks some of it has failed.
+            if name in own or (name and not any(path.startswith(f"{name}/") for path in self._tree.files)):
+                lacking = clean(test.lacks or "")
+                raise UsageError(f"{lacking}, which the tests import, is not installed for {python}; {way}")
         if collected is None and not least and run.exit_code == 0:  # by a hook that ended the run
             collected = Collected()
         check_found_in_time(collected, run)
         if collected is None or len(collected.tests) + len(run.tests) < least:
             said = clean(run.output).strip().split("\n")[-1]
-            reason = said if run.ended == "ended" else "" if run.ended == "ready" else run.ended
-            why = reason or "pytest found none; name them by --tests"
+            why = {"ended": said, "ready": "", "died": "the process ended"}.get(run.ended, run.ended)
+            why = why or "pytest found none; name them by --tests"
+            why += f"; it was importing {clean(run.importing)}" if run.importing else ""
             raise UsageError(f"No test of {root.name} could be run ({why}).")
         for module, path in collected.elsewhere:
             raise UsageError(
@@ -180,7 +185,7 @@ class Project:
         if lacking:
             said = (
                 f"{len(lacking)} of {len(names)} tests did not end within the {limit:.0f} s left for all "
-                "(half of it for one); give more by --seconds, or name fewer tests by --tests."
+                "(half of what is left for one); give more by --seconds, or name fewer tests by --tests."
             )
             if whole or len(lacking) == len(names):
                 raise UsageError(said)
@@ -263,6 +268,10 @@ class Project:
         return found("not tried", _NOT_RUN.text) if name in untried else found("counts", "")
 
     @cached_property
+    def _places(self) -> dict[str, TestPlace]:
+        return places_of(self._tree)
+
+    @cached_property
     def _texts(self) -> dict[str, str]:
         return texts_of_functions(self._tree)
 
@@ -283,30 +292,27 @@ class Project:
 
     def _note(self, mutation: Mutation, untried: int, run: SuiteRun) -> None:
         """Add what is to be said of the whole, by the first `run`."""
+        failed = " ".join(test.text for test in run.tests.values() if test.outcome == "failed")
         refused = sum(test.outcome == "failed" and _REFUSED in test.text for test in run.tests.values())
-        if refused and self._suite.sandbox.name != "none":
-            self._notes.append(
-                f"Tests that fail by a system call that the sandbox refuses, such as a file's lock: {refused}; "
-                "--sandbox none runs them, with all your rights."
-            )
-        if starting := sum(test.starts for test in run.tests.values()):
-            self._notes.append(
-                f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice "
-                "counts as unnoticed."
-            )
-        if untried:
-            self._notes.append(f"{untried} tests were not tried on changed answers; more --seconds do.")
-        if mutation.tried < mutation.made:
-            self._notes.append("Not all changes of the code were tried; more --seconds try more.")
-        if mutation.not_compared:
-            self._notes.append(f"{mutation.not_compared} changes were not tried at the base; more --seconds do.")
-        if run.rewritten:
-            self._notes.append(f"Rewritten while the tests ran, and judged as they were: {listed(run.rewritten)}")
-        if self._tree.left_out:
-            self._notes.append(
-                f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "
-                f"regular files): {listed(sorted(self._tree.left_out))}"
-            )
+        late = mutation.not_compared
+        starting = sum(test.starts for test in run.tests.values())
+        root = self._tree.root.resolve()
+        named = {each for each in _NAMED.findall(failed) if not is_wanted(each.rpartition("/")[2])}
+        secrets = sorted(each.removeprefix(f"{root}/") for each in named if os.path.isfile(root / each))  # noqa: PTH113
+        told = {
+            f"Tests that fail by a system call that the sandbox refuses, such as a file's lock: {refused}; "
+            "--sandbox none runs them, with all your rights.": refused and self._suite.sandbox.name != "none",
+            f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice counts "
+            "as unnoticed.": starting,
+            f"{untried} tests were not tried on changed answers; more --seconds do.": untried,
+            "Not all changes of the code were tried; more --seconds try more.": mutation.tried < mutation.made,
+            f"{late} changes were not tried at the base; more --seconds do.": late,
+            f"Rewritten while the tests ran, and judged as they were: {listed(run.rewritten)}": run.rewritten,
+            f"Tests fail for files that were left out, as they may hold secrets: {listed(secrets)}": secrets,
+            f"{len(self._tree.left_out)} files were left out (too large, links out of the folder, or no "
+            f"regular files): {listed(sorted(self._tree.left_out))}": self._tree.left_out,
+        }
+        self._notes += [text for text, found in told.items() if found]
 
 
 def listed(names: Sequence[str]) -> str:
@@ -331,11 +337,6 @@ def _below(root: Path, path: Path) -> str:
         why = f"{path} leads out of {root}" if place.exists() else f"There is no {path} in {root}"
         raise UsageError(f"{why}; name files or folders of tests there.")
     return place.resolve().relative_to(root.resolve()).as_posix()
-
-
-def functions_of(called: Sequence[str]) -> list[str]:
-    """Those of the project's code among the functions that a test called, as path::line."""
-    return [each for each in called if not never_changes(each.partition("::")[0])]
 
 
 def outcomes_of(name: str, runs: Sequence[SuiteRun]) -> list[str]:

@@ -27,6 +27,7 @@ _LEAST_CPU = 0.2
 """Seconds of processor time that a test may take beyond three times those that it took."""
 _HANGING_SECONDS = 10.0
 _HANGING_SLOWER = 5
+_OF_DOCTESTS = (": DocTestFailure", ": UnexpectedException")
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
 
@@ -183,10 +184,10 @@ def hanging_limit(run: SuiteRun) -> float:
 
 def reason(test: TestRun) -> str:
     """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, with the
-    last where that says in which file; else the last."""
+    last where that says in which file; else the first line, of a doctest the last."""
     lines = test.text.strip().split("\n")
     marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
-    told = (marked or lines)[-1]
+    told = (marked or lines)[-1 if marked or lines[-1].endswith(_OF_DOCTESTS) else 0]
     if told.startswith('File "'):
         told += f": {lines[-1].removeprefix('E').strip()}"
     return clean(told)[:_MOST_SHOWN] or test.outcome

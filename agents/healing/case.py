@@ -20,7 +20,7 @@ from typing import Any
 from ..errors import Interrupted
 from ..records import Stopped
 from ..records.heal import Answer, Call, Item, Observation, RaisedError
-from ..repository.suite import error_programs
+from ..repository.suite import own_programs
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..sandbox.sockets import ready
 from ..storage.json_form import checked, cleaned
@@ -250,7 +250,7 @@ class TreeCase(Case):
             "asked": [(each.path, each.source) for each in invocation.asked],
         }
         files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
-        files |= programs("suite_process", self.sandbox.interpreter) | error_programs()
+        files |= programs("suite_process", self.sandbox.interpreter) | own_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": self.tree.archive(changed)}
         ours, theirs = socket.socketpair()
         with closing(ours), closing(theirs):

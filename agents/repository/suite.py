@@ -25,11 +25,7 @@ from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
-_OF_SANDBOX = Path(__file__).parents[1] / "sandbox" / "inside"
-_OF_SUITES = ("suite_start", "suite_server", "suite_session", "function_changes", "absent_names")
-_OWN = (*_OF_SUITES, "reached", "replaced", "swallowed")
-_LENT = ("kernel", "processes")
-_OF_ERRORS = ("report", "calls", "answers", "written_files")
+_LENT = [Path(__file__).parents[1] / "sandbox" / "inside" / name for name in ("kernel.py", "processes.py")]
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""
@@ -126,9 +122,10 @@ class SuiteRun:
 
     `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
     (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none, `rewritten` files of the copy. `calls` have plain data, unless others
-    may be pickled, and `returned` is the text of what each returned; of those `left_out` the source says why they
-    can't be made again. `answers` are those to the calls that were asked for.
+    are the tests of a job that names none, `rewritten` files of the copy, `importing` is a file of tests whose
+    import did not end. `calls` have plain data, unless others may be pickled, and `returned` is the text of what
+    each returned; of those `left_out` the source says why they can't be made again. `answers` are those to the
+    calls that were asked for.
     """
 
     tests: Mapping[str, TestRun]
@@ -136,6 +133,7 @@ class SuiteRun:
     exit_code: int | None = None
     output: str = ""
     unchangeable: str = ""
+    importing: str = ""
     planned: tuple[str, ...] = ()
     rewritten: tuple[str, ...] = ()
     calls: tuple[Call, ...] = ()
@@ -155,10 +153,12 @@ class SuiteRun:
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The findings of a collection: the ids of the `tests`, functions `called` then, modules from `elsewhere` with
-    their files, how many `threads` were left, and the `unknown` options of the settings, which were left out."""
+    """The findings of a collection: the ids of the `tests`, the Python `files` that pytest takes for tests (its
+    settings may name any), functions `called` then, modules from `elsewhere` with their files, how many `threads`
+    were left, and the `unknown` options of the settings, which were left out."""
 
     tests: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
     called: tuple[str, ...] = ()
     elsewhere: tuple[tuple[str, str], ...] = ()
     threads: int = 0
@@ -240,8 +240,7 @@ class _Server:
             "test_files": [*filter(suite.tree.holds_tests, suite.tree.files)],
         }
         files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OWN} | error_programs()
-        files |= {f"inside/{name}.py": (_OF_SANDBOX / f"{name}.py").read_bytes() for name in _LENT}
+        files |= own_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())
         place = "/box/case" if root in _ABOVE_A_PROJECT else root
@@ -305,13 +304,13 @@ class _Server:
 _BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
 
 
-def error_programs() -> dict[str, bytes]:
-    """Return the programs inside that tell of errors and calls, of tests and of a heal's scripts."""
-    return {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _OF_ERRORS}
+def own_programs() -> dict[str, bytes]:
+    """Return the programs inside: of suites, and those that tell of errors and calls, also of a heal's scripts."""
+    return {f"inside/{each.name}": each.read_bytes() for each in [*_INSIDE.glob("[!_]*.py"), *_LENT]}
 
 
 _TOLD = {
-    **{"exit_code": int, "output": str, "unchangeable": str, "rewritten": tuple[str, ...]},
+    **{"exit_code": int, "output": str, "unchangeable": str, "importing": str, "rewritten": tuple[str, ...]},
     **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
     **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
 }

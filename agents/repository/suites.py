@@ -20,7 +20,7 @@ _MOST_AHEAD = 50
 """Items that are taken before the result of the first of them is there."""
 _LEAST_SECONDS = 1.0
 _HANGING = 0.5
-"""Of the time for all tests, that of one which is taken to hang."""
+"""Of the time that is left for all tests, that of one which is taken to hang."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ def run_whole(
     suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
 ) -> SuiteRun:
     """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes the job's `most` (0: half of the time) is `late`; those after it run in another fork. Those that there
-    was no time for are missing."""
+    takes the job's `most` (0: half of the time that is left) is `late`; those after it run in another fork. Those
+    that there was no time for are missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     rewritten: list[str] = []
@@ -79,7 +79,7 @@ def run_whole(
     run = SuiteRun({}, "ended")
     for _ in range(_MOST_RESTARTS):
         seconds = max(_LEAST_SECONDS, end - time.monotonic())
-        hung = job.most or _HANGING * job.seconds
+        hung = job.most or _HANGING * seconds
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
         rewritten += run.rewritten

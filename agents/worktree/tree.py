@@ -6,7 +6,7 @@ import io
 import os
 import re
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
@@ -53,7 +53,12 @@ class Tree:
 
     def holds_tests(self, path: str) -> bool:
         """Return True for a file with tests, what lies beside them, or configuration."""
-        return never_changes(path) or any(fnmatch(path.rpartition("/")[2], each) for each in self.named)
+        name = path.rpartition("/")[2]
+        return never_changes(path) or any(fnmatch(path if "/" in each else name, each) for each in self.named)
+
+    def code_in(self, functions: Iterable[str]) -> list[str]:
+        """Those of the project's code among functions, as path::line."""
+        return [each for each in functions if not self.holds_tests(each.partition("::")[0])]
 
     def archive(self, changed: Mapping[str, bytes]) -> bytes:
         """The files as one tar file, with `changed` in the stead of their own."""

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from agents.audit.mutation import measured
-from agents.audit.project import functions_of
 from agents.audit.trial import Trial
 from agents.repository.suite import Collected, Suite, SuiteJob, SuiteRun
 from agents.repository.suite import TestRun as Ended
@@ -92,7 +91,7 @@ def test_what_is_made_at_import_is_tried_on_tests_that_call_nothing_of_it(tmp_pa
         assert collected is not None
         first = suite.run(SuiteJob(60, record=True))
         trial = Trial(Suites([suite]), tree, first, collected, False, time.monotonic() + 60, lambda text: None)
-        called = {name: frozenset(functions_of(test.called)) for name, test in first.tests.items()}
+        called = {name: frozenset(tree.code_in(test.called)) for name, test in first.tests.items()}
         mutation = measured(trial, None, called)
     assert mutation.tried > 1
     assert (mutation.noticed, mutation.survivors) == (mutation.tried, ())
@@ -201,7 +200,7 @@ def test_answers_to_tests_of_files_that_take_long_are_noted_last(tmp_path: Path)
     with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
         first = suite.run(SuiteJob(60, record=True))
         trial = Trial(Suites([suite]), tree, first, Collected(), False, time.monotonic() + 60, lambda text: None)
-        noted = trial.crossings({name: functions_of(test.called) for name, test in first.tests.items()}, 30)
+        noted = trial.crossings({name: tree.code_in(test.called) for name, test in first.tests.items()}, 30)
     assert [name.partition("::")[0] for name in first.tests] == ["test_a.py", "test_b.py"]
     assert [(name.partition("::")[0], test.crossed) for name, test in noted.tests.items()] == [
         ("test_b.py", 1),

@@ -485,6 +485,8 @@ def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count
     [
         ("import shop.made_by_the_build", "-m pip install -e"),
         ("import no_such_package", "is not installed for"),
+        ("import os; os._exit(0)", "(the process ended; it was importing tests/test_shop.py)"),
+        ("raise SystemExit(0)", "SystemExit!; it was importing tests/test_shop.py)"),
         ("import shop, sys, json; sys.modules['shop'] = json; import shop\ndef test_a(): pass", "and not from"),
     ],
 )
@@ -493,6 +495,14 @@ def test_what_can_not_be_imported_is_one_sentence_with_the_way_out(project: Path
     done = greenloop(project, "audit")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.thorough
+def test_what_the_tests_themselves_lack_is_their_failure(project: Path) -> None:
+    (project / "tests" / "test_more.py").write_text("from tests.helpers import prices\n")
+    code, document = verified(project, "--seconds", "20")
+    found = {test["id"]: test["status"] for test in document["tests"]}
+    assert (code, found.pop("tests/test_more.py"), "failed" in found.values()) == (1, "failed", False)
 
 
 @pytest.mark.thorough
@@ -630,3 +640,36 @@ def test_sentences_agree_with_the_number_of_tests() -> None:
     _, one, none = sentences(report)
     assert one == "a.py:1: `x` -> `y`: the one test that runs it does not notice it"
     assert none == "a.py:2: `x` -> `y`: no test runs it"
+
+
+@pytest.mark.thorough
+def test_tests_in_files_that_only_the_settings_name_are_no_code(project: Path) -> None:
+    (project / "pytest.ini").write_text(
+        "[pytest]\npythonpath = src\npython_files = check_*.py\npython_functions = should_*\n"
+    )
+    (project / "tests" / "test_shop.py").unlink()
+    text = "from shop import discount\n\ndef should_halve():\n    assert discount(200) == 180\n"
+    more = "\ndef should_run():\n    discount(200)\n\ndef should_add():\n    assert 1 + 1 == 2\n"
+    (project / "check_shop.py").write_text(text + more)
+    _, document = verified(project)
+    found = {test["id"].partition("::")[2]: (test["status"], test["line"]) for test in document["tests"]}
+    assert found == {
+        **{"should_halve": ("counts", 3), "should_run": ("asserts nothing", 6)},
+        "should_add": ("calls no code", 9),
+    }
+    assert {each["path"] for each in document["mutation"]["survivors"]} <= {"src/shop/__init__.py"}
+
+
+@pytest.mark.thorough
+def test_a_test_that_lacks_a_file_which_may_hold_secrets_is_explained(project: Path) -> None:
+    (project / "tests" / "ca.pem").write_text("x")
+    (project / "tests" / "test_shop.py").write_text(
+        "from pathlib import Path\nfrom shop import discount\n\n"
+        "def test_discount():\n    assert discount(200) == 180\n\n"
+        "def test_file():\n    assert Path(__file__).with_name('ca.pem').read_text()\n\n"
+        "def test_none():\n    assert Path('no.pem').read_text()\n"
+    )
+    code, document = verified(project)
+    assert (code, sorted(statuses(document).values())) == (1, ["counts", "failed", "failed"])
+    said = "Tests fail for files that were left out, as they may hold secrets: tests/ca.pem"
+    assert said in document["notes"]

@@ -255,6 +255,10 @@ def test_a_failure_is_told_by_the_error_that_ended_it_and_not_by_one_that_this_c
     text = 'E     File "a.py", line 7\nE       <<<<<<< HEAD\nE   SyntaxError: invalid syntax'
     assert reason(Ended("failed", text)) == 'File "a.py", line 7: SyntaxError: invalid syntax'
     assert [reason(Ended("failed", "it ended")), reason(Ended("missing"))] == ["it ended", "missing"]
+    assert reason(Ended("failed", "async functions need a plugin:\n  - anyio\n  - twisted")).startswith(
+        "async fun"
+    )
+    assert reason(Ended("failed", "001 >>> f()\nExpected:\n    1\n\na.py:1: DocTestFailure")).startswith("a.py:1")
 
 
 def test_a_test_that_fails_at_times_on_the_new_code_alone_is_broken() -> None:

@@ -314,3 +314,34 @@ def test_a_test_that_spins_ends_by_its_processor_time_and_one_that_waits_does_no
     run = suite.run(SuiteJob(60, ("test_shop.py::test_waits",), cpu=(0.5,)))
     waits = run.tests["test_shop.py::test_waits"]
     assert (waits.outcome, waits.cpu < 0.5 <= waits.setup) == ("passed", True)
+
+
+KEPT = """
+import os
+import sys
+import shop
+
+def test_the_stream_of_the_import_is_that_of_the_test():
+    print("mine")
+    os.system("echo and mine")
+    assert sys.stdout is shop.KEPT
+
+def test_shows_what_it_printed():
+    print("printed", file=shop.KEPT)
+    os.write(1, b"by number\\n")
+    assert 0
+"""
+
+
+@pytest.mark.parametrize("capture", ["fd", "sys", "no", "tee-sys"])
+def test_a_stream_that_was_kept_at_import_is_the_tests_own_in_a_fork(made: Made, capture: str) -> None:
+    suite = made(KEPT, "import sys\nKEPT = sys.stdout\n", f"[pytest]\naddopts = --capture={capture}\n")
+    runs = [suite.run(SuiteJob(60), cold=cold) for cold in (True, False, False)]
+    assert [[test.outcome for test in run.tests.values()] for run in runs] == [["passed", "failed"]] * 3
+
+
+def test_tests_after_two_that_hang_are_run(made: Made) -> None:
+    suite = made("import time\n" + "".join(f"def test_{n}():\n    time.sleep({n})\n" for n in (600, 601, 0)))
+    suite.collect(60)
+    run = run_whole(suite, (), SuiteJob(20), late="late")
+    assert [test.outcome for test in run.tests.values()] == ["late", "late", "passed"]

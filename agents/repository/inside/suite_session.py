@@ -8,6 +8,7 @@ import importlib
 import os
 import signal
 import sys
+import tempfile
 import threading
 import time
 from contextlib import ExitStack
@@ -42,10 +43,7 @@ class OwnOptions:
     of reach here."""
 
     def pytest_addoption(self, parser: Any) -> None:
-        """Take the options of `pytest --heal`."""
-        for name in ("--heal", "--heal-apply", "--heal-apply-force"):
-            parser.addoption(name, action="store_true")
-        parser.addoption("--heal-most")
+        """Take its setting."""
         parser.addini("heal_may_change", "Files that patches may change", "args")
 
     def pytest_configure(self, config: Any) -> None:
@@ -115,6 +113,8 @@ class SuiteSession:
         """Run the tests of the job, or serve jobs."""
         for item in session.items:
             self._items.setdefault(item.nodeid, []).append(item)
+        # Doctests, and checks of a file as a whole, are items of the code.
+        files = sorted({item.nodeid.partition("::")[0] for item in session.items if hasattr(item, "function")})
         if self.serve is None:
             self._run(session)
             if self._job["calls"]:
@@ -131,15 +131,19 @@ class SuiteSession:
         gc.freeze()
         names = [item.nodeid for item in session.items]
         found = {"called": called, "elsewhere": self._elsewhere(), "threads": _threads()}
-        self._emit({"ready": True, "tests": names, **found, "unknown": self._unknown})
+        self._emit({"ready": True, "tests": names, "files": files, **found, "unknown": self._unknown})
 
         def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
             self._job, self._emit = job, emit
             capture = session.config.pluginmanager.getplugin("capturemanager")
             if capture is not None and capture._global_capturing is not None:
-                # Its files are the server's: what a job writes there would be the next one's.
-                capture.stop_global_capturing()
-                capture.start_global_capturing()
+                # Its files are the server's: what a job writes there would be the next one's. Code may have kept
+                # their objects when it was imported.
+                for stream in (capture._global_capturing.out, capture._global_capturing.err):
+                    if hasattr(stream, "targetfd"):  # others keep in memory what they capture
+                        with tempfile.TemporaryFile() as own:
+                            os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
+                        stream.tmpfile.seek(0)
             self._run(session)
 
         self.serve(run)
@@ -259,7 +263,9 @@ def _plugin(pytest: Any, own: SuiteSession) -> Any:
 
         @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
         def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
+            own._emit({"importing": collector.nodeid})
             report = (yield).get_result()
+            own._emit({"importing": ""})
             if report.failed:
                 call = getattr(report, "call", None)
                 error = _cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
