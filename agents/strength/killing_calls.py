@@ -12,7 +12,7 @@ from functools import partial
 
 from ..judge.claims import ValueClaim, as_test, claim_of
 from ..judge.probes import literal_calls, probed_call, probes, probes_of, varied_calls
-from ..records import Board, Outcome, Survivor, Test, fingerprint
+from ..records import Board, Survivor, Test, fingerprint
 from ..syntax.literals import is_literal, same_value
 from ..syntax.source import parse
 from ..verifier.cached_verifier import CachedVerifier
@@ -76,13 +76,11 @@ def _killed(board: Board, call: Test) -> frozenset[int]:
         return frozenset()
     if not is_literal(returned) or not same_value(returned, again.actual):
         return frozenset()
-    return frozenset(number for number, other in enumerate(others) if _differs(other, returned))
-
-
-def _differs(other: Outcome, returned: str) -> bool:
-    if other.actual is not None:
-        return not same_value(returned, other.actual)
-    return other.status in ("error", "stopped")
+    differing = (
+        other.status in ("error", "stopped") if other.actual is None else not same_value(returned, other.actual)
+        for other in others
+    )
+    return frozenset(number for number, differs in enumerate(differing) if differs)
 
 
 def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) -> tuple[Test, ...]:

@@ -77,9 +77,7 @@ def _assertion_at(source: str, line: int) -> ast.stmt | None:
 def _reversed(assertion: ast.Assert) -> bool:
     """Return True if the value under test stands on the right: `assert 3 == f(x)`."""
     test = assertion.test
-    if not isinstance(test, ast.Compare):
-        return False
-    return not _calls(test.left) and _calls(test.comparators[-1])
+    return isinstance(test, ast.Compare) and not _calls(test.left) and _calls(test.comparators[-1])
 
 
 def _calls(node: ast.AST) -> bool:

@@ -81,11 +81,6 @@ class PreparedSuite:
         """The names of the tests that run."""
         return tuple(test.id for test in self.tests)
 
-    @property
-    def has_properties(self) -> bool:
-        """Return True if some tests use hypothesis."""
-        return any(file.has_properties for file in self.files)
-
 
 @lru_cache(maxsize=64)
 def _asks_at_import(source: str) -> bool:

@@ -181,7 +181,8 @@ class Verifier:
         self._held.close()
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
-        return self._workers.sandbox(verifications, prepared.has_properties, self._importable.preloaded)
+        properties = any(file.has_properties for file in prepared.files)
+        return self._workers.sandbox(verifications, properties, self._importable.preloaded)
 
     def __enter__(self) -> Self:
         return self

@@ -224,11 +224,11 @@ def test_a_test_that_fills_the_folder_moves_into_one_process(verifier: Verifier)
     assert (verdict.kind, verdict.isolation) == ("passed", "in-process"), verdict
 
 
-def test_the_directory_of_another_test_moves_into_one_process(verifier: Verifier) -> None:
+def test_the_directory_of_another_test_is_no_reason_to_share_a_process(verifier: Verifier) -> None:
     tests = (
         "from user_code import save\nSEEN = []\ndef test_0(tmp_path):\n    SEEN.append(tmp_path)\n"
         "    save(tmp_path / 'a', 'x')\n    assert (tmp_path / 'a').read_text() == 'x'\n"
-        "def test_1():\n    save(SEEN[0] / 'b', 'x')\n    assert not (SEEN[0] / 'b').exists()\n"
+        "def test_1():\n    save(SEEN[0] / 'b', 'x')\n    assert (SEEN[0] / 'b').exists()\n"
     )
     verdict = verifier.verify(CODE, tests)
-    assert (verdict.kind, verdict.isolation) == ("failed", "in-process"), verdict
+    assert (verdict.kind, verdict.isolation) == ("failed", "isolated"), verdict

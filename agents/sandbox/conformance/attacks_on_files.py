@@ -56,15 +56,13 @@ def _left(trial: Trial, directories: list[Path]) -> bool:
     return found
 
 
-def _write_anywhere(trial: Trial) -> bool:
-    directories = [Path("/tmp"), Path("/var/tmp"), Path("/dev/shm"), trial.ground.home, trial.ground.public]
+def _leave_in(trial: Trial, *directories: Path) -> bool:
     trial.run(*directories)
-    return _left(trial, directories)
+    return _left(trial, [*directories])
 
 
-def _leave_in_shared_memory(trial: Trial) -> bool:
-    trial.run("/dev/shm")
-    return _left(trial, [Path("/dev/shm")])
+def _write_anywhere(trial: Trial) -> bool:
+    return _leave_in(trial, *map(Path, ("/tmp", "/var/tmp", "/dev/shm")), trial.ground.home, trial.ground.public)
 
 
 LEAVE_FOR_NEXT = """
@@ -216,7 +214,7 @@ ATTACKS = (
     Attack(12, "rewrite the tests it is tested by", REWRITE_TESTS, _rewrite_tests),
     Attack(13, "fill the disk with many files", FILL_DISK, _fill_disk),
     Attack(14, "make one huge sparse file", SPARSE_FILE, prints(str(1 << 30))),
-    Attack(27, "leave a file in /dev/shm", WRITE_ANYWHERE, _leave_in_shared_memory),
+    Attack(27, "leave a file in /dev/shm", WRITE_ANYWHERE, lambda trial: _leave_in(trial, Path("/dev/shm"))),
     Attack(28, "leave a file in /tmp for the next run", LEAVE_FOR_NEXT, _leave_for_next),
     Attack(32, "drop a module into site-packages", DROP_MODULE, _drop_module),
 )

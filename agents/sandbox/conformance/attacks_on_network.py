@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 import socket
+from collections.abc import Callable
 
 from .attack import Attack, Trial
 
@@ -21,45 +22,40 @@ handle.send(sys.argv[1].encode())
 """
 
 
-def _was_reached(listener: socket.socket) -> bool:
-    """Return True if anybody came by while the program ran."""
-    return bool(select.select([listener], [], [], 0)[0])
+def _reaches(family: str, kind: str, bind: Callable[[socket.socket, Trial], object]) -> Callable[[Trial], bool]:
+    """Return a judge: does the program come by where `bind` has a socket listen? It returns the address."""
+
+    def judge(trial: Trial) -> bool:
+        with socket.socket(getattr(socket, family), getattr(socket, kind)) as listener:
+            address = bind(listener, trial)
+            if kind == "SOCK_STREAM":
+                listener.listen()
+            trial.run(family, kind, address)
+            return bool(select.select([listener], [], [], 0)[0])
+
+    return judge
 
 
-def _tcp(trial: Trial) -> bool:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        trial.run("AF_INET", "SOCK_STREAM", listener.getsockname()[1])
-        return _was_reached(listener)
+def _to_loopback(listener: socket.socket, _: Trial) -> object:
+    listener.bind(("127.0.0.1", 0))
+    return listener.getsockname()[1]
 
 
-def _udp(trial: Trial) -> bool:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
-        listener.bind(("127.0.0.1", 0))
-        trial.run("AF_INET", "SOCK_DGRAM", listener.getsockname()[1])
-        return _was_reached(listener)
+def _abstract(listener: socket.socket, trial: Trial) -> object:
+    listener.bind("\0" + trial.ground.mark)
+    return "@" + trial.ground.mark
 
 
-def _abstract(trial: Trial) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind("\0" + trial.ground.mark)
-        listener.listen()
-        trial.run("AF_UNIX", "SOCK_STREAM", "@" + trial.ground.mark)
-        return _was_reached(listener)
-
-
-def _by_path(trial: Trial) -> bool:
+def _by_path(listener: socket.socket, trial: Trial) -> object:
     path = trial.ground.public / "socket"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(path))
-        listener.listen()
-        path.chmod(0o777)
-        trial.run("AF_UNIX", "SOCK_STREAM", path)
-        return _was_reached(listener)
+    listener.bind(str(path))
+    path.chmod(0o777)
+    return path
 
 
 ATTACKS = (
-    Attack(5, "connect to a TCP listener on 127.0.0.1", SEND, _tcp),
-    Attack(6, "send UDP to 127.0.0.1", SEND, _udp),
-    Attack(7, "connect to an abstract unix socket", SEND, _abstract),
-    Attack(8, "connect to a unix socket by its path", SEND, _by_path),
+    Attack(5, "connect to a TCP listener on 127.0.0.1", SEND, _reaches("AF_INET", "SOCK_STREAM", _to_loopback)),
+    Attack(6, "send UDP to 127.0.0.1", SEND, _reaches("AF_INET", "SOCK_DGRAM", _to_loopback)),
+    Attack(7, "connect to an abstract unix socket", SEND, _reaches("AF_UNIX", "SOCK_STREAM", _abstract)),
+    Attack(8, "connect to a unix socket by its path", SEND, _reaches("AF_UNIX", "SOCK_STREAM", _by_path)),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
 
@@ -38,13 +39,10 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
 
 def check_encoding(source: str) -> None:
     """Raise ValueError where a file declares an encoding in which its bytes are another text than stands there."""
-    data = source.encode()
-    try:
-        same = decoded(data) == source.removeprefix("\ufeff")
-    except (SyntaxError, ValueError, LookupError):
-        same = False
-    if not same:
-        raise ValueError("line 1: it declares an encoding other than UTF-8")
+    with suppress(SyntaxError, ValueError, LookupError):
+        if decoded(source.encode()) == source.removeprefix("\ufeff"):
+            return
+    raise ValueError("line 1: it declares an encoding other than UTF-8")
 
 
 def _misread(names: Names) -> Iterator[str]:

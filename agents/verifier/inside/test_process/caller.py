@@ -138,7 +138,6 @@ class Caller(Rulings):
             while True:
                 kind, payload = self._channel.receive()
                 self._heard += len(payload)
-                self.temporary.hear(payload)
                 if kind != ASK:
                     break
                 self._asking = self._name_of(what, arguments)
@@ -206,8 +205,7 @@ class Caller(Rulings):
         try:
             changed = self.temporary.changed()
         except Unshareable as error:
-            if self._heard < _SHORT:
-                self._emit("unshareable", str(error))
+            self._emit("unshareable", str(error))
             raise
         if changed or back:
             try:
@@ -278,9 +276,6 @@ class Caller(Rulings):
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         payload = json.dumps([what, body, []]).encode()
-        if kind == ASK and self.temporary.is_left(payload):
-            self._emit("unshareable", "a path of a temporary directory is passed to the code")
-            raise Unshareable("the code's process has a /tmp of its own")
         try:
             self._channel.send(kind, payload)
         except FrameTooLong as error:

@@ -82,8 +82,7 @@ class Capabilities:
         return None
 
     def admit(self, value: object) -> None:
-        """Raise Unshareable where the code may not use `value` at all, TypeError where the code handed it out:
-        only what is a test's own may move that into one process."""
+        """Raise Unshareable where the code may not use `value` at all, TypeError where the code handed it out."""
         if isinstance(value, (Expired, types.MappingProxyType)):
             raise TypeError("what an earlier test passed to the code, or a view of a class, cannot be passed on")
         if self._kind(value) is None:

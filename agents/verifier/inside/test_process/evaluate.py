@@ -58,17 +58,14 @@ def _check(source: Any, scope: Mapping[str, Any], is_of_code: Callable[[object],
         if named and is_of_code(found):
             return not any(name.startswith("_") for name in names)
         for name in names:
-            found = getattr(found, name, None) if _is_module(found) or found is datetime.timezone else None
+            modules = [sys.modules.get(each, _MODULES) for each in _MODULES]
+            inside = any(found is each for each in (datetime.timezone, *modules))
+            found = getattr(found, name, None) if inside else None
         known = _is_plain_type(found) or any(found is each for each in (*_FUNCTIONS, datetime.timezone.utc))
         return known or (found is not None and type(found) in plain)
 
     if type(source) is not str or not is_harmless(ast.parse(source.strip(), mode="eval")):
         raise ValueError(f"eval takes data, and calls of what the code defines, alone here: {source!r:.80}")
-
-
-def _is_module(value: Any) -> bool:
-    is_module = isinstance(value, types.ModuleType) and value.__name__ in _MODULES
-    return is_module and sys.modules.get(value.__name__) is value
 
 
 def _is_plain_type(value: Any) -> bool:

@@ -101,18 +101,16 @@ def _seed_entropy() -> None:
 
 
 def _look_only_where_fixtures_are() -> None:
-    """Have pytest pass over its own modules without fixtures, which takes it a tenth of a verification; nothing
-    changes where it marks fixtures otherwise."""
-    try:
-        from _pytest.fixtures import FixtureFunctionDefinition
-    except ImportError:
-        return
+    """Have pytest pass over its own modules without fixtures, which takes it a tenth of a verification."""
     look = FixtureManager.parsefactories
 
     def parsefactories(self: FixtureManager, *arguments: Any, **named: Any) -> None:
         holder = named.get("holder", next(iter(arguments), None))
         of_pytest = isinstance(holder, ModuleType) and holder.__name__.startswith("_pytest.")
-        if of_pytest and not any(isinstance(each, FixtureFunctionDefinition) for each in vars(holder).values()):
+        if of_pytest and not any(
+            type(each).__name__ == "FixtureFunctionDefinition" or hasattr(each, "_pytestfixturefunction")
+            for each in vars(holder).values()
+        ):
             return
         look(self, *arguments, **named)
 
@@ -120,8 +118,7 @@ def _look_only_where_fixtures_are() -> None:
 
 
 def _write_as_json() -> None:
-    """Have the code's dicts and lists written as JSON: the encoder knows them by their layout in memory, which no
-    proxy has."""
+    """Have the code's dicts and lists written as JSON: the encoder knows none by the layout of a proxy."""
     refuse = json.JSONEncoder.default
 
     def default(self: json.JSONEncoder, o: Any) -> Any:

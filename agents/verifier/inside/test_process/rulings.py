@@ -129,8 +129,10 @@ class Rulings(Peer):
         result = super().get(target, name)
         if isinstance(target, (type, types.ModuleType)):
             self._tell_of_member(target, name, result)
-        if isinstance(result, (type, tuple)) and _is_any_error(result) and name != getattr(result, "__name__", ""):
-            self._emit("note", f"{name} of the code is {getattr(result, '__name__', 'a tuple')}: any error is one")
+        kinds = result if type(result) is tuple else (result,)
+        known = getattr(result, "__name__", "a tuple") if all(isinstance(each, type) for each in kinds) else name
+        if known != name and issubclass(NameError, kinds):  # it takes in what is an error of the code itself
+            self._emit("note", f"{name} of the code is {known}: any error is one")
         return result
 
     def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
@@ -298,14 +300,6 @@ class Rulings(Peer):
             return self.forward(proxy, name, (nothing,), {}) is True
         except Exception:
             return False
-
-
-def _is_any_error(kind: Any) -> bool:
-    """Return True for a class, or a tuple of some, that takes in what is an error in the code itself."""
-    try:
-        return issubclass(NameError, kind)
-    except TypeError:  # a tuple of something else
-        return False
 
 
 def _is_of_package(value: object) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -22,10 +21,6 @@ def is_shared() -> bool:
     return tempfile.gettempdir() == str(Path(PLACE).parent)
 
 
-def _in_a_frame(text: str) -> bytes:
-    return json.dumps(text)[1:-1].encode()
-
-
 class Temporary:
     """A pytest plugin that knows the temporary directory of the test under way: its `folder`, empty without one,
     whether its files are `carried` between the processes, and whether the code `overwrote` what the test wrote."""
@@ -34,8 +29,6 @@ class Temporary:
         self.folder = ""
         self.carried = False
         self.overwrote = False
-        self._named_by_code = False
-        self._earlier: set[bytes] = set()
         self._by_tests: set[str] = set()
         self._known: Found = {}
         self._added = 0
@@ -51,20 +44,7 @@ class Temporary:
 
     def end_test(self) -> None:
         """From here on there is none."""
-        if self.folder:
-            self._earlier.add(_in_a_frame(self.folder))
-        self._named_by_code = False
         self.folder, self.carried, self.overwrote = "", False, False
-
-    def is_left(self, payload: bytes) -> bool:
-        """Return True if a frame names the temporary directory of an earlier test, which the code did not name."""
-        others = payload.replace(_in_a_frame(self.folder), b"") if self.folder else payload
-        return not self._named_by_code and any(folder in others for folder in self._earlier)
-
-    def hear(self, payload: bytes) -> None:
-        """Take note of a frame of the code's that names such a directory, or may name it in escapes."""
-        if self._earlier and (b"\\u" in payload or self.is_left(payload)):
-            self._named_by_code = True
 
     def changed(self) -> Changed:
         """Return what the test did to the files since the code's process last had them. Raises Unshareable."""
