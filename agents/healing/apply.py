@@ -114,10 +114,9 @@ def patched(written: Sequence[WrittenFile]) -> list[str]:
 
 
 def _digest_of(path: Path) -> str | None:
-    try:
+    with suppress(OSError, UsageError):
         return _digest(read_regular(path))
-    except (OSError, UsageError):
-        return None
+    return None
 
 
 def _digest(data: bytes) -> str:

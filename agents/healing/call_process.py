@@ -12,7 +12,7 @@ import time
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -111,10 +111,9 @@ class CallProcess:
         raise CallStopped(f"the call did not return within {self.limits.wall_seconds:g} s")
 
     def _ended(self, seconds: float) -> Ended | None:
-        try:
+        with suppress(TimeoutError):
             return self._running.wait(seconds)
-        except TimeoutError:
-            return None
+        return None
 
     def _end(self) -> str:
         ended = self._ended(_GRACE_SECONDS)

@@ -332,10 +332,9 @@ def _shown(error: BaseException) -> str:
 
 
 def _source(test: Test) -> str:
-    try:
+    with suppress(OSError, TypeError):
         return inspect.getsource(test)
-    except (OSError, TypeError):
-        return ""
+    return ""
 
 
 def _before(old: str, line: int, new: str) -> str:

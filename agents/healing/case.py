@@ -32,7 +32,7 @@ from .expectations import EXPECT_CALL, ExpectedCall
 
 _PROGRAMS = ("__init__", "script_process", "script_main")
 _INSIDE = Path(__file__).with_name("inside")
-_MOST_DOCUMENT = 64 << 20
+_MOST_DOCUMENT = 128 << 20
 _GRACE_SECONDS = 2.0
 
 

@@ -86,7 +86,6 @@ def _missing_file(error: RaisedError, tree: Tree) -> str | None:
 
 
 def _is_network(error: RaisedError) -> bool:
-    raised_in = error.raised_in.replace("\\", "/")
     if _NETWORK_KINDS.intersection(error.bases) or (error.errno in _NETWORK_NUMBERS and "OSError" in error.bases):
         return True
-    return "OSError" in error.bases and raised_in.endswith(_NETWORK_FILES)
+    return "OSError" in error.bases and error.raised_in.endswith(_NETWORK_FILES)

@@ -11,8 +11,6 @@ from ..repairing.repair import repair
 if TYPE_CHECKING:
     from claude_agent_sdk import SdkMcpTool
 
-Handler = Callable[[Any], Awaitable[dict[str, Any]]]
-
 
 def healing_tool(
     name: str,
@@ -20,7 +18,7 @@ def healing_tool(
     input_schema: type | dict[str, Any],
     annotations: Any = None,
     **repair_arguments: Any,
-) -> Callable[[Handler], SdkMcpTool[Any]]:
+) -> Callable[[Callable[[Any], Awaitable[dict[str, Any]]]], SdkMcpTool[Any]]:
     """Decorate a handler as the SDK's `tool` does; its failing calls are healed as `repair` says.
 
     `.handler.last_repair` tells what became of the last one. Raises UsageError where the SDK is not installed.

@@ -139,11 +139,6 @@ class RepairOptions:
             if not isinstance(path, Path) or not path.is_file():
                 raise UsageError(f"tests= names {path}, which is no file; give functions or pytest files.")
 
-    @property
-    def has_tests(self) -> bool:
-        """Return True if there are tests of either kind."""
-        return bool(self.tests or self.test_files)
-
     def allowed(self, environ: Mapping[str, str]) -> Runs:
         """Return what the environment leaves of `runs`. Raises UsageError where it says something unknown."""
         switch = environ.get(SWITCH, self.runs)

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
     from ..records.heal import HealResult
 
-_MOST = 3
-"""Failing tests that are healed, each by itself."""
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
@@ -26,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="As --heal-apply, also over changes that are not committed.",
     )
-    group.addoption("--heal-most", type=int, default=_MOST, metavar="N", help="Failing tests to heal at the most.")
+    group.addoption("--heal-most", type=int, default=3, metavar="N", help="Failing tests to heal at the most.")
     parser.addini("heal_may_change", "Files that patches may change (default: *.py but tests)", "args", ["*.py"])
 
 
@@ -34,6 +31,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and with an option what heals; not in a worker of xdist, and not to collect alone."""
     config.addinivalue_line("markers", "heal(target): the function that this test tests, `package.module.name`.")
     options = config.option
+    if options.heal_most < 0:
+        raise pytest.UsageError(f"--heal-most {options.heal_most}: give a whole number, 0 or more.")
     wanted = options.heal or options.heal_apply or options.heal_apply_force
     if wanted and not hasattr(config, "workerinput") and not options.collectonly:
         config.pluginmanager.register(_Heals(config), "greenloop-heals")

@@ -83,10 +83,9 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
     Raises UsageError for arguments that make no sense.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
-    if "cache" in given:
-        given["cache"] = _path(given["cache"])
-    if "exceptions" in given:
-        given["exceptions"] = _each(given["exceptions"])
+    for name, read in (("cache", _path), ("exceptions", _each)):
+        if name in given:
+            given[name] = read(given[name])
     tests = _each(given.pop("tests", ()))
     given["tests"] = tuple(filter(callable, tests))
     given["test_files"] = tuple(_path(each) for each in tests if not callable(each))
@@ -138,7 +137,7 @@ class _Calls:
         self._options = options
         self._sandbox = sandbox
         home = home_of_method(function) if isinstance(function, FunctionType) else None
-        checks = options.verify is not None or options.has_tests
+        checks = options.verify is not None or bool(options.tests or options.test_files)
         self._used = (function, options.exceptions, home, id(self), checks)
 
     def called(self) -> Callable[..., Any]:
@@ -223,7 +222,7 @@ class _Calls:
         if (verify := self._options.verify) is not None and (refused := _refused(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
             return (None if settled else refused), value
-        if self._options.has_tests:
+        if self._options.tests or self._options.test_files:
             if self._repairs.tests_fail is None:
                 stop = Stop(self._options.max_seconds)
                 await do(partial(self._repairs.run_tests, stop), stop.cancel)

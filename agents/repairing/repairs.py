@@ -206,14 +206,12 @@ class Repairs:
                 files, result = self._kept(key, case, stop)
                 if files is None and not self._may_begin():
                     return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
-                try:
-                    if files is None:
-                        files, result = self._found(key, case, stop)
-                finally:
-                    if files is not None:
-                        self._patches[key] = files
-                    elif not stop():
-                        self._given_up.add(key)
+                if files is None:
+                    files, result = self._found(key, case, stop)
+                if files is not None:
+                    self._patches[key] = files
+                else:  # what raised, as a model that is away does, is tried again with the next such call
+                    self._given_up.add(key)
                 return files, result
         finally:
             own.release()

@@ -15,7 +15,7 @@ from ..healing.heal import heal_case
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice, choose, probe_ollama
 from ..llm_backends.streams import BackgroundStream
-from ..records import Reply, Request, Role
+from ..records import Reply, Request
 from ..records.heal import HealResult
 from ..roles.ask import LARGE_MODEL, Ask
 from ..roles.healer import Healer
@@ -60,10 +60,9 @@ def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[
         yield Healer(ask, LARGE_MODEL, seed=0, prompt_extra=options.prompt_extra)
         return
     settings, choice = chosen(options, os.environ)
-    choices: dict[Role, Choice] = {"healer": choice}
     with ExitStack() as held:
         replies = Path(held.enter_context(TemporaryDirectory()))
-        shared = held.enter_context(SharedModels(choices, None, told))
+        shared = held.enter_context(SharedModels({"healer": choice}, None, told))
         budget = Budget(max_seconds=max(0.1, stop.left))
         models = held.enter_context(RoleModels(shared, settings, budget, replies, told))
         held.enter_context(stop.on_cancel(models.close))

@@ -109,6 +109,7 @@ def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> 
         (["--heal", "-p", "no:terminal"], 1, 0),
         (["--heal", "-k", "other"], 0, 0),
         (["--heal", "--heal-most", "0"], 1, 1),
+        (["--heal", "--heal-most", "-1"], 4, 0),
         ([], 1, 0),
     ],
 )

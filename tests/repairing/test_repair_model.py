@@ -72,12 +72,15 @@ def test_a_note_names_no_option_of_a_command(
     assert raised.value.__notes__[0].endswith(note)
 
 
-def test_a_model_that_refuses_leaves_the_exception_as_it_was(shop: ModuleType, provider: Provider) -> None:
-    provider.script(Fails(401, "No such key.", code="invalid_api_key"))
+def test_a_model_that_refuses_leaves_the_exception_as_it_was_and_is_asked_again(
+    shop: ModuleType, provider: Provider
+) -> None:
+    provider.script(Fails(401, "No such key.", code="invalid_api_key"), *(Streams([each]) for each in REPLIES))
     price = repair(model="openai/m", tests=[rupees])(shop.price)
     with pytest.raises(ValueError, match="could not convert") as raised:
         price("₹1,299")
     assert "did not heal" in raised.value.__notes__[0]
+    assert price("₹1,299") == 1299.0
 
 
 def test_a_key_in_the_environment_is_no_consent(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:

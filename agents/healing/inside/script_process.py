@@ -27,7 +27,7 @@ _START = (
     "from inside.script_main import main; main()"
 )
 _MOST_REPORT = 4 << 20
-_MOST_FILE = 4 << 20
+_MOST_FILE = 32 << 20
 _MOST_FILES = 10_000
 """Bytes, bytes, and files told."""
 
