@@ -14,7 +14,7 @@ from ..judge.agreement import comparable
 from ..records.heal import Answer, Call, Item, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
 from ..syntax.source import parse_expression
-from ..verifier.inside.proxy.plain_source import is_plain
+from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .case import Case
 from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
 from .near_calls import calls_near, literal_call
@@ -180,7 +180,7 @@ class Evidence:
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
         """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
-        last call, of another kind, that it changes an answer of. None where no answer can be written down."""
+        longest and the last, of another kind. None where no answer can be written down."""
         found = {}
         for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
             one = self._text(leader, call, bare=bare)
@@ -193,11 +193,13 @@ class Evidence:
             whole = text is None or (len(text) <= _LONGEST_SHOWN and "..." not in text)
             return whole and (text is None or is_plain(text) or (_is_raised(text) and "; " not in text))
 
-        plain = [each for each in found.values() if all(map(is_stated, each[1:]))]
+        against = self.before if rival is None else self.after.get(rival.patch.id, {})
+        of_states = [each for call in found for each in _of_state(call, self.after[leader.patch.id], against)]
+        plain = [each for each in (*found.values(), *of_states) if all(map(is_stated, each[1:]))]
         if not plain:
-            others = ((call, one, f", or {_cut(other)}" if other else "") for call, one, other in found.values())
             shortened = (
-                f"{shown(call)} {_said(_cut(one))}{other}? A test decides it." for call, one, other in others
+                f"{shown(call)} {_said(_cut(one))}{f', or {_cut(other)}' if other else ''}? A test decides it."
+                for call, one, other in found.values()
             )
             return next(shortened, None)
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
@@ -205,10 +207,9 @@ class Evidence:
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
-        asked = [shortest]
-        last = [each for each in plain if each[0].path][-1]
-        if rival is None and last != shortest:
-            asked.append(last)
+        of_code = [each for each in plain if each[0].path]
+        others = [max(of_code, key=lambda each: len(each[0].source)), of_code[-1]] if rival is None else []
+        asked = list(dict.fromkeys([shortest, *others]))
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
         each = "each " if len(asked) > 1 else ""
         return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
@@ -224,6 +225,19 @@ class Evidence:
     def _was(self, call: Call) -> str | None:
         """The answer of the code as it was as text, an exception too."""
         return _text(self.before.get(call), raising=True)
+
+
+def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, str, str | None]]:
+    """Yield what two programs leave in an attribute of a method's object as the values of an expression."""
+    node, answers = literal_call(call.source), [each.get(call) for each in (one, other)]
+    states = [each.state for each in answers if each and each.state and is_plain(each.state)]
+    if len(states) == 2 and node is not None and isinstance(node.func, ast.Attribute):
+        method = ast.unparse(ast.Call(ast.Attribute(ast.Name("it"), node.func.attr), node.args, node.keywords))
+        left, others = map(value_of, states)
+        for name in left:
+            if name in others and left[name] != others[name]:
+                source = f"[it := {ast.unparse(node.func.value)}, {method}, it.{name}][-1]"
+                yield replace(call, source=source), written(left[name]), written(others[name])
 
 
 def shown(call: Call) -> str:

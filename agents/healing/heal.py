@@ -95,6 +95,8 @@ def heal_case(
     if ended is not None:
         return ended
     assert seen.symptom is not None
+    for said in seen.broken:
+        emit(Note(said))
     if (name := elsewhere(case.files, seen.symptom)) is not None:
         emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
     shown, held = shown_in_prompt(seen.symptom).items, held_out(seen.symptom, holds_out=case.holds_out)
@@ -165,7 +167,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
                 continue
             trial = replace(known, patch=patch)
         else:
-            doubts = suspicions(case.files, patch.files, search.symptom.items)
+            doubts = suspicions(case.files, patch.files, shown.items)
             trial = Trial(patch, case.observe(patch.files), doubts)
         search.trials.append(trial)
         search.tell(confirmed=False)

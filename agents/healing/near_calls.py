@@ -29,16 +29,15 @@ def calls_near(
 ) -> list[Call]:
     """Calls near those of the functions that patches change, also with literals of these functions for arguments;
     where there are none, other runs of the whole, or calls near all of `calls`."""
-    texts = [(path, text) for patch in patches for path, text in patch.files.items()]
+    texts = [each for patch in patches for each in patch.files.items()] + [*files.items()]
     mended = {name for patch in patches for name in mended_names(files, patch.files)}
-    texts += files.items()
     values = [*_boundaries(texts, mended), *_boundaries(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
     changed = [each for each in calls if (each.path, each.function) in mended]
     found = _near(changed, values, around)
     if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
-        found += _near(used, values, around)
+        found = _near(used, values, around) + found
     found += [
         each for one in dict.fromkeys([*around, *changed]) for each in _with_options(one, files.get(one.path, ""))
     ]
@@ -58,17 +57,18 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     """Calls near `calls`, and those of `around` that make one of these, with the other in its place."""
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
-    made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, edges, TRIED_CALLS)
+    made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, _with_tables, TRIED_CALLS)
+    made |= varied_calls(found, edges, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
-    def with_marks(value: object, _: object) -> list[str]:
+    def others(value: object, _: object) -> list[object]:
+        if type(value) is int and 0 < value <= _GREATEST:  # ends as it does, for code that looks at remainders
+            return [int(f"1{value:02}")]
         return [mark + value for mark in marks if isinstance(value, str) and len(value) > 1]
 
-    made |= varied_calls(found, with_marks, TRIED_CALLS)
-    made |= varied_calls(found, lambda value, _: _with_items_again(value), 2 * TRIED_CALLS)
-    made |= varied_calls(found, lambda value, _: _with_tables(value), TRIED_CALLS)
-    made |= varied_calls(found, lambda value, _: _ending_alike(value), TRIED_CALLS)
+    for ways in (others, _with_items_again):
+        made |= varied_calls(found, ways, 2 * TRIED_CALLS)
     made |= nested_calls(found)
     for node, each in found:
         if node.keywords:  # by place
@@ -81,22 +81,17 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     return near
 
 
-def _ending_alike(value: object) -> Iterator[object]:
-    """Yield a whole number that ends as `value` does, for code that looks at remainders."""
-    if type(value) is int and 0 < value <= _GREATEST:
-        yield int(f"1{value:02}")
-
-
-def _with_items_again(value: object) -> Iterator[object]:
+def _with_items_again(value: object, _: object) -> Iterator[object]:
     """Yield a short list with each of its items in the place of each other one, as of commands or events."""
     if not isinstance(value, list) or not 2 < len(value) <= _SHORT_LIST:
         return
-    if all(isinstance(each, str | int) for each in value):
+    if all(isinstance(each, str | int | tuple) for each in value):
+        others = {repr(each): each for each in value}.values()
         for at, item in enumerate(value):
-            yield from ([*value[:at], other, *value[at + 1 :]] for other in dict.fromkeys(value) if other != item)
+            yield from ([*value[:at], other, *value[at + 1 :]] for other in others if other != item)
 
 
-def _with_tables(value: object) -> Iterator[object]:
+def _with_tables(value: object, _: object = ()) -> Iterator[object]:
     """Yield a value with each list and tuple within it as a dictionary of its items by their numbers as texts:
     code may take one container for another."""
     if not isinstance(value, dict | list | tuple):
@@ -123,10 +118,8 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     is an empty list one of the first argument."""
     node = _parsed(call.source)
     functions = [each for _, each in _bound(text) if isinstance(each, Function)]
-    if not isinstance(node, ast.Call):
-        return
-    named = [each for each in functions if each.name == last_name(node)]
-    if len(named) != 1:
+    named = [each for each in functions if isinstance(node, ast.Call) and each.name == last_name(node)]
+    if not isinstance(node, ast.Call) or len(named) != 1:
         return
     own = [*named[0].args.posonlyargs, *named[0].args.args]
     defaults = named[0].args.defaults

@@ -49,13 +49,13 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     following = evidence.following(leader, rewritten) if tried else []
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
-        asked = (evidence.question(one, other) for one in alike for other in rivals)
+        asked = [each for one in alike for other in rivals if (each := evidence.question(one, other))]
         why = f"{len(rivals)} of {len(unsuspected)} patches that mend it do something else"
         question = (
             f"Which is right, {leader.patch.id} or {rivals[0].patch.id}? An expectation in which they differ "
             "decides (--expect, --expect-file, a test)."
         )
-        return contested(leader, why, next(filter(None, asked), question))
+        return contested(leader, why, min(asked, key=lambda each: EXPECT_CALL not in each, default=question))
     if trusted and count >= evidence.voices_needed < VERIFYING:
         why = "what was expected failed before and holds now, and so does what no prompt had"
         return HealRuling("verified", leader.patch.id, why)

@@ -6,7 +6,7 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -87,15 +87,16 @@ class TestsCase(TreeCase):
         if seed and lost:  # by this seed it may fail without the change, too
             without = self._tested({}, seed, lost)
             lost = [name for name in lost if without.outcome(name) != "failed"]
-        errors = [error for test in failing.values() for error in test.errors]
-        fault = environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
+        fault = self._lacking(failing.values())
         unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
         if unknown and not changed:
             fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
+        left_out = [name for name in self._wanted_failing(before) if name not in failing and not changed]
+        aside = [f"{name} is left out: {self._lacking([before.tests[name]])}" for name in left_out]
         ended_so = {name: test.outcome for name, test in {**before.tests, **now, **run.tests}.items()}
         return Observation(
             self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
-            tuple(f"{name} passed before" for name in lost),
+            (*(f"{name} passed before" for name in lost), *aside),
             fault,
             behavior=json.dumps(sorted(ended_so.items())),
             reached={} if changed or seed else self._suspicion(run),
@@ -160,8 +161,18 @@ class TestsCase(TreeCase):
         return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
 
     def _failing(self, run: SuiteRun) -> list[str]:
+        """The wanted tests that fail, but where some fail for the code, none that lacks something else."""
+        wanted = self._wanted_failing(run)
+        return [name for name in wanted if self._lacking([run.tests[name]]) is None] or wanted
+
+    def _wanted_failing(self, run: SuiteRun) -> list[str]:
         failed = [name for name, test in run.tests.items() if test.outcome == "failed"]
         return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
+
+    def _lacking(self, tests: Iterable[TestRun]) -> str | None:
+        """The sentence on what the surroundings of a failing test lack."""
+        errors = [error for test in tests for error in test.errors]
+        return environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
 
     def _symptom(self, failing: Mapping[str, TestRun], calls: Sequence[Item]) -> Symptom | None:
         items = tuple(self._item(name, test) for name, test in list(failing.items())[:_MOST_ITEMS])

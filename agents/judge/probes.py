@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..records import Test, fingerprint
+from ..syntax.collection import last_name
 from ..syntax.literals import is_literal
 from ..syntax.source import parse, parse_expression, swapped, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
@@ -258,11 +259,9 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call, by position and by name; of `having(Class, ...).method()` what the object has."""
-    match call:
-        case ast.Call(ast.Attribute(ast.Call(ast.Name("having"), _, state)), [], []):
-            return [keyword.value for keyword in state]
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
+    """The arguments of a call by position, by name, and what the object of `having(Class, ...).m()` has."""
+    made = [each for each in ast.walk(call.func) if isinstance(each, ast.Call) and last_name(each) == "having"]
+    return [*call.args, *(keyword.value for each in (*made, call) for keyword in each.keywords)]
 
 
 def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | None) -> str | None:

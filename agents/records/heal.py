@@ -124,7 +124,7 @@ class Observation:
 
     symptom: Symptom | None = None
     broken: tuple[str, ...] = ()
-    """Guards that no longer hold, each a name or a sentence."""
+    """Guards that no longer hold, each a name or a sentence; of files as they are, failures that are left out."""
     environment: str | None = None
     behavior: str = ""
     new_files: tuple[str, ...] = ()

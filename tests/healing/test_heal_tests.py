@@ -163,6 +163,12 @@ def test_a_flaky_test_and_one_that_needs_the_network_ask_no_model(project: Heals
     assert project.run(TARGET, "--test", "tests/test_net.py") == 1
     assert project.document["outcome"] == "environment"
     assert len(project.requests) == count
+    beside = project.run(TARGET, *FAILING, "--test", "tests/test_net.py")
+    assert (beside, project.document["grade"]) == (0, "verified"), project.document["why"]
+    assert any(
+        "test_net.py::test_n is left out: The script needs the network" in each
+        for each in project.document["notes"]
+    )
 
 
 FIVE = """\

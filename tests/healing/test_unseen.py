@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agents.healing.evidence import Answers, Evidence, shown
-from agents.healing.expectations import rounded
+from agents.healing.expectations import asked_and_expected, rounded
 from agents.healing.near_calls import calls_near
 from agents.healing.ruling import rule
 from agents.records.heal import Answer, Call, Item, Observation, Patch, Place, Trial
@@ -76,6 +76,13 @@ def test_what_a_function_writes_into_files_is_compared(sandbox: Sandbox, tmp_pat
     apart = healed(sandbox, tmp_path, WRITES, [WRITTEN[0], rival, rival], expect_file=expected)
     assert apart.grade == "contested", apart.why
     assert "files become {'" in str(apart.question)
+
+
+def test_a_long_file_is_looked_at_whole(sandbox: Sandbox, tmp_path: Path) -> None:
+    text = "import json\nrows = ['x' * 99] * 60_000\nopen('out.json', 'w').write(json.dumps(rows)[:-1])\n"
+    patches = [text.replace("[:-1]", each) for each in ("", "[:]", "[0:]")]
+    result = healed(sandbox, tmp_path, text, patches, expect_file=("out.json:json",))
+    assert all(trial.plausible for trial in result.trials), result.why
 
 
 GRID = """\
@@ -208,6 +215,21 @@ def test_an_expected_call_may_raise(sandbox: Sandbox, tmp_path: Path, call: str)
     text = AGE.replace("int(text)", "abs(int(text)) + 1").replace('["30", "-5"]', '["-5"]')
     right = raising("number < 0").replace('["30", "-5"]', '["-5"]')
     result = healed(sandbox, tmp_path, text, [right] * 3, expect="invalid", expect_call=(call,))
+    assert result.grade == "verified", result.why
+
+
+SECONDS = """\
+def seconds(amount, unit):
+    return amount * {"h": 60, "m": 60, "s": 1}[unit]
+
+
+print(seconds(2, "h"))
+"""
+
+
+def test_an_answer_that_a_literal_of_a_patch_equals_makes_no_suspicion(sandbox: Sandbox, tmp_path: Path) -> None:
+    patch, answer = SECONDS.replace("60", "3600", 1), ("seconds(1, 'h') == 3600",)
+    result = healed(sandbox, tmp_path, SECONDS, [patch] * 3, expect="7200", expect_call=answer)
     assert result.grade == "verified", result.why
 
 
@@ -582,9 +604,11 @@ def test_a_question_is_quoted_for_a_shell(source: str, value: str, said: str | N
     assert said is None or f" {said} " in question
 
 
-@pytest.mark.parametrize(("rival", "asked"), [(None, ["f([1])", "f([2, 2])"]), ("patch2", ["f([1])"])])
-def test_a_patch_that_is_alone_is_asked_about_two_calls(rival: str | None, asked: list[str]) -> None:
-    calls = [Call("s.py", "f", source) for source in ("f([1, 3])", "f([1])", "f([2, 2])")]
+@pytest.mark.parametrize(
+    ("rival", "asked"), [(None, ["f([1])", "f([1, 3, 4])", "f([2, 2])"]), ("patch2", ["f([1])"])]
+)
+def test_a_patch_that_is_alone_is_asked_about_three_calls(rival: str | None, asked: list[str]) -> None:
+    calls = [Call("s.py", "f", source) for source in ("f([1, 3, 4])", "f([1])", "f([5])", "f([2, 2])")]
     trials = [
         Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {}), Observation())
         for name in ("patch1", "patch2")
@@ -640,6 +664,16 @@ def test_a_patch_that_fails_where_two_others_come_to_a_value_does_not_lead(
     ruling = rule(trials, trusted=True, evidence=evidence)
     assert (ruling.leader, why in ruling.why) == (leader, True), ruling.why
     assert third is not None or "f({}) is '?'?" in (ruling.question or "")
+
+
+def test_of_several_rivals_one_is_asked_about_of_which_the_answer_can_be_said() -> None:
+    call, place = Call("s.py", "f", "f(1)"), Place("s.py", "function", "f", 1, 2)
+    trials = [Trial(Patch(name, place, {"s.py": name}), Observation()) for name in ("one", "long", "two")]
+    answers: dict[str, Answers] = {
+        trial.patch.id: {call: Answer(value)} for trial, value in zip(trials, ("1", "9" * 400, "2"), strict=True)
+    }
+    question = rule(trials, trusted=True, evidence=Evidence([call], {call: Answer("0")}, answers)).question
+    assert question == 'f(1) is 1 or 2? --expect-call "f(1) == 1" decides it, with the value that is right.'
 
 
 @pytest.mark.parametrize(
@@ -702,6 +736,26 @@ def test_marks_stand_before_texts_and_items_in_the_place_of_others() -> None:
     patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("'/'", "'/', 1")})
     sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
     assert {"f('/a/b')", "f(['on', 'off', 'on'])", "f(['off', 'off', 'up'])"} <= sources
+
+
+def test_rows_stand_in_the_place_of_others_and_the_state_of_an_object_varies_beside_arguments() -> None:
+    text = "class Box:\n    def put(self, rows):\n        self.n = rows\n"
+    given = [Call("b.py", "Box.put", "having(Box, n=7).put([('a', 1), ('b', None), ('c', 2)])")]
+    patch = Patch("patch1", Place("b.py", "class", "Box", 1, 3), {"b.py": text.replace("= rows", "= rows[:]")})
+    sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
+    assert "having(Box, n=7).put([('c', 2), ('b', None), ('c', 2)])" in sources
+    assert "having(Box, n=0).put([('a', 1), ('b', None), ('c', 2)])" in sources
+
+
+def test_what_a_method_leaves_in_its_object_is_asked_for_by_an_expression() -> None:
+    call = Call("s.py", "C.f", "having(C, a=5).f(1)")
+    trial = Trial(Patch("patch1", Place("s.py", "function", "C.f", 1, 2), {}), Observation())
+    before, after = (Answer("None", state=f"{{'a': {number}, 'b': 0}}") for number in (5, 6))
+    question = Evidence([call], {call: before}, {"patch1": {call: after}}).question(trial, None) or ""
+    assert question.startswith("[it := having(C, a=5), it.f(1), it.a][-1] is 6 or 5?")
+    words = shlex.split(question.partition("? ")[2])
+    asked, expected = asked_and_expected(words[1], "it")
+    assert (ast.unparse(asked), expected) == ("[(it := having(C, a=5)), it.f(1), it.a][-1]", "6")
 
 
 def test_numbers_that_end_alike_are_tried() -> None:
