@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..batch.labels import tokens
-from ..batch.reports.details import run_details, run_facts
+from ..batch.reports.details import run_facts, served_details
 from ..errors import GreenloopError
 from ..files import read_regular
 from ..records import Ending, RunRecord
@@ -88,7 +88,7 @@ def _run_document(run: RunDirectory, job: Job | None) -> Json:
     error = record.error.message if record.error is not None else ""
     return {
         **document,
-        **run_details(rounds, run.code(), run.tests(), record.spec.text),
+        **served_details(rounds, run.code(), run.tests(), record.spec.text),
         "why": record.why or error or "It has no ruling yet.",
         "error": error,
         "facts": [*_facts(record), *(("Clause", str(each)) for each in (ruling.clauses if ruling else ()))],

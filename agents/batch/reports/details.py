@@ -15,7 +15,7 @@ from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, RunOutcome,
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
-from ..labels import one_line, reason, shortened
+from ..labels import reason, shortened
 from ..records import EntryResult
 
 Json = dict[str, Any]
@@ -31,19 +31,23 @@ class _Cut:
     line: int
     items: int
 
-    def lines(self, text: str) -> str:
-        """Clean `text`, and cut its lines and itself; it is cut first too, as cleaning takes time."""
-        lines = clean(shortened(text, self.text)).split("\n")
-        return shortened("\n".join(shortened(line, self.line) for line in lines), self.text)
-
-    def line_of(self, text: str) -> str:
-        """Clean and cut `text`, on one line."""
-        return one_line(text, self.line)
+    def of(self, value: Any) -> Any:
+        """Clean and cut the texts and lists of a JSON value; a text is cut first too, as cleaning takes time."""
+        match value:
+            case str():
+                lines = clean(shortened(value, self.text)).split("\n")
+                return shortened("\n".join(shortened(line, self.line) for line in lines), self.text)
+            case list() | tuple():
+                return [self.of(each) for each in value[: self.items]]
+            case dict():
+                return {key: self.of(each) for key, each in value.items()}
+        return value
 
 
 _MOST_COMPARED = 64_000
 """Characters of a code that a diff is made of; the time it takes grows with their square."""
-_CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), 128 // 2**step) for step in range(8))
+_MOST_ITEMS = 128
+_CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), _MOST_ITEMS // 2**step) for step in range(8))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,25 +65,23 @@ def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
 
     It is cut until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element.
     """
-    run = _read(directory, result)
+    document = _document(result, _read(directory, result))
     for cut in _CUTS:
-        text = _safe(_document(result, run, cut))
+        text = _safe(cut.of(document))
         if len(text) <= most_bytes:
             return text
     return short_details(result, "The rest is too long to be shown here.")
 
 
-def run_details(
-    rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str, cut: _Cut = _CUTS[0]
-) -> Json:
-    """Make the parts of a run's details; by default, for a page that is served, little but long texts is cut."""
-    return {
-        "rounds": list(_rounds(rounds, cut)),
-        "tests": _tests(rounds[-1], cut) if rounds else [],
-        "code": cut.lines(code or ""),
-        "suite": cut.lines(tests or ""),
-        "spec": cut.lines(spec),
-    }
+def served_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
+    """Make the parts of a run's details for a page that is served: little but long texts is cut."""
+    found: Json = _CUTS[0].of(_run_details(rounds, code, tests, spec))
+    return found
+
+
+def _run_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
+    parts = {"code": code or "", "suite": tests or "", "spec": spec}
+    return {"rounds": list(_rounds(rounds)), "tests": _tests(rounds[-1]) if rounds else [], **parts}
 
 
 def short_details(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
@@ -104,23 +106,18 @@ def _read(directory: Path, result: EntryResult) -> _Run:
     return _Run(rounds, code, record.spec.text)
 
 
-def _document(result: EntryResult, run: _Run, cut: _Cut) -> Json:
+def _document(result: EntryResult, run: _Run) -> Json:
     newer = [f"A newer attempt came to no end: {result.attempt.message}"] if result.attempt is not None else []
     notes = [*result.notes, *newer, *([run.missing] if run.missing else [])]
     clauses = run.rounds[-1].ruling.clauses if run.rounds else ()
-    shown = run_details(run.rounds, run.code, None, run.text, cut)
+    shown = _run_details(run.rounds, run.code, None, run.text)
+    questions = [{"question": question_line(each), "how": how_to_answer((each,))} for each in result.disputes]
     return {
-        "why": cut.lines(reason(result)),
-        "facts": [
-            *_facts(result, cut),
-            *(("Clause", cut.line_of(str(each))) for each in clauses[: cut.items]),
-        ],
-        "questions": [
-            {"question": cut.line_of(question_line(each)), "how": cut.line_of(how_to_answer((each,)))}
-            for each in result.disputes[: cut.items]
-        ],
-        **(shown if run.rounds else {**shown, "tests": _failing(result.failing, cut)}),
-        "notes": [cut.line_of(note) for note in notes[: cut.items]],
+        "why": reason(result),
+        "facts": [*_facts(result), *(("Clause", str(each)) for each in clauses)],
+        "questions": questions,
+        **(shown if run.rounds else {**shown, "tests": _failing(result.failing)}),
+        "notes": notes,
     }
 
 
@@ -137,7 +134,7 @@ def run_facts(ended: RunOutcome, sandbox: str | None) -> Iterator[tuple[str, str
         yield "Suite", str(ended.strength).removeprefix("Suite: ")
 
 
-def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:
+def _facts(result: EntryResult) -> list[tuple[str, str]]:
     stated = (
         ("Where", result.where),
         ("Model", result.model),
@@ -146,45 +143,43 @@ def _facts(result: EntryResult, cut: _Cut) -> list[tuple[str, str]]:
         ("Files", result.folder),
         ("Run", result.run),
     )
-    return [(name, cut.line_of(value)) for name, value in stated if value]
+    return [(name, value) for name, value in stated if value]
 
 
-def _rounds(rounds: Sequence[RoundRecord], cut: _Cut) -> Iterator[Json]:
+def _rounds(rounds: Sequence[RoundRecord]) -> Iterator[Json]:
     known: dict[str, Candidate] = {}
-    for each in rounds[: cut.items]:
+    for each in rounds[:_MOST_ITEMS]:
         ruling = each.ruling
-        tried = islice(zip(each.board.candidates, each.board.verdicts, strict=True), cut.items)
+        tried = islice(zip(each.board.candidates, each.board.verdicts, strict=True), _MOST_ITEMS)
         yield {
             "number": each.number,
             "seconds": round(each.seconds, 1),
             "grade": ruling.grade,
-            "why": cut.line_of(ruling.why),
+            "why": ruling.why,
             "next": ruling.next_step,
-            "candidates": [_candidate(one, verdict, ruling.leader, known, cut) for one, verdict in tried],
-            "failing": _failing(each.board.verdict(ruling.leader).outcomes if ruling.leader else (), cut),
+            "candidates": [_candidate(one, verdict, ruling.leader, known) for one, verdict in tried],
+            "failing": _failing(each.board.verdict(ruling.leader).outcomes if ruling.leader else ()),
         }
         known |= {candidate.id: candidate for candidate in each.board.candidates}
 
 
-def _candidate(
-    candidate: Candidate, verdict: Verdict, leader: str | None, known: dict[str, Candidate], cut: _Cut
-) -> Json:
+def _candidate(candidate: Candidate, verdict: Verdict, leader: str | None, known: dict[str, Candidate]) -> Json:
     passed = sum(outcome.status == "passed" for outcome in verdict.outcomes)
     document: Json = {
-        "id": cut.line_of(candidate.id),
+        "id": candidate.id,
         "origin": candidate.origin,
         "leads": candidate.id == leader,
         "verdict": verdict.kind,
         "passed": passed,
         "failed": len(verdict.outcomes) - passed,
         "refused": len(verdict.refused),
-        "reason": cut.line_of(verdict.reason),
-        "mended": cut.line_of("; ".join(candidate.mended)),
+        "reason": verdict.reason,
+        "mended": "; ".join(candidate.mended),
     }
     if candidate.id not in known:
         parent = known.get(candidate.parent or "")
-        document["parent"] = cut.line_of(parent.id) if parent else None
-        document["change"] = cut.lines(change(parent, candidate) if parent else candidate.code)
+        document["parent"] = parent.id if parent else None
+        document["change"] = change(parent, candidate) if parent else candidate.code
     return document
 
 
@@ -203,30 +198,27 @@ def compared(old: tuple[str, str], new: tuple[str, str]) -> str:
     return "\n".join(line for diff in found for line in diff)
 
 
-def _tests(last: RoundRecord, cut: _Cut) -> list[Json]:
+def _tests(last: RoundRecord) -> list[Json]:
     leader = last.ruling.leader
     verdict = last.board.verdict(leader) if leader is not None else None
-    return [_test(entry, verdict, cut) for entry in last.ruling.ledger[: cut.items]]
+    return [_test(entry, verdict) for entry in last.ruling.ledger]
 
 
-def _test(entry: LedgerEntry, verdict: Verdict | None, cut: _Cut) -> Json:
+def _test(entry: LedgerEntry, verdict: Verdict | None) -> Json:
     outcome = verdict.outcome(entry.test.id) if verdict is not None else None
     return {
-        "id": cut.line_of(entry.test.id),
+        "id": entry.test.id,
         "origin": entry.test.origin,
         "standing": entry.standing,
         "for": entry.votes_for,
         "against": entry.votes_against,
-        "reason": cut.line_of(entry.reason),
+        "reason": entry.reason,
         "status": "not run" if outcome is None or entry.standing == "refused" else outcome.status,
-        "detail": cut.lines(outcome.detail) if outcome is not None else "",
-        "source": cut.lines(entry.test.source),
+        "detail": outcome.detail if outcome is not None else "",
+        "source": entry.test.source,
     }
 
 
-def _failing(outcomes: Sequence[Outcome], cut: _Cut) -> list[Json]:
-    failing = [outcome for outcome in outcomes if outcome.status != "passed"]
-    return [
-        {"id": cut.line_of(out.test_id), "status": out.status, "detail": cut.lines(out.detail)}
-        for out in failing[: cut.items]
-    ]
+def _failing(outcomes: Sequence[Outcome]) -> list[Json]:
+    failing = (each for each in outcomes if each.status != "passed")
+    return [{"id": each.test_id, "status": each.status, "detail": each.detail} for each in failing]
