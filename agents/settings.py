@@ -208,15 +208,20 @@ class Output(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(
+class RunSettings(
     ApproveSettings,
     AnswerSettings,
     PlaceSettings,
     SandboxSettings,
     StrategySettings,
     LimitSettings,
-    HealerSettings,
+    ModelSettings,
 ):
+    """For a run of a spec."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(RunSettings, HealerSettings):
     """Everything a run can be told, apart from its spec."""
 
     @classmethod

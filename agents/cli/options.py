@@ -23,19 +23,6 @@ from ..settings import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunSettings(
-    ApproveSettings,
-    AnswerSettings,
-    PlaceSettings,
-    SandboxSettings,
-    StrategySettings,
-    LimitSettings,
-    ModelSettings,
-):
-    """For a run of a spec."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class DebugSettings(ApproveSettings, PlaceSettings, SandboxSettings, LoopSettings, LimitSettings, ModelSettings):
     """For a debugger on a run, which has its strategy."""
 
