@@ -43,26 +43,16 @@ def audit(
     Exit code 0 only if each test passes in three runs and could fail; with --base, only if no test is broken, gone
     or weaker since, and nothing tampers with them.
 
-    Parameters
-    ----------
-    root
-        The folder of the repository; by default this one.
-    base
-        A git reference to compare with: its code and its tests run, too.
-    strict
-        With --base: refuse changed expectations, and new tests that pass on the old code, too.
-    agent
-        With --base: for a coding agent's hook. Findings in at most 30 short lines on standard error, exit code 2.
-    tests
-        Pytest files of yours, or folders of them; by default what pytest finds.
-    junit
-        A file for the report as JUnit XML.
-    summary
-        A file for the report as Markdown.
-    seconds
-        Wall time for all runs of the tests.
-    json
-        Print one JSON document and nothing else.
+    Args:
+        root: The folder of the repository; by default this one.
+        base: A git reference to compare with: its code and its tests run, too.
+        strict: With --base: refuse changed expectations, and new tests that pass on the old code, too.
+        agent: With --base: for a coding agent's hook. At most 30 short lines on standard error, exit code 2.
+        tests: Pytest files of yours, or folders of them; by default what pytest finds.
+        junit: A file for the report as JUnit XML.
+        summary: A file for the report as Markdown.
+        seconds: Wall time for all runs of the tests.
+        json: Print one JSON document and nothing else.
     """
     began = time.monotonic()
     from ..audit.comparison import Comparison

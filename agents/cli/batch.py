@@ -41,26 +41,16 @@ def batch(
     Exit code 0 only if every spec reached --require; 1 if one did not, or could not be read; 2 if none could be
     read; 3 or 4 if no model or no sandbox could be had; 5 if a --total-... limit was reached; 130 if interrupted.
 
-    Parameters
-    ----------
-    specs
-        Markdown specs, folders or globs of them, YAML, JSON Lines or CSV files, or `-`.
-    out
-        Where results are kept. Given again, only what is new is done.
-    resume
-        Go on with the batch in this directory, as it was begun.
-    jobs
-        Specs at once; by default as many as the model answers.
-    check
-        Only read the specs, and list them.
-    shard
-        Only this share of the specs, `i/n`, for one of n machines.
-    ray
-        A Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT` or `local`.
-    package
-        Write the results into this folder too, as a package with tests.
-    redo
-        Do again what another model has finished.
+    Args:
+        specs: Markdown specs, folders or globs of them, YAML, JSON Lines or CSV files, or `-`.
+        out: Where results are kept. Given again, only what is new is done.
+        resume: Go on with the batch in this directory, as it was begun.
+        jobs: Specs at once; by default as many as the model answers.
+        check: Only read the specs, and list them.
+        shard: Only this share of the specs, `i/n`, for one of n machines.
+        ray: A Ray cluster: `auto`, `HOST:PORT`, `ray://HOST:PORT` or `local`.
+        package: Write the results into this folder too, as a package with tests.
+        redo: Do again what another model has finished.
     """
     from ..batch.batch import run_batch
     from ..batch.outcome import SCHEMA_VERSION, BatchResult
@@ -148,12 +138,9 @@ def _list(entries: Sequence[Entry], console: Console, stream: TextIO | None) -> 
 def status(directory: Path, /, *, json: bool = False) -> int:
     """Say how a batch stands, from any terminal, while it runs or afterwards.
 
-    Parameters
-    ----------
-    directory
-        The batch's --out.
-    json
-        Print one JSON document and nothing else.
+    Args:
+        directory: The batch's --out.
+        json: Print one JSON document and nothing else.
     """
     from ..batch.outcome import batch_status
     from ..terminal.batch_console import status_lines
@@ -176,16 +163,11 @@ def merge(
 ) -> int:
     """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
 
-    Parameters
-    ----------
-    directories
-        What each shard had as --out.
-    out
-        Where the whole is kept.
-    require
-        The lowest grade that ends in exit code 0; by default what the first shard required.
-    json
-        Print one JSON document and nothing else.
+    Args:
+        directories: What each shard had as --out.
+        out: Where the whole is kept.
+        require: The lowest grade that ends in exit code 0; by default what the first shard required.
+        json: Print one JSON document and nothing else.
     """
     from ..batch import shards
     from ..batch.outcome import SCHEMA_VERSION, BatchResult

@@ -113,12 +113,9 @@ def everyday(
 ) -> int:
     """Measure strategies on everyday specs of several sentences (--data docs/benchmark/everyday).
 
-    Parameters
-    ----------
-    strategy
-        The strategies to measure; may be given several times. `single`, `best-of-n` and `greenloop` by default.
-    answers_from_reference
-        Run greenloop a second time, and let the reference solution answer so many of its questions.
+    Args:
+        strategy: Those to measure; may be given several times. `single`, `best-of-n` and `greenloop` by default.
+        answers_from_reference: Run greenloop again, and let the reference answer so many of its questions.
     """
     from ..bench.everyday import EverydayTests, read_everyday
     from ..bench.specs import spec_runner
@@ -222,10 +219,8 @@ class RepairOptions(MeasureOptions):
 def quixbugs(*, strip_docstring: bool = False, options: RepairOptions) -> int:
     """Measure repairs of QuixBugs' 40 programs: half of the items are shown, the others and the reference judge.
 
-    Parameters
-    ----------
-    strip_docstring
-        Take the text that says what a program does out of it.
+    Args:
+        strip_docstring: Take the text that says what a program does out of it.
     """
     return measure_quixbugs(options, _chosen(options), strip=strip_docstring)
 

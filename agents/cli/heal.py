@@ -68,36 +68,21 @@ def heal(
 
     Code and patches run in the sandbox, on a copy; no file of yours is changed without --apply.
 
-    Parameters
-    ----------
-    target
-        A script; FILE.py::NAME, with --test; or a folder, with --tests.
-    arguments
-        What the script is run with, behind `--`.
-    test
-        A test that the function fails, by pytest's node id.
-    tests
-        Pytest files of yours, or folders of them, that the project fails.
-    apply
-        Write a `verified` patch (or one that --require names) to your files.
-    undo
-        Take back what a heal wrote: its id or directory.
-    resume
-        Go on with one that was stopped: its id or directory.
-    env
-        NAME=VALUE or NAME: a variable that it gets, and no prompt and record.
-    apply_force
-        As --apply, also into files with changes that are not committed.
-    ask
-        As --apply, and show the diff and ask before; what --resume needs to write.
-    show_prompt
-        Print the first prompt, and ask no model.
-    values
-        Show the model what variables held when it failed.
-    prompt_extra
-        Text that is added to each prompt.
-    anyway
-        Ask for patches also where the surroundings seem to be at fault.
+    Args:
+        target: A script; FILE.py::NAME, with --test; or a folder, with --tests.
+        arguments: What the script is run with, behind `--`.
+        test: A test that the function fails, by pytest's node id.
+        tests: Pytest files of yours, or folders of them, that the project fails.
+        apply: Write a `verified` patch (or one that --require names) to your files.
+        undo: Take back what a heal wrote: its id or directory.
+        resume: Go on with one that was stopped: its id or directory.
+        env: NAME=VALUE or NAME: a variable that it gets, and no prompt and record.
+        apply_force: As --apply, also into files with changes that are not committed.
+        ask: As --apply, and show the diff and ask before; what --resume needs to write.
+        show_prompt: Print the first prompt, and ask no model.
+        values: Show the model what variables held when it failed.
+        prompt_extra: Text that is added to each prompt.
+        anyway: Ask for patches also where the surroundings seem to be at fault.
     """
     from ..records.heal import HealRequest, HealResult
 

@@ -13,10 +13,8 @@ from ..terminal.console import Console
 def list_models(*, weights: Path | None = None) -> int:
     """List every backend: usable or not, and why.
 
-    Parameters
-    ----------
-    weights
-        A GGUF file for the embedded model.
+    Args:
+        weights: A GGUF file for the embedded model.
     """
     from ..llm_backends.selection import choose, list_models, probe_ollama
     from ..llm_backends.weights import QWEN_CODER_1_5B, locate
@@ -55,10 +53,8 @@ def check(*, where: SandboxSettings = SandboxSettings()) -> int:
 def build(*, packages: str = "") -> int:
     """Build the image that the sandbox `container` needs, with podman or docker.
 
-    Parameters
-    ----------
-    packages
-        Packages that specs may name, joined by commas: numpy,pandas>=2.
+    Args:
+        packages: Packages that specs may name, joined by commas: numpy,pandas>=2.
     """
     from ..sandbox.container.engine import build_image
     from ..spec.modules import requirements

@@ -47,28 +47,17 @@ def run(
 ) -> int:
     """Turn a spec into a tested module.
 
-    Parameters
-    ----------
-    spec
-        The spec itself, or `-` to read it from standard input.
-    file
-        A file that holds the spec: text, or Markdown with front matter; `-` is standard input.
-    tests
-        A pytest file of yours: trusted.
-    resume
-        Go on with one that was stopped: its id or directory.
-    into
-        Write the result into FILE.py of yours, or FILE.py::Class.method.
-    with_
-        A module or package of yours that the code may import.
-    fork
-        Begin a new run from a round of this one: its id or directory.
-    round_
-        The last round that the fork shares, 0: none; by default the last open.
-    code
-        With --fork, a file of code of yours that joins after that round.
-    questions
-        Open questions asked at the most, on a terminal; 0: none.
+    Args:
+        spec: The spec itself, or `-` to read it from standard input.
+        file: A file that holds the spec: text, or Markdown with front matter; `-` is standard input.
+        tests: A pytest file of yours: trusted.
+        resume: Go on with one that was stopped: its id or directory.
+        into: Write the result into FILE.py of yours, or FILE.py::Class.method.
+        with_: A module or package of yours that the code may import.
+        fork: Begin a new run from a round of this one: its id or directory.
+        round_: The last round that the fork shares, 0: none; by default the last open.
+        code: With --fork, a file of code of yours that joins after that round.
+        questions: Open questions asked at the most, on a terminal; 0: none.
     """
 
     def prepare(console: Console, _: TextIO) -> _Prepared:
@@ -110,10 +99,8 @@ def debug(run: str, /, *, own: DebugSettings = DebugSettings(), output: Output =
     It may run snippets, trace a call, run a test and compare the attempts, six steps in all. What it ends with is
     a repair: the same tests and the same judge decide on it.
 
-    Parameters
-    ----------
-    run
-        Its id, the beginning or a part of it, or its directory.
+    Args:
+        run: Its id, the beginning or a part of it, or its directory.
     """
 
     def prepare(console: Console, stream: TextIO) -> _Prepared | int:

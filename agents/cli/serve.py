@@ -29,12 +29,9 @@ def ui(
 ) -> int:
     """Show the runs in a browser: start, watch, answer, approve, compare. It listens on 127.0.0.1 alone.
 
-    Parameters
-    ----------
-    port
-        The port; 0: any that is free.
-    browser
-        Open the page in the browser.
+    Args:
+        port: The port; 0: any that is free.
+        browser: Open the page in the browser.
     """
     settings = Settings.of(own)
     if settings.sandbox == "none":
@@ -81,10 +78,8 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
 
     Models, sandbox and limits are those that the server is started with; a `.env` file is not read.
 
-    Parameters
-    ----------
-    roots
-        Folders of repositories that `audit` may read, with all below; without one there is no `audit`.
+    Args:
+        roots: Folders of repositories that `audit` may read, with all below; without one there is no `audit`.
     """
     try:
         from ..mcp.server import server

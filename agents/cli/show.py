@@ -24,14 +24,10 @@ def show(
 ) -> int:
     """Print a run again, round by round; without a name list the runs.
 
-    Parameters
-    ----------
-    run
-        Its id, the beginning or a part of it, its directory, or `latest`.
-    work_dir
-        Where runs are kept.
-    color
-        Use colours on a terminal.
+    Args:
+        run: Its id, the beginning or a part of it, its directory, or `latest`.
+        work_dir: Where runs are kept.
+        color: Use colours on a terminal.
     """
     from ..run.recorder import read_result
     from ..storage import run_directory as runs

@@ -74,14 +74,10 @@ def verify(
 ) -> int:
     """Run a pytest file against a module in the sandbox, and say what can be believed: exit 0 only on `passed`.
 
-    Parameters
-    ----------
-    code
-        The module; the tests import it as `user_code`, or by its own name.
-    tests
-        The pytest file.
-    json
-        Print one JSON document and nothing else.
+    Args:
+        code: The module; the tests import it as `user_code`, or by its own name.
+        tests: The pytest file.
+        json: Print one JSON document and nothing else.
     """
     from ..spec.place import read_text
     from ..storage.user_file import LONGEST

@@ -43,14 +43,10 @@ def verify_pairs(
 
     Exit code 0 only if all passed, 1 if some did not, 2 if lines were no pairs.
 
-    Parameters
-    ----------
-    file
-        Lines `{"id": "a", "code": "...", "tests": "..."}`; `-`: standard input.
-    out
-        Where verdicts are kept. Given again, only what is new is done.
-    jobs
-        Pairs at once; by default one for each core.
+    Args:
+        file: Lines `{"id": "a", "code": "...", "tests": "..."}`; `-`: standard input.
+        out: Where verdicts are kept. Given again, only what is new is done.
+        jobs: Pairs at once; by default one for each core.
     """
     from ..verifier.document import verdict_document
 
