@@ -167,6 +167,13 @@ def test_an_answer_that_is_always_the_same_is_not(case: str) -> None:
         assert DEPENDS not in " ".join(passed(fresh, *ALIKE[case]).notes)
 
 
+def test_it_is_noted_too_where_other_code_gave_the_tests_the_same_answers() -> None:
+    with Verifier("auto") as fresh:
+        assert DEPENDS not in " ".join(passed(fresh, *ALIKE["a plain function"]).notes)
+        assert DEPENDS in " ".join(passed(fresh, *BY_ORDER["wrong later"]).notes)
+        assert DEPENDS not in " ".join(passed(fresh, *ALIKE["a cache"]).notes)
+
+
 def test_code_that_cannot_be_asked_again_in_time_is_noted() -> None:
     with Verifier("auto") as fresh:
         (note,) = passed(fresh, "import time\ntime.sleep(1.6)\ndef f(x):\n    return x * 2\n", TESTS).notes

@@ -202,9 +202,8 @@ def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
     ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]
     moved = {_test_of(item) for item in reporter.moved}
     items = {item: _test_of(item) for item in ran if _test_of(item) not in moved}
-    measure = reporter.measuring.measure
-    passed = items and not reporter.failed & set(items)
-    if passed and measure(reporter.seconds, items, ran, reporter.caught, records.emit):
+    if items and not reporter.failed & set(items):
+        reporter.measuring.measure(reporter.seconds, items, ran, reporter.caught, records.emit)
         reporter.ask_again(sum(reporter.seconds.values()))
     reporter.measuring.close()
 
