@@ -139,7 +139,5 @@ def _is_locked(directory: Path) -> bool:
     try:
         with FileLock(lock, timeout=0):
             return False
-    except Timeout:
-        return True
-    except OSError:  # read-only: nothing writes there
-        return False
+    except OSError as error:  # read-only, and nothing writes there, or held
+        return isinstance(error, Timeout)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 from ..errors import UsageError
 from ..settings import MORE, UNLIMITED, Count, Output, RequiredGrade, Settings, Totals
 from ..terminal.console import Console
-from .ending import conclude, document_alone, handled
+from .ending import conclude, handled
 from .options import BatchSettings
 
 if TYPE_CHECKING:
@@ -142,17 +142,21 @@ def status(directory: Path, /, *, json: bool = False) -> int:
         directory: The batch's --out.
         json: Print one JSON document and nothing else.
     """
-    from ..batch.outcome import batch_status
-    from ..terminal.batch_console import status_lines
+    from ..batch.outcome import SCHEMA_VERSION, BatchResult, batch_status
+    from ..terminal.batch_console import print_batch, status_lines
 
-    found = batch_status(directory)
     console = Console()
-    if json:
-        with document_alone(json) as stream:
+
+    def work(stream: TextIO) -> int:
+        found = batch_status(directory)
+        if json:
             console.document(found, stream)
-    else:
-        console.lines(status_lines(found))
-    return 0
+        else:
+            console.lines(status_lines(found))
+        return 0
+
+    failed, interrupted = partial(BatchResult, SCHEMA_VERSION), "Interrupted; ask again."
+    return conclude(console, json, work, failed, partial(print_batch, console), interrupted)
 
 
 def merge(

@@ -51,7 +51,10 @@ def conclude(
         try:
             result = work(stream)
         except (GreenloopError, OSError, KeyboardInterrupt) as stop:
-            error = stopped_by(stop, interrupted)
+            if not as_json and isinstance(stop, OSError) and stop.filename is None:
+                raise  # what is left of the output is not to be written again
+            told = unusable(stop) if isinstance(stop, OSError) else stop
+            error = told if isinstance(told, GreenloopError) else Interrupted(interrupted)
             result = failed(exit_code=error.exit_code, error=Failure(error.kind, str(error)))
         if isinstance(result, int):
             return result
@@ -62,25 +65,19 @@ def conclude(
     return result.exit_code
 
 
-def stopped_by(stop: BaseException, interrupted: str) -> GreenloopError:
-    """Return what stopped a command as a user's error, Ctrl-C with the sentence `interrupted`; raise any other."""
-    if isinstance(stop, OSError):
-        return unusable(stop)
-    return stop if isinstance(stop, GreenloopError) else Interrupted(interrupted)
-
-
-_OF_PATHS = (
-    *(errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR),
-    *(errno.EISDIR, errno.ENXIO, errno.EROFS, errno.ENOSPC),
-)
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EPIPE)
+_SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
 def unusable(error: OSError) -> GreenloopError:
-    """Return the error of a path that can't be used, or of a full disk, as a user's; raises any other again."""
-    if error.filename is None and error.errno in _FULL:
-        return StorageFailed(f"The output can't be written ({error.strerror}); make room, or send it elsewhere.")
-    if error.filename is None or error.errno not in _OF_PATHS:
+    """Return the error of a path that can't be used, of a full disk, of a reader that is gone or of a limit of the
+    system, as a user's; raises any other again."""
+    if error.errno in _SCARCE:
+        return GreenloopError(f"A limit of the system was reached ({error.strerror}); raise it (ulimit).")
+    if error.errno in _FULL:
+        what = error.filename or "The output"
+        return StorageFailed(f"{what} can't be written ({error.strerror}); make room, or send it elsewhere.")
+    if error.filename is None:
         raise error
     return UsageError(f"{error.filename} can't be used ({error.strerror}); check its name and permissions.")
 
@@ -94,10 +91,12 @@ def document_alone(as_json: bool) -> Iterator[TextIO]:
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)
+    stream = os.fdopen(kept, "w", encoding="utf-8")
     try:
-        with os.fdopen(kept, "w", encoding="utf-8") as stream:
-            yield stream
+        yield stream
     finally:
+        with suppress(BrokenPipeError):
+            stream.close()
         sys.stdout.flush()
 
 

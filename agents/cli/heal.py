@@ -89,6 +89,8 @@ def heal(
     console = Console(quiet=output.quiet, color=output.color)
 
     def work(_: TextIO) -> HealResult | int:
+        if output.json and (undo is not None or show_prompt):
+            raise UsageError(f"{'--show-prompt' if show_prompt else '--undo'} prints a text; leave out --json.")
         if undo is not None:
             return _undo(own.work_dir, undo, Path(target or "."), console)
         if resume is not None:

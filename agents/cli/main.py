@@ -38,8 +38,6 @@ in CI or before a push (verify, heal), or go on for others (ui)."""
 
 RUN = "a run of a spec"
 """The command without a name."""
-_OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
-"""What was an option of `verify` once."""
 
 
 app = App(
@@ -120,8 +118,6 @@ def main(argv: list[str] | None = None) -> int:
         code = error.exit_code
     except KeyboardInterrupt:
         code = Interrupted.exit_code
-    except BrokenPipeError:
-        _leave(0)
     except OSError as error:
         told = unusable(error)
         Console().error(str(told))
@@ -176,8 +172,6 @@ def elsewhere(error: CycloptsError) -> str:
     if not isinstance(error, UnknownOptionError):
         return ""
     option = (error.token.keyword or error.token.value).partition("=")[0]
-    if option in _OWN_COMMANDS and command == "verify":
-        return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
     having = [name for name, found in commands().items() if any(option in each.names for each in found)]
     if not having:
         return ""

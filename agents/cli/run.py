@@ -157,10 +157,13 @@ def _shown_run(
             console.result(result)
             earlier = RunDirectory(Path(result.run_dir or ""))
             spec = asking.answers(open_ones, earlier)
-            if spec is None and target is None:
-                return result.exit_code
             if spec is None:
-                break
+                if target is not None:
+                    result = target.write(result, settings)
+                    if result.error is not None:
+                        console.error(result.error.message)
+                    console.into(result)
+                return result.exit_code
             request = replace(request, spec=spec, settings=replace(settings, answers=None), fork=None)
         return result if target is None else target.write(result, settings)
 

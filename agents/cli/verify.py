@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..errors import GreenloopError
+from ..records import Failure
 from ..settings import Positive, SandboxName, SandboxSettings
 from ..terminal.console import Console
-from .ending import document_alone, stopped_by
+from .ending import conclude
 
 if TYPE_CHECKING:
     from ..records import UserModule
@@ -64,6 +64,16 @@ class VerifyOptions(SandboxSettings):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _NoVerdict:
+    """What stopped a verification, as a document."""
+
+    exit_code: int
+    error: Failure
+    verdict: None = None
+    schema_version: int = 1
+
+
 def verify(
     code: Path,
     tests: Path,
@@ -100,20 +110,12 @@ def verify(
 
 
 def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
-    """Do `work` with the stream for its document; with `as_json`, what stops it is a document without a verdict.
-
-    Returns the exit code. Raises GreenloopError where there is no document.
-    """
-    with document_alone(as_json) as stream:
-        try:
-            return work(stream)
-        except (GreenloopError, OSError, KeyboardInterrupt) as stop:
-            error = stopped_by(stop, "Interrupted before there was a verdict; run it again.")
-            if not as_json:
-                raise error from stop
-            failure = {"kind": error.kind, "message": str(error)}
-            Console().document({"schema_version": 1, "verdict": None, "error": failure}, stream)
-            return error.exit_code
+    """Do `work` with the stream for its document, and return its exit code; what stops it is a sentence, or with
+    `as_json` a document without a verdict."""
+    console, interrupted = Console(), "Interrupted before there was a verdict; run it again."
+    return conclude(
+        console, as_json, work, _NoVerdict, lambda stop: console.error(stop.error.message), interrupted
+    )
 
 
 def warn_without_sandbox(sandbox: SandboxName) -> None:

@@ -22,6 +22,7 @@ from .console import Console
 _LETTERS = "abcefghijk"
 """For rival answers; the other keys have a meaning of their own."""
 _WORDS = {"yes": "y", "no": "n", "skip": "s", "wrong": "w", "doesn't care": "d", "any": "d"}
+_MEANT = {"y": "yes", "n": "no", "d": "the spec doesn't care", "w": "the test is wrong", "s": "skip"}
 _ORIGIN = "Your answer"
 
 
@@ -64,7 +65,7 @@ class Asking:
         keys = _keys(dispute, answer_lines(dispute, spec, tests))
         if asked_call(dispute) is None:
             self._console.say(visible(dispute.question))
-        meanings = [f"{key} {_meaning(key, line)}" for key, line in keys.items()]
+        meanings = [f"{key} {_MEANT.get(key) or visible(line)}" for key, line in keys.items()]
         own = [", or the right value"] if asked_call(dispute) else []
         for last in (False, True):
             said = typed(f"{', '.join(meanings)}{''.join(own)}: ")
@@ -105,11 +106,6 @@ def _keys(dispute: Dispute, lines: Sequence[str]) -> dict[str, str]:
             keys["n"] = f"{call} {negated}"
     ruled = {line[0]: line for line in lines if line not in stated}
     return keys | {key: ruled[first] for key, first in (("d", "a"), ("w", "w")) if first in ruled} | {"s": ""}
-
-
-def _meaning(key: str, line: str) -> str:
-    fixed = {"y": "yes", "n": "no", "d": "the spec doesn't care", "w": "the test is wrong", "s": "skip"}
-    return fixed.get(key) or visible(line)
 
 
 _MEANINGS: dict[Answer, str] = {

@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from ..events import Event
-    from ..records import RunResult, Verdict, Written
+    from ..records import RunResult, Verdict
     from ..records.heal import HealResult
     from ..sandbox.check import CheckResult
     from .live import LiveView
@@ -154,8 +154,9 @@ class Console:
     def document(self, document: object, stream: TextIO) -> None:
         """Print one JSON document: a record, or a list or mapping that may hold records."""
         text = json.dumps(document, indent=2, ensure_ascii=True, default=asdict)
-        stream.write(text.replace("##", "#\\u0023") + "\n" if in_ci() else f"{text}\n")  # no command of a log
-        stream.flush()
+        with suppress(BrokenPipeError):
+            stream.write(text.replace("##", "#\\u0023") + "\n" if in_ci() else f"{text}\n")  # no command of a log
+            stream.flush()
 
     def result(self, result: RunResult) -> None:
         """Print the end of a run, for a person."""
@@ -177,8 +178,7 @@ class Console:
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         self.lines(summary_lines(result))
-        if result.into is not None:
-            self._written(result.into)
+        self.into(result)
 
     def healed(self, result: HealResult) -> None:
         """Print the end of a heal, for a person."""
@@ -205,7 +205,10 @@ class Console:
 
         self.out.print(source_text(diff, "diff"))
 
-    def _written(self, written: Written) -> None:
+    def into(self, result: RunResult) -> None:
+        """Print what became of a module of the user's that the result of a run was to be written into."""
+        if (written := result.into) is None:
+            return
         if not self.quiet and written.diff:
             self.diff(written.diff)
         if written.note:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -26,6 +27,11 @@ class SafeConsole(Console):
             emoji=False,
             soft_wrap=not file.isatty(),
         )
+
+    def on_broken_pipe(self) -> None:
+        """Go on, since a reader that is gone changes no exit code: rich would end the process, too."""
+        with suppress(SystemExit):
+            super().on_broken_pipe()
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Yield the pieces of `renderable`; those that rich itself controls the terminal with stay as they are."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import shlex
 import signal
 import subprocess
@@ -9,6 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from agents.cli.ending import unusable
 
 from ..support.commands import QUICKSORT, REPLAYS, command, environment, greenloop
 
@@ -44,7 +49,10 @@ def test_a_signal_that_does_not_cut_a_wait_short_is_noticed_soon_after(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-@pytest.mark.parametrize("arguments", [["--help"], ["show"], ["verify", "code.py", "tests.py", "--json"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["show"], ["verify", "code.py", "tests.py"], ["verify", "code.py", "tests.py", "--json"]],
+)
 def test_a_full_disk_below_the_output_is_a_sentence(tmp_path: Path, arguments: list[str]) -> None:
     (tmp_path / "code.py").write_text("def f(x):\n    return 2 * x\n")
     (tmp_path / "tests.py").write_text("from code import f\n\ndef test_f():\n    assert f(2) == 4\n")
@@ -68,6 +76,71 @@ def test_a_full_disk_below_the_progress_changes_neither_result_nor_exit_code(tmp
             own, here = command(*arguments), environment(tmp_path)
             ended = subprocess.run(own, cwd=tmp_path, env=here, stdout=subprocess.PIPE, stderr=full, text=True)
         assert (ended.returncode, printed in ended.stdout) == (code, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Unix")
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+@pytest.mark.parametrize(("right", "code"), [(4, 0), (5, 1)])
+def test_a_reader_that_is_gone_changes_no_exit_code(
+    tmp_path: Path, as_json: tuple[str, ...], right: int, code: int
+) -> None:
+    (tmp_path / "code.py").write_text("def f(x):\n    return 2 * x\n")
+    (tmp_path / "tests.py").write_text(f"from code import f\n\ndef test_f():\n    assert f(2) == {right}\n")
+    reads, writes = os.pipe()
+    os.close(reads)
+    own, here = command("verify", "code.py", "tests.py", *as_json), environment(tmp_path)
+    with os.fdopen(writes, "wb") as pipe:
+        ended = subprocess.run(own, cwd=tmp_path, env=here, stdout=pipe, stderr=subprocess.PIPE, timeout=60)
+    assert (ended.returncode, ended.stderr) == (code, b"")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Unix")
+def test_pairs_whose_verdicts_nobody_reads_are_not_said_to_have_passed(tmp_path: Path) -> None:
+    pair = {"code": "def f(x):\n    return x\n", "tests": "from user_code import f\n\ndef test_f():\n    f(1)\n"}
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps({"id": each, **pair}) + "\n" for each in (1, 2)))
+    reads, writes = os.pipe()
+    os.close(reads)
+    own, here = command("verify-pairs", "pairs.jsonl"), environment(tmp_path)
+    with os.fdopen(writes, "wb") as pipe:
+        ended = subprocess.run(own, cwd=tmp_path, env=here, stdout=pipe, stderr=subprocess.PIPE, timeout=60)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(b"greenloop: The verdicts can't be written (Broken pipe)")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "sentence"),
+    [
+        (OSError(errno.ENOSPC, "No space", "out"), 1, "out can't be written (No space); make room, or send it"),
+        (OSError(errno.EPIPE, "Broken pipe"), 1, "The output can't be written (Broken pipe)"),
+        (OSError(errno.ENOENT, "No such file", "home"), 2, "home can't be used (No such file); check its name"),
+        (
+            OSError(errno.EMFILE, "Too many open files"),
+            1,
+            "A limit of the system was reached (Too many",
+        ),
+    ],
+)
+def test_what_the_system_refuses_of_a_path_is_a_sentence(error: OSError, code: int, sentence: str) -> None:
+    told = unusable(error)
+    assert (told.exit_code, str(told)[: len(sentence)]) == (code, sentence)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("batch", "status", "none", "--json"), 2, "There is no batch in none"),
+        (("heal", "s.py", "--show-prompt", "--json"), 2, "--show-prompt prints a text"),
+        (("heal", "--undo", "none", "--json"), 2, "--undo prints a text; leave out --json."),
+    ],
+)
+def test_what_stops_a_command_with_json_is_a_document(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    (tmp_path / "s.py").write_text("1 / 0\n")
+    ended = greenloop(tmp_path, *arguments)
+    document = json.loads(ended.stdout)
+    assert (ended.returncode, document["exit_code"]) == (code, code)
+    assert document["error"]["message"].startswith(said)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell of Unix")

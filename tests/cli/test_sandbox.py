@@ -32,6 +32,13 @@ def test_a_check_tells_what_became_of_each_attack(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_check_without_a_home_says_what_it_lacks(tmp_path: Path) -> None:
+    ended = greenloop(tmp_path, "sandbox", "check", extra={"HOME": str(tmp_path / "none")})
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1)
+    assert f"{tmp_path}/none/.greenloop-check-" in ended.stderr
+    assert ended.stderr.endswith("can't be used (No such file or directory); check its name and permissions.\n")
+
+
 def test_a_check_under_another_python(tmp_path: Path) -> None:
     other = next((each for each in interpreters() if each.version[:2] != sys.version_info[:2]), None)
     if other is None:

@@ -115,6 +115,20 @@ def test_answers_go_on_at_once_without_a_model_and_are_kept(
     assert [each.test_id for each in run_of(tmp_path).rounds()[-1].ruling.disputes] == ["test_loop"]
 
 
+def test_a_result_is_shown_once_where_its_questions_are_skipped_and_it_goes_into_a_file(
+    ended: Path, tmp_path: Path, provider: Provider
+) -> None:
+    (tmp_path / "statistics_of_mine.py").write_text("LEFT = 1\n")
+    into = ("--into", "statistics_of_mine.py", "--require", "contested")
+    with asked(ended, tmp_path, provider, "--questions", "1", *into) as keyboard:
+        keyboard.see("or the right value: ")
+        keyboard.type("s")
+        keyboard.see("Written into statistics_of_mine.py: mean")
+        assert keyboard.end() == 0
+    assert keyboard.screen.count("Files: ") == 1
+    assert "def mean(xs):" in (tmp_path / "statistics_of_mine.py").read_text()
+
+
 @pytest.mark.thorough
 def test_garbage_is_named_and_asked_again_once(ended: Path, tmp_path: Path, provider: Provider) -> None:
     with asked(ended, tmp_path, provider, "--questions", "3") as keyboard:

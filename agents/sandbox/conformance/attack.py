@@ -84,7 +84,7 @@ class Ground:
         """Raises OSError when the home cannot be written."""
         self.secret = secrets.token_hex(16)
         self.mark = "greenloop-check-" + secrets.token_hex(8)
-        self.home = Path(tempfile.mkdtemp(prefix=".greenloop-check-", dir=Path.home()))
+        self.home = Path(tempfile.mkdtemp(prefix=".greenloop-check-", dir=os.path.expanduser("~")))  # noqa: PTH111
         self.public = Path(tempfile.mkdtemp(prefix="greenloop-check-"))
         self.public.chmod(0o755)
 
