@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import sys
@@ -14,7 +15,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from ..errors import UsageError
+from ..errors import Interrupted, UsageError
 from ..settings import Settings
 from ..terminal.console import Console
 from .ending import handled, interrupt
@@ -98,8 +99,10 @@ def mcp(*, roots: tuple[Path, ...] = (), own: McpSettings = McpSettings()) -> in
     for root in roots:
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name one that holds repositories.")
-    try:
-        server(Settings.of(own), [root.resolve() for root in roots]).run()
-    except* BrokenPipeError:  # nobody reads the answers any more
-        pass
+    # A thread that waits for a client's next line can't be ended otherwise. What runs can be gone on with.
+    with handled({"SIGINT": lambda: os._exit(Interrupted.exit_code)}):
+        try:
+            server(Settings.of(own), [root.resolve() for root in roots]).run()
+        except* BrokenPipeError:  # nobody reads the answers any more
+            pass
     return 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
@@ -121,25 +120,28 @@ class Tools:
                 place = place or contained(Path(folder), root)
         if place is None:
             raise ToolError(f"{folder} is not below {', '.join(map(str, self._roots))}; name a folder that is.")
-        job, cancelled, settings = Job("audit"), threading.Event(), self._jobs.settings
+        job, settings = Job("audit"), self._jobs.settings
 
         def say(text: str) -> None:
             job.said, job.told = text, job.told + 1
 
         def audited() -> dict[str, Any]:
             with closing(open_sandbox(settings.sandbox, open_interpreter(settings.python))) as sandbox:
-                project = Comparison(place, [], sandbox, seconds, cancelled.is_set, say)
+                project = Comparison(place, [], sandbox, seconds, lambda: job.cancellation.cancelled, say)
                 report = project.report_since(base, strict=strict)
             return {**document(report), "findings": for_agent(report) if not report.passed else []}
 
-        with ThreadPoolExecutor(1) as pool, _told():
-            future = pool.submit(audited)
-            job.future = future  # type: ignore[assignment]
+        pool = ThreadPoolExecutor(1)
+        future = pool.submit(audited)
+        pool.shutdown(wait=False)
+        job.future = future  # type: ignore[assignment]
+        with _told():
             try:
                 await self._wait(job, context, seconds + _LATE_SECONDS)
-                return await anyio.to_thread.run_sync(future.result)
             finally:
-                cancelled.set()
+                with anyio.CancelScope(shield=True):
+                    await _ended(job)
+            return await anyio.to_thread.run_sync(future.result)
 
     async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
         """Follow a run of `generate` or `heal`: its result, or its state after `wait_seconds`."""

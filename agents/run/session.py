@@ -7,7 +7,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -126,6 +126,11 @@ class Session(ABC, Generic[Kept, Ended]):
         except OSError as fault:
             reason = f"It can't be kept in {self.run.path} ({fault.strerror or fault})"
             status, error = "stopped", StorageFailed(f"{reason}; mend that and go on with --resume.")
+        except BaseException as fault:  # the caller's `emit` may raise anything
+            with suppress(Exception):
+                self.end("stopped", GreenloopError(f"It ended by {fault!r}; go on with --resume."))
+            self._log.close()
+            raise
         if error is not None:
             error.args = (self._naming_run(str(error)),)
         result = self.end(status, error)

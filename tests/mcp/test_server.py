@@ -335,7 +335,7 @@ def test_stop_run_ends_a_run(tmp_path: Path, provider: Provider) -> None:
     silent.ends.set()
 
 
-@pytest.mark.parametrize("how", half_of(["the client goes away", "SIGTERM"]))
+@pytest.mark.parametrize("how", half_of(["the client goes away", "SIGTERM", "SIGINT"]))
 def test_nothing_is_left_of_a_server_whose_client_is_gone(tmp_path: Path, provider: Provider, how: str) -> None:
     silent = Silent()
     provider.script(silent)
@@ -358,9 +358,9 @@ def test_nothing_is_left_of_a_server_whose_client_is_gone(tmp_path: Path, provid
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     server.stdin.write(json.dumps(request).encode() + b"\n")
     server.stdin.flush()
-    assert wait_until(lambda: bool(provider.requests), 30)
-    if how == "SIGTERM":
-        os.kill(server.pid, signal.SIGTERM)
+    assert wait_until(lambda: bool(provider.requests), 90)
+    if how.startswith("SIG"):
+        os.kill(server.pid, signal.Signals[how])
     else:
         server.stdin.close()
     server.wait(8)
@@ -429,6 +429,24 @@ def test_an_agent_is_told_what_its_change_weakens_and_audits_nothing_outside_of_
         assert "There is no commit" in await refused(client, "audit", folder=str(folder), base="no-such")
 
     using(tmp_path, audited, *RECORDED, "--roots", str(folder))
+
+
+@pytest.mark.thorough
+def test_a_cancelled_audit_ends_and_leaves_the_server_answering(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "test_code.py").write_text("import time\n\n\ndef test_f():\n    assert time.sleep(60) is None\n")
+    git(folder, "init", "--quiet", "--initial-branch", "main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", "first")
+
+    async def work(client: Client) -> None:
+        with anyio.move_on_after(8):
+            await client.call_tool("audit", {"folder": str(folder), "base": "HEAD"})
+        with anyio.fail_after(5):
+            assert "There is no run" in await refused(client, "run_status", run="none")
+
+    using(tmp_path, work, *RECORDED, "--roots", str(folder))
 
 
 def test_without_roots_there_is_no_audit(tmp_path: Path) -> None:

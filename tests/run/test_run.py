@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxBroken
+from agents.events import Event, Ruled
 from agents.llm_backends.budget import Budget
 from agents.records import Board, Candidate, Test
 from agents.run.recorder import RunRecorder
-from agents.run.run import measure_suite
+from agents.run.run import generate, measure_suite
 from agents.sandbox import Sandbox, open_sandbox
 from agents.settings import Settings
 from agents.storage import run_directory as runs
@@ -17,7 +18,7 @@ from agents.verifier.cached_verifier import CachedVerifier
 
 from ..storage.test_run_directory import record
 from ..support.boards import value_test
-from ..support.commands import QUICKSORT, greenloop, replayed
+from ..support.commands import QUICKSORT, REPLAYS, greenloop, replayed
 
 DOUBLE = "def f(x):\n    return x * 2\n"
 
@@ -42,6 +43,23 @@ class Broken:
 
 def recorder(directory: Path) -> RunRecorder:
     return RunRecorder(runs.create(directory, record()), record(), Settings(), Budget(), lambda event: None)
+
+
+def test_a_run_that_the_callers_handler_ends_is_stopped_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    def handler(event: Event) -> None:
+        if isinstance(event, Ruled):
+            raise ValueError("I/O operation on closed file")
+
+    settings = Settings(model=f"recorded:{REPLAYS}", work_dir=tmp_path / "work_dir", mutation=False)
+    with pytest.raises(ValueError, match="closed file"):
+        generate(QUICKSORT, settings=settings, on_event=handler)
+    kept = runs.find(tmp_path / "work_dir", "latest").read()
+    assert (kept.status, kept.error and kept.error.message.split(";")[0]) == (
+        "stopped",
+        "It ended by ValueError('I/O operation on closed file')",
+    )
+    again = ("--resume", "latest", "--model", f"recorded:{REPLAYS}", "--no-mutation")
+    assert greenloop(tmp_path, *again).returncode == 0
 
 
 def test_a_result_says_what_its_tests_are_worth_and_show_says_what_they_miss(tmp_path: Path) -> None:
