@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -122,8 +122,12 @@ class Jobs:
         answers. Raises UsageError, SandboxUnavailable and ModelError."""
         read = self._read(spec, examples, tests if tests.strip() else None)
         settings = replace(self.settings, **changes)
-        own = {name: value for name, value in asdict(read.limits).items() if value}
-        self._check_limits({**asdict(settings), **own})
+        wanted = {**asdict(settings), **{name: value for name, value in asdict(read.limits).items() if value}}
+        for name in _LIMITS:
+            most = getattr(self.settings, name)
+            if most is not None and wanted[name] > most:
+                option = name.replace("_", "-")
+                raise UsageError(f"{name} is at most {most} here; give less, or start the server with --{option}.")
         run = new_id(read.id, datetime.now().astimezone())
         return self._run(run, RunRequest(read, settings, os.environ, run_id=run))
 
@@ -141,14 +145,6 @@ class Jobs:
             front, examples=(*front.examples, *lines), places=places, source=front.source + "\n".join(lines)
         )
         return make_spec(front, body, place, tests, packages=self.settings.packages)
-
-    def _check_limits(self, wanted: Mapping[str, Any]) -> None:
-        """Raise UsageError for a limit above one that the server was started with."""
-        for name in _LIMITS:
-            most = getattr(self.settings, name)
-            if most is not None and wanted[name] > most:
-                option = name.replace("_", "-")
-                raise UsageError(f"{name} is at most {most} here; give less, or start the server with --{option}.")
 
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
         """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""

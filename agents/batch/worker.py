@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import GreenloopError, StorageFailed, UsageError
+from ..errors import GreenloopError, StorageFailed
 from ..events import Event, Ruled
 from ..files import contained
 from ..healing.run import HealOptions, run_heal
@@ -42,7 +42,8 @@ class Worker:
         """Run `task`, or resume it where its run directory has recorded replies of the same digest."""
         entry, run = task.entry, RunDirectory(self.directory / task.run)
         try:
-            self._make_folder(task)
+            folder = contained(self.directory / entry.folder, contained(self.directory))
+            folder.mkdir(parents=True, exist_ok=True)  # here, or git would leave it alone as a work_dir
             # One that has the total for its own limit is refused where the model's price is not known.
             most = self.settings.max_cost or self.total.limits.total_cost
             settings = replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most)
@@ -52,14 +53,8 @@ class Worker:
             # A run directory that can't be written is no fault of the spec.
             storage = isinstance(error.__cause__, OSError)
             return stopped(task, StorageFailed(str(error)) if storage else error)
-
-    def _make_folder(self, task: Task) -> None:
-        """Make the folder of an entry: it is no work_dir that git should leave alone. Raises UsageError."""
-        try:
-            folder = contained(self.directory / task.entry.folder, contained(self.directory))
-            folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"{self.directory} can't be written ({error.strerror}).") from error
+            return stopped(task, StorageFailed(f"{self.directory} can't be written ({error.strerror or error})."))
 
     def _generated(
         self, task: Task, settings: Settings, resumed: RunDirectory | None, budget: RunBudget

@@ -22,7 +22,8 @@ def find_repository(folder: Path) -> tuple[Path, Path, Path] | None:
         if not os.path.lexists(entry):
             continue
         found = (own := contained(entry, top), own) if entry.is_dir() else _elsewhere(top, entry)
-        if all((found[1] / name).exists() for name in ("objects", "refs")) and _is_ours(found[0], folder):
+        there = all((found[1] / name).exists() for name in ("objects", "refs"))
+        if there and (os.name == "nt" or found[0].stat().st_uid in (os.getuid(), folder.stat().st_uid)):
             return top, *found
     return None
 
@@ -43,9 +44,3 @@ def _elsewhere(top: Path, entry: Path) -> tuple[Path, Path]:
     elif (above := find_repository(top.parent)) and own.is_relative_to(above[1] / "modules"):
         return own, own
     raise UsageError(f"{entry} names {own}, which is neither a work tree's nor a submodule's of {top}.")
-
-
-def _is_ours(directory: Path, folder: Path) -> bool:
-    if not hasattr(os, "getuid"):
-        return True
-    return directory.stat().st_uid in (os.getuid(), folder.stat().st_uid)
