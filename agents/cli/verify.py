@@ -66,7 +66,7 @@ class VerifyOptions(SandboxSettings):
 
 @dataclass(frozen=True, slots=True)
 class _NoVerdict:
-    """What stopped a verification, as a document."""
+    """The document of a verification that was stopped."""
 
     exit_code: int
     error: Failure
