@@ -98,7 +98,7 @@ def undo(written: Sequence[WrittenFile], root: Path, named: str) -> list[str]:
             if now != each.digest:
                 raise UsageError(f"{path} was changed since; its bytes before the heal are in {backup}.")
             data = read_regular(backup, root)
-            if each.before != _digest(data):
+            if each.before not in ("", _digest(data)):
                 raise UsageError(f"{backup} was changed since the heal; nothing was undone.")
             earlier[path] = (data, path.stat().st_mode & 0o7777)
         except OSError as error:

@@ -222,12 +222,12 @@ class HealResult(Ending):
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
     """A file of the user's that a patch was written into, or is about to be; `digest` (SHA-256) is of its bytes
-    then, `before` of those that `backup` has."""
+    then, `before` of those that `backup` has (empty in records of earlier versions)."""
 
     file: str
     backup: str
     digest: str
-    before: str
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
