@@ -21,8 +21,9 @@ from ..roles.ask import ask_all
 from ..roles.test_writer import MOST_CLAUSES
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
-from ..suite import example_tests, split
+from ..suite import example_tests, render, split
 from ..syntax.source import parse, program, unparse
+from ..verifier.static.hard_coded_answers import answers_from_a_table
 from .approvals import LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
@@ -252,8 +253,9 @@ class LoopState:
         """Re-verify a success in a cold sandbox; downgrade it where it does not pass again."""
         if ruling.grade not in SUCCESSES:
             return ruling
-        verdict = self.roles.verifier.confirm(self.leader(ruling), surviving(ruling))
-        for note in verdict.notes:  # what lets wrong code pass, such as a table of the tests' inputs
+        leader, tests = self.leader(ruling), surviving(ruling)
+        verdict = self.roles.verifier.confirm(leader, tests)
+        if note := answers_from_a_table(leader.code, render(tests)):
             self.emit(Note(note))
         return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
 
