@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def find_repository(folder: Path) -> tuple[Path, Path, Path] | None:
             continue
         found = (own := contained(entry, top), own) if entry.is_dir() else _elsewhere(top, entry)
         there = all((found[1] / name).exists() for name in ("objects", "refs"))
-        if there and (os.name == "nt" or found[0].stat().st_uid in (os.getuid(), folder.stat().st_uid)):
+        if there and (sys.platform == "win32" or found[0].stat().st_uid in (os.getuid(), folder.stat().st_uid)):
             return top, *found
     return None
 
