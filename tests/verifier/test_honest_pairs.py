@@ -24,6 +24,11 @@ PAIRS = {
         "    return calls\ndef test_a(slept):\n    assert f() == 3\n    assert slept == [2]\n",
         "sleep(2)", "sleep(1)",
     ),
+    "a text of the tests that is filled in by the name of a class": (
+        "class Dot:\n    def label(self):\n        return '{0.__class__.__name__}(3)'.format(self)\n",
+        "LABEL = '{0.__class__.__name__}(3)'\ndef test_a():\n    assert Dot().label() == LABEL.format(Dot())\n",
+        "(3)'.format", "(4)'.format",
+    ),
     "a class of the tests that the code keeps in what it shares": (
         "class Base:\n    known = {}\n    def __init_subclass__(cls):\n        Base.known[cls.__name__] = cls\n"
         "def made(name):\n    return Base.known[name]().row()\n",

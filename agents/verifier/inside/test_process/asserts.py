@@ -19,7 +19,7 @@ from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
-_PRIVATE = re.compile(rf"\.({'|'.join(HIDDEN)})")
+_PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
 """Values that are looked at in one comparison."""
 
