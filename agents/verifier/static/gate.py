@@ -39,8 +39,9 @@ def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | N
 
 def check_encoding(source: str) -> None:
     """Raise ValueError where a file declares an encoding in which its bytes are another text than stands there."""
+    data = source.encode()
     with suppress(SyntaxError, ValueError, LookupError):
-        if decoded(source.encode()) == source.removeprefix("\ufeff"):
+        if decoded(data) == source.removeprefix("\ufeff"):
             return
     raise ValueError("line 1: it declares an encoding other than UTF-8")
 
