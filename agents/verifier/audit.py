@@ -147,6 +147,9 @@ def _whole(
 ) -> None:
     """Check that a finished run did everything that it had to, and that its totals say the same."""
     missing = [node_id for node_id in asked if node_id not in outcomes]
+    if missing and not ids:
+        said = "the run ended before the tests were collected: something ends the program when it is imported"
+        raise _Disagreement("incomplete", f"{said} (sys.exit?)")
     if missing:
         raise _Disagreement("incomplete", f"{len(missing)} tests have no outcome: {missing[0]}")
     if len(set(ids)) != len(ids) or not set(outcomes) <= set(ids):

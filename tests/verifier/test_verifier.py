@@ -99,10 +99,19 @@ def test_a_hanging_test_is_stopped_and_the_others_keep_their_outcomes(hang: str,
     assert "did not return within 1.5 s" in verdict.outcome("test_2").detail
 
 
+A_TEST = "from user_code import f\ndef test_a():\n    assert f(1) == 1\n"
+
+
 def test_code_that_cannot_be_imported_fails_every_test(verifier: Verifier) -> None:
     (verdict,) = verifier.board([candidate("import nowhere_to_be_found\n")], doubling(1, 2)).verdicts
     assert verdict.kind == "failed"
     assert all("ModuleNotFoundError" in outcome.detail for outcome in verdict.outcomes)
+
+
+def test_code_that_ends_the_program_when_it_is_imported_is_named_as_that(verifier: Verifier) -> None:
+    verdict = verifier.verify("import sys\ndef f(x):\n    return x\nsys.exit(0)\n", A_TEST)
+    assert (verdict.kind, verdict.outcomes) == ("incomplete", ())
+    assert "ends the program when it is imported" in verdict.reason
 
 
 def test_equal_code_is_verified_once_and_reported_for_each_candidate(verifier: Verifier) -> None:
