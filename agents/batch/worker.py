@@ -43,7 +43,7 @@ class Worker:
         entry, run = task.entry, RunDirectory(self.directory / task.run)
         try:
             folder = contained(self.directory / entry.folder, contained(self.directory))
-            folder.mkdir(parents=True, exist_ok=True)  # here, or git would leave it alone as a work_dir
+            folder.mkdir(parents=True, exist_ok=True)  # here: as a work_dir git would ignore it
             # One that has the total for its own limit is refused where the model's price is not known.
             most = self.settings.max_cost or self.total.limits.total_cost
             settings = replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most)

@@ -13,7 +13,7 @@ from itertools import product, starmap
 from ..judge.agreement import comparable
 from ..records.heal import Answer, Call, Item, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
-from ..syntax.source import parse_expression
+from ..syntax.source import parse_expression, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .case import Case
 from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
@@ -232,11 +232,11 @@ def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, 
     node, answers = literal_call(call.source), [each.get(call) for each in (one, other)]
     states = [each.state for each in answers if each and each.state and is_plain(each.state)]
     if len(states) == 2 and node is not None and isinstance(node.func, ast.Attribute):
-        method = ast.unparse(ast.Call(ast.Attribute(ast.Name("it"), node.func.attr), node.args, node.keywords))
+        method = unparse(ast.Call(ast.Attribute(ast.Name("it"), node.func.attr), node.args, node.keywords))
         left, others = map(value_of, states)
         for name in left:
             if name in others and left[name] != others[name]:
-                source = f"[it := {ast.unparse(node.func.value)}, {method}, it.{name}][-1]"
+                source = f"[it := {unparse(node.func.value)}, {method}, it.{name}][-1]"
                 yield replace(call, source=source), written(left[name]), written(others[name])
 
 
@@ -261,7 +261,7 @@ def _words(source: str) -> str:
     run = parse_expression(source)
     assert isinstance(run, ast.Call)
     given = shlex.join(str(ast.literal_eval(each)) for each in run.args)
-    stdin = [f"--stdin of the lines {ast.unparse(each.value)}" for each in run.keywords]
+    stdin = [f"--stdin of the lines {unparse(each.value)}" for each in run.keywords]
     return " and ".join([*stdin, *([f"`-- {given}`"] if given else [])])
 
 

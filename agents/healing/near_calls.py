@@ -118,8 +118,10 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     is an empty list one of the first argument."""
     node = _parsed(call.source)
     functions = [each for _, each in _bound(text) if isinstance(each, Function)]
-    named = [each for each in functions if isinstance(node, ast.Call) and each.name == last_name(node)]
-    if not isinstance(node, ast.Call) or len(named) != 1:
+    if not isinstance(node, ast.Call):
+        return
+    named = [each for each in functions if each.name == last_name(node)]
+    if len(named) != 1:
         return
     own = [*named[0].args.posonlyargs, *named[0].args.args]
     defaults = named[0].args.defaults

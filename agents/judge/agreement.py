@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..records import Board, Candidate, Outcome, Test
+from ..syntax.checks import Check, checks_in
 from .argument_tests import ITSELF, SAID
 from .probes import ODD
 
@@ -58,6 +59,12 @@ class Agreement:
         able = runnable(self.board)
         most = max((self.by_the_spec(candidate) for candidate in able), default=(0, 0))
         return tuple(c for c in independent(able) if self.by_the_spec(c) == most)
+
+    @cached_property
+    def trusted_checks(self) -> list[Check]:
+        """The checks of all trusted tests."""
+        trusted = (test for test in self.board.tests if test.trusted)
+        return [check for test in trusted for check in checks_in(test.source, test.preamble)]
 
     def by_the_spec(self, candidate: Candidate) -> tuple[int, int]:
         """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name, on

@@ -48,9 +48,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | N
     """
     if test.trusted:
         return None
-    mine = checks_in(test.source, test.preamble)
-    tests = [each for each in agreement.board.tests if each.trusted]
-    trusted = [check for each in tests for check in checks_in(each.source, each.preamble)]
+    mine, trusted = checks_in(test.source, test.preamble), agreement.trusted_checks
     if against := next((known for known in trusted if any(map(known.contradicts, mine))), None):
         return Tally("ruled out", 0, 1, str(against), trusted=True)
     claim = claim_of(test)

@@ -72,8 +72,6 @@ class Caller(Rulings):
         self._environment = Environment()
         self.temporary = Temporary()
         self.capabilities = Capabilities(self.crossing, test_modules, self._note_change)
-        self.name_of = self.capabilities.name_of  # type: ignore[method-assign]
-        self.admit = self.capabilities.admit  # type: ignore[method-assign]
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
@@ -307,6 +305,14 @@ class Caller(Rulings):
     def _malformed(self, reason: str) -> Malformed:
         self._emit("malformed", reason)
         return Malformed(reason)
+
+    def name_of(self, value: object) -> Tree | None:
+        """The tree that names a class or function of both processes, None for others."""
+        return self.capabilities.name_of(value)
+
+    def admit(self, value: object) -> None:
+        """Raise Unshareable where the code may not use `value` at all, TypeError where the code handed it out."""
+        self.capabilities.admit(value)
 
     def resolve(self, parts: list[Tree]) -> Any:
         """A data type or an exception by its name; an exception that nothing here has imported is known by the
