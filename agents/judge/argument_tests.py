@@ -108,9 +108,11 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
 
 
 def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
-    """Yield calls with `given` in place of an argument that can change, that argument, and preambles."""
+    """Yield calls with `given` in place of an argument that can change, that argument, and preambles: of those
+    that tell most, with unsorted lists, and long."""
     kinds = ast.List | ast.Dict | ast.Set
     calls = [found for found in literal_calls(tests) if any(isinstance(node, kinds) for node in found[0].args)]
+    calls.sort(key=lambda found: (_is_sorted(found[0]), -len(unparse(found[0]))))
     for call, preamble in calls[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
             if not isinstance(node, kinds):
@@ -122,6 +124,15 @@ def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
             value = ast.literal_eval(node)
             given = (value, value[:1] if isinstance(value, list) else value, type(value)())
             yield from ((source, repr(each), preamble) for each in given)
+
+
+def _is_sorted(call: ast.Call) -> bool:
+    """Return True if sorting the lists that a call is given changes none."""
+    lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]
+    try:
+        return all(each == sorted(each) for each in lists)
+    except TypeError:
+        return True
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:

@@ -6,121 +6,18 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 from itertools import chain, islice
 
 from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..spec.sentences import QUOTED
 from ..syntax.checks import checks_in
-from ..syntax.collection import last_name
-from ..syntax.literals import literal_value
 from ..syntax.source import statements
-from .argument_tests import SAID
-from .probes import EDGE, ODD, argument_nodes, calls_with, literal_calls, probes_of, varied_calls
-from .shown_rules import shows, within
+from .probes import EDGE, ODD, calls_with, literal_calls, probes_of, varied_calls
+from .used_parts import Used, used_by
 
 _NUMBER = re.compile(r"(?<![\w.'\"])-?\d{1,9}(?:\.\d{1,4})?(?!\.?\w)")
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """The parts that one test uses: names, exceptions it expects, values that it passes on and compares with, and
-    all its texts."""
-
-    names: frozenset[str]
-    raises: frozenset[str]
-    values: tuple[object, ...]
-    expected: tuple[object, ...]
-    texts: tuple[str, ...]
-    answered: tuple[str, ...]
-    """The texts but for those in calls that are to raise."""
-    stated: tuple[tuple[tuple[object, ...], object], ...] = ()
-    """What each call that is compared with a literal passes on, and that literal."""
-    about: str = ""
-    repeated: bool = False
-    """All that it checks is said by an example that stands before its clause."""
-
-    def meets(self, need: Need) -> bool:
-        """Return True if the test uses what is needed."""
-        if need.raising and need.raising not in self.raises:
-            return False
-        match need.kind:
-            case "exception":
-                return need.value in self.raises
-            case "name":
-                return need.value in self.names or any(need.value in text for text in self.texts)
-            case "text":
-                wanted = str(ast.literal_eval(need.value))
-                return any(wanted in text for text in self.answered)
-            case "test":
-                shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
-                return need.value == self.about and shown and shows(need.value, self.stated)
-            case _ if need.giving:
-                wanted, has = ast.literal_eval(need.giving), BY_NAME[need.value].has
-                return any(result == wanted and any(map(has, values)) for values, result in self.stated)
-            case "input":
-                return any(map(BY_NAME[need.value].has, self.values))
-            case "value":
-                return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
-
-
-@lru_cache(maxsize=1024)
-def used_by(test: Test) -> Used:
-    """Return what `test` uses, by its syntax; nothing where it can't be parsed, or where it looks at no answer: at
-    what happens to an argument, or at a result's type."""
-    source = "" if test.id.startswith(SAID) else f"{test.preamble}\n{test.source}"
-    nodes = [node for each in statements(source) for node in ast.walk(each)]
-    calls = [node for node in nodes if isinstance(node, ast.Call)]
-    raising = [call for call in calls if last_name(call) == "raises"]
-    names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    names |= {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
-    given = [node for call in calls if call not in raising for node in argument_nodes(call)]
-    given += [node.value for node in nodes if isinstance(node, ast.Assign)]
-    given += [node.iter for node in nodes if isinstance(node, ast.For)]
-    compared = [each for node in nodes if isinstance(node, ast.Compare) for each in node.comparators]
-    raised = [node for call in raising for node in call.args[:1]]
-    kinds = [each for node in raised for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
-    values, expected = (tuple(value for node in part for value in _values(node)) for part in (given, compared))
-    refused = {
-        id(each)
-        for node in nodes
-        if isinstance(node, ast.With) and any(item.context_expr in raising for item in node.items)
-        for each in ast.walk(node)
-    }
-    said = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    texts = tuple(str(node.value) for node in said)
-    answered = tuple(str(node.value) for node in said if id(node) not in refused)
-    stated = tuple(_stated_in(test)) if source else ()
-    return Used(
-        frozenset(names), frozenset(map(last_name, kinds)), values, expected, texts, answered, stated, test.about
-    )
-
-
-def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
-    """Yield for each check of `test` the values in its call, and the literal that it expects."""
-    for check in checks_in(test.source, test.preamble):
-        value = {"true": (True,), "false": (False,)}.get(check.sign) or literal_value(check.value)
-        if value and check.sign != "!=":
-            calls = [
-                node for each in statements(check.call) for node in ast.walk(each) if isinstance(node, ast.Call)
-            ]
-            yield (
-                tuple(each for call in calls for node in argument_nodes(call) for each in _values(node)),
-                value[0],
-            )
-
-
-def _values(node: ast.expr) -> Iterator[object]:
-    """Yield the literal values in an expression, those within containers too."""
-    if (value := literal_value(node)) is not None:
-        yield from (value[0], *within(value[0]))
-        return
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
-            yield from _values(child)
 
 
 def clause_checks(
@@ -133,7 +30,12 @@ def clause_checks(
     stands before it does not hold that rule.
     """
     earlier = {clause.text: clause.earlier for clause in clauses}
-    counts = [replace(used_by(test), repeated=_repeats(test, earlier.get(test.about, ()))) for test in counting]
+    uses = [used_by(test) for test in counting]
+    stated = tuple(each for used in uses for each in used.stated)
+    counts = [
+        replace(used, repeated=_repeats(test, earlier.get(test.about, ())), counting=stated)
+        for used, test in zip(uses, counting, strict=True)
+    ]
     doubts = [used_by(test) for test in contested]
     found = []
     shared = _without_a_raise_of_their_own(clauses, counts)
@@ -141,7 +43,8 @@ def clause_checks(
         unmet = {need for need in clause.needs if not any(used.meets(need) for used in counts)}
         unmet |= {need for need in clause.needs if need.kind == "exception" and clause in shared}
         missing = tuple(need for need in clause.needs if need in unmet)
-        about = [used for used in counts if not clause.needs or any(map(used.meets, clause.needs))]
+        own = [need for need in clause.needs if need.kind != "bound"]
+        about = [used for used in counts if not own or any(map(used.meets, own))]
         is_open = any(any(map(used.meets, missing)) for used in doubts)
         method = next((need.value for need in clause.needs if need.kind == "name"), "method")
         steps = entry[:1].isupper() and f"{entry}(" not in clause.text
@@ -185,7 +88,7 @@ def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Us
 def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
     """Return a line of an answers file that would test `need`, as far as it can be written without its answer."""
     call = next((made for test in tests if (made := _made(need, test))), None)
-    if need.kind == "test":
+    if need.kind == "test" or (need.kind == "bound" and call is None):
         return f"{entry}(...) == {need.giving or '...'}, on an input that shows it"
     if need.kind == "exception" or need.raising:
         return f"{call or f'{entry}(...)'} raises {need.raising or need.value}"
@@ -196,6 +99,10 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 def _made(need: Need, test: Test) -> str | None:
     """Return the call of `test` with its first argument that can be of the kind needed; None without one."""
+    if need.kind == "bound" and not need.value.isidentifier():
+        number = float(need.value)
+        values = [number, int(number)] if number.is_integer() else [number]
+        return next(iter(calls_with(literal_calls([test]), values, 1)), None)
     if need.kind not in ("input", "value"):
         return None
     wanted = BY_NAME[need.value]

@@ -14,9 +14,10 @@ from ..records import Board, Candidate, Clause, Grade, LedgerEntry, NextStep, Ou
 from ..syntax.checks import checks_in
 from .agreement import NO_PROBES, Agreement, exception_of, runnable
 from .argument_tests import SAID
-from .clause_checks import clause_checks, used_by
+from .clause_checks import clause_checks
 from .leader_view import LeaderView
 from .thresholds import MEASURED, Thresholds
+from .used_parts import used_by
 from .votes import ledger, lone_example, settlements, tally
 
 CRASHES = ("error", "stopped", "missing")

@@ -11,8 +11,8 @@ from ..records import Candidate, ClauseCheck, Dispute, Grade, LedgerEntry, Outco
 from .agreement import Agreement, exception_of
 from .argument_tests import CHANGED, ITSELF, SAID
 from .claims import claim_of, undecided
-from .clause_checks import used_by
 from .probes import EDGE, ODD, probed_call
+from .used_parts import used_by
 from .votes import Tally, ballot, raises
 
 _ATTRIBUTE = re.compile(r"\.([a-z_]\w*)")
@@ -90,7 +90,7 @@ class LeaderView:
     def worth_asking(self) -> bool:
         """True where tests of unchecked clauses may tell something: of an exception, a name, an input; or where
         they alone are missing for a success."""
-        special = any(need.kind != "test" for check in self.unchecked for need in check.missing)
+        special = any(need.kind not in ("test", "bound") for check in self.unchecked for need in check.missing)
         return special or (bool(self.unchecked) and self.share == 1)
 
     @property

@@ -1,11 +1,11 @@
-"""Rules that say how a result differs from what goes in (left out, in which order): a test shows one by a result
-that does."""
+"""Rules that say how a result differs from what goes in (left out, in which order, rounded), or what holds at a
+tie: a test shows one by a result that does, or an input with a tie."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import starmap
 from typing import Any
 
@@ -27,13 +27,37 @@ _AS_GIVEN = re.compile(
     r"|order (?:is|stays|remains) (?:kept|preserved|the same))\b",
     re.IGNORECASE | re.DOTALL,
 )
+_TIED = re.compile(
+    r".*\b(?:ties?|tied|equally|(?:several|two|three|some|many|\w+s)(?: \w+)? share"
+    r"|(?:with|have|has|having|of|share) (?:the same|equal|an equal)"
+    r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+_KEPT = re.compile(
+    r"\b(?:first(?! in the alphabet)|earlie(?:r|st)|order|stay|keep|kept|given|original)\b", re.IGNORECASE
+)
+"""Of ties: they stay in their order."""
+_ROUNDED = re.compile(
+    r".*\bround(?:ed|s)?\b[^.;]{0,20}? (?P<places>\d|one|two|three|four) (?:decimal|digit|place)",
+    re.IGNORECASE | re.DOTALL,
+)
+_PLACES = ("one", "two", "three", "four")
+Stated = Sequence[tuple[Sequence[object], object]]
+"""Calls, by the values that they pass on and their results."""
 
 
-def shows(rule: str, stated: Sequence[tuple[Sequence[object], object]]) -> bool:
-    """Return True unless `rule` says of a result what none of the calls in `stated` shows, by the values that they
-    pass on and their results; what can't be told is shown."""
+def shows(rule: str, own: Stated, counting: Stated) -> bool:
+    """Return True unless `rule` says of a result what none of the calls in `own` shows, or of ties and rounding
+    what none in `counting` does; what can't be told is shown."""
     wanted = [shown for words, shown in _RULES if words.match(rule)]
-    return not stated or all(any(starmap(shown, stated)) for shown in wanted)
+    rounded = _ROUNDED.match(rule)
+    tied = _TIED.match(rule)
+    told = [_has_tie(*each, as_given=bool(_KEPT.search(rule))) for each in counting] if tied else []
+    if rounded:
+        told += [_has_places(result, rounded["places"]) for _, result in counting]
+    if False in told and True not in told:
+        return False
+    return not own or all(any(starmap(shown, own)) for shown in wanted)
 
 
 def _loses(given: Sequence[object], result: object) -> bool:
@@ -60,14 +84,56 @@ def _reorders(given: Sequence[object], result: object) -> bool:
 
 
 def _is_unsorted(_: Sequence[object], result: Any) -> bool:
-    """Return True if no sorting gives this order."""
-    if not isinstance(result, list | tuple):
-        return True
+    """Return True if sorting gives another order."""
     try:
-        ascending = sorted(result)
+        return not isinstance(result, list | tuple) or list(result) != sorted(result)
     except TypeError:
         return True
-    return list(result) not in (ascending, ascending[::-1])
+
+
+def _has_tie(given: Sequence[object], result: object, *, as_given: bool) -> bool | None:
+    """Return True if parts of what is `given` rank alike (as often, as long, with equal values), and another one
+    of them comes first in the result than in what is given, unless ties stay `as_given`. None if nothing given can
+    be ranked."""
+    inner = [part for value in given for part in within(value)]
+    ranked = [ranks for value in given if value not in inner for ranks in _ranks(value)]
+    out = [result, *within(result)]
+    for parts, ranks in ranked:
+        for rank in {each for each in ranks if ranks.count(each) > 1}:
+            tied = [[part, *within(part)] for part, other in zip(parts, ranks, strict=True) if other == rank]
+            places = [min((out.index(each) for each in part if each in out), default=len(out)) for part in tied]
+            named, moved = min(places) < len(out), as_given or min(places) < places[0]
+            other = result not in inner and rank in (min(ranks), max(ranks))
+            if moved if named else other or isinstance(result, _CONTAINERS):
+                return True
+    return False if ranked else None
+
+
+def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Yield the parts of a value, and the numbers by which they may be ranked: how often each occurs if one does
+    so twice, else values, lengths of texts, a column of rows."""
+    words = value.split() if isinstance(value, str) else []
+    keys = words if len(words) > 1 else [*value] if isinstance(value, dict | str) else value
+    items = [*value.values()] if isinstance(value, dict) else keys
+    if not isinstance(items, list | tuple) or len({*map(type, items)}) > 1:
+        return
+    once = [item for index, item in enumerate(items) if item not in items[:index]]
+    rows = [[*each.values()] if isinstance(each, dict) else each for each in items]
+    if len(once) < len(items) and not isinstance(value, dict):
+        columns: Iterable[Any] = [[items.count(item) for item in once]]
+        keys = once
+    elif all(isinstance(row, list | tuple) for row in rows):
+        columns = zip(*rows, strict=False)
+    else:
+        columns = [[len(each) if isinstance(each, str) else each for each in items]]
+    yield from ((keys, [*each]) for each in columns if all(isinstance(rank, int | float) for rank in each))
+
+
+def _has_places(result: object, places: str) -> bool | None:
+    """Return True if a number in a result has that many decimals; None if none is a float."""
+    count = _PLACES.index(places.lower()) + 1 if places.lower() in _PLACES else int(places)
+    numbers = [each for each in (result, *within(result)) if isinstance(each, float)]
+    return any(round(each, count - 1) != each for each in numbers) if numbers else None
 
 
 _RULES = ((_LEFT_OUT, _loses), (_SORTED, _reorders), (_AS_GIVEN, _is_unsorted))

@@ -61,13 +61,14 @@ class Ruling:
         return self.next_step == "done"
 
 
-NeedKind = Literal["exception", "name", "text", "input", "value", "test"]
+NeedKind = Literal["exception", "name", "text", "input", "value", "bound", "test"]
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
     """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input,
-    a kind of value that goes in or comes out, or a test that was written for it.
+    a kind of value that goes in or comes out, a limit at which something changes, or a test that was written for
+    it.
 
     An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`; the
     literal that comes out (`if there is none, return -1`) is in `giving`: the test has to expect that.
@@ -83,6 +84,8 @@ class Need:
             return f"{self.raising} for {self.value}"
         if self.kind == "test":
             return f"“{self.value}”"
+        if self.kind == "bound":
+            return f"exactly {self.value}"
         if self.kind in ("input", "value"):
             return f"{self.value} that gives {self.giving}" if self.giving else self.value
         return f"`{self.value}`"

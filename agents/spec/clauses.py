@@ -17,9 +17,10 @@ from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
 from .asked import FENCED, uncommented
+from .bounds import bounds_in
 from .doctests import lines_of, shown
 from .kinds_of_input import kinds_in
-from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, rule_need, stated_result
+from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, OF_THE_CODE, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, sentences
 from .signature import closing, without_headers
 
@@ -290,6 +291,10 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     if not raised and not _DENIED.search(said):
         texts = [*_texts_quoted(said, quoted, _parameters(spec.text))]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
+    if not OF_THE_CODE.search(said):
+        # A method's call does not show what its object was made with, nor one that returns what raises.
+        limits = bounds_in(QUOTED.sub(" ", said), () if a_class or raised else _parameters(spec.text))
+        yield from (Need("bound", each) for each in limits)
 
 
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:

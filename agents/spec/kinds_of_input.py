@@ -23,7 +23,11 @@ class KindOfInput:
 
 
 def _repeats(value: object) -> bool:
+    """Return True if an item comes again: of a text a word, the characters of one alone."""
+    words = value.split() if isinstance(value, str) else []
     items = list(value) if isinstance(value, str | list | tuple) else []
+    if len(words) > 1:
+        items = [word for word in words if any(map(str.isalpha, word))] or words
     return any(item in items[:index] for index, item in enumerate(items))
 
 
@@ -78,10 +82,17 @@ def _lines(value: object) -> list[str]:
     return [item for item in items if isinstance(item, str)]
 
 
+def _in_capitals(value: object) -> bool:
+    """Return True if a word in a text, or in a list, is in capitals, or there in two ways."""
+    words = {word for line in _lines(value) for word in line.split()}
+    return any(map(str.isupper, words)) or len(words) > len({*map(str.casefold, words)})
+
+
 _ANY_CASE = (
     r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\b(?:regardless of|without regard to) case\b"
     r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
-    r"|\bcase (?:does not|doesn't) matter\b"
+    r"|\bcase (?:does not|doesn't) matter\b|\bcase (?:letters )?(?:makes? no difference|(?:is|are) (?:treated )?"
+    r"(?:alike|the same|equal|equivalent))\b"
 )
 _EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
 _TEXTS = r"(?:string|text|word|name|title|sentence|tag|label|message|key)s?\b(?! (?:list|array|set|dict))"
@@ -105,9 +116,15 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_text("lower case", rf"\blower[- ]?cased?\b|{_ANY_CASE}", lambda text: text != text.upper(), str.lower),
     _of_text(
         "upper case",
-        rf"\bupper[- ]?cased?\b|\bcapitals?\b|{_ANY_CASE}",
+        r"\bupper[- ]?cased?\b(?! (?:or|and) lower)|\bcapitals?\b",
         lambda text: text != text.lower(),
         str.upper,
+    ),
+    _kind(
+        "a word in capitals",
+        _ANY_CASE,
+        _in_capitals,
+        lambda value: value.upper() if isinstance(value, str) else value,
     ),
     _of_number(
         "a negative number",
@@ -120,7 +137,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_number(
         "zero",
         r"(?<!from )(?<!toward )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!between )"
-        r"(?<!non-)(?<!non )"
+        r"(?<!non-)(?<!non )(?<!back to )(?<!set to )(?<!down to )"
         r"\bzero\b(?! or more)(?![- ](?:padded|fill|based|indexed|arguments?))",
         lambda number: number == 0,
         r"\b0\b",

@@ -45,7 +45,8 @@ _STATEMENT = re.compile(
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
-    r"\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b",
+    r"\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
+    r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b",
     re.IGNORECASE,
 )
 """Words of a rule that no kind of input, and no text that the clause quotes, shows alone."""
@@ -68,7 +69,7 @@ OF_ITS_TEXT = re.compile(
     re.IGNORECASE,
 )
 """Said of how the code is written, `do not use sorted()`: it names nothing that the code has to have."""
-_OF_THE_CODE = re.compile(
+OF_THE_CODE = re.compile(
     rf"{OF_ITS_TEXT.pattern}|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
     r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
@@ -101,11 +102,12 @@ def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemp
     The `first` clause says what the code is for. A sentence of any other form is a rule unless it is
     `exemplified`: an example stands after it.
     """
+    needs = [need for need in needs if need.kind != "bound"]
     raised = any(need.kind == "exception" for need in needs)
     giving = _GIVING.search(said)
     if not raised and all(step in said for step in ("Given ", "When ", "Then ")):
         return Need("test", text)
-    if first or _OF_THE_CODE.search(said) or NO_RAISE.search(said) or ASSUMED.match(said):
+    if first or OF_THE_CODE.search(said) or NO_RAISE.search(said) or ASSUMED.match(said):
         return None
     words = QUOTED.sub(" ", said)
     alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)

@@ -57,6 +57,16 @@ def test_each_argument_that_can_change_is_tested() -> None:
     assert given == ["given = [2]", "given = []", "given = {'a': 1}", "given = {}"]
 
 
+def test_arguments_that_tell_most_are_tried_first() -> None:
+    """A list that is sorted already, or short, does not show that the code sorts it."""
+    tests = [
+        value_test(f"test_{n}", f"f({given})", "1") for n, given in enumerate(("[1, 2, 3]", "[2, 1]", "[3, 1, 2]"))
+    ]
+    made = argument_tests([Clause("The list is not changed.")], tests)
+    given = [test.source.split("\n")[1].strip() for test in made]
+    assert given == ["given = [3, 1, 2]", "given = [3]", "given = []", "given = [2, 1]", "given = [2]"]
+
+
 def test_what_a_call_raises_there_is_for_other_tests() -> None:
     first, *_, last = argument_tests([Clause("Return a new list.")], [LIST])
     assert first.trusted

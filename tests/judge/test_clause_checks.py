@@ -357,3 +357,112 @@ def test_a_rule_of_what_comes_out_is_held_by_a_result_that_shows_it(rule: str, s
     clause = Clause(rule, (Need("test", rule),))
     found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated", about=rule))
     assert found.standing.startswith("held") is held
+
+
+TIED = "Ties are broken by the alphabet"
+ROUNDED = "The result is rounded to two decimal places"
+
+
+@pytest.mark.parametrize(
+    ("rule", "other", "held"),
+    [
+        (TIED, "assert f('a b b') == ['b', 'a']", False),
+        (TIED, "assert f('b a') == ['a', 'b']", True),
+        (TIED, "assert f('a b b c c') == ['b', 'c', 'a']", False),
+        (TIED, "assert f('a c c b b') == ['b', 'c', 'a']", True),
+        (TIED, "assert f({'a': 5, 'b': 5}) == 'a'", False),
+        (TIED, "assert f({'b': 5, 'a': 5}) == 'a'", True),
+        ("If several share it, the first wins", "assert f({'a': 5, 'b': 5}) == 'a'", True),
+        (TIED, "assert f('aab') == 'a'", False),
+        (TIED, "assert f('baab') == 'a'", True),
+        (TIED, "assert f({'b': 2, 'a': 1}) == ['b', 'a']", False),
+        (TIED, "assert f({'b': 1, 'a': 1}) == ['a', 'b']", True),
+        (TIED, "assert f(['apple', 'fig']) == 'apple'", False),
+        (TIED, "assert f(['grape', 'fig', 'apple']) == 'apple'", True),
+        (TIED, "assert f(['melons', 'grape', 'apple']) == 'melons'", False),
+        (TIED, "assert f([('a', 2), ('b', 1), ('c', 1)]) == 'a'", False),
+        (TIED, "assert f([('a', 2), ('b', 1), ('c', 2)]) == 'c'", True),
+        (TIED, "assert f([3, 1, 1, 3]) == 1", True),
+        (TIED, "assert f([3, 1, 1, 3, 1]) == 1", False),
+        (TIED, "assert f([('a', 2), ('b', 1)]) == ['a', 'b']", False),
+        (TIED, "assert f([{'name': 'b', 'points': 1}, {'name': 'a', 'points': 1}]) == ['a', 'b']", True),
+        (ROUNDED, "assert f(1, 2) == 0.5", False),
+        (ROUNDED, "assert f(1, 3) == 0.33", True),
+    ],
+)
+def test_a_rule_of_ties_or_rounding_is_held_where_any_test_that_counts_shows_it(
+    rule: str, other: str, held: bool
+) -> None:
+    """The test that is named for it may have been written with other values."""
+    clause = Clause(rule, (Need("test", rule),))
+    given = "f(1, 1)" if rule == ROUNDED else "f(['a'])"
+    own = Test(
+        "test_1", f"def test_1():\n    assert {given} == {'1.0' if rule == ROUNDED else ['a']}\n", "generated"
+    )
+    found = checked(clause, replace(own, about=rule), Test("test_2", f"def test_2():\n    {other}\n", "generated"))
+    assert found.standing.startswith("held") is held
+
+
+@pytest.mark.parametrize(
+    ("number", "source", "held"),
+    [
+        ("100", "assert f(150) == 0", False),
+        ("100", "assert f(100) == 0", True),
+        ("100", "assert f(100.0) == 0", True),
+        ("-2", "assert f(-2) == 0", True),
+        ("8", "assert f('abc') is False", False),
+        ("8", "assert f('abcdefgh') is True", True),
+        ("3", "assert f('a b c d') == 'a b c'", True),
+        ("2", "assert f(['a', 'b', 'c']) == ['a', 'b']", True),
+        ("18", "assert f('Ann, 18') == 'half'", True),
+        ("18", "assert f('Ann, 180') == 'full'", False),
+        ("3", "x = Shelf()\n    x.put(7)\n    x.put(7)\n    x.put(7)\n    assert x.all() == 9", True),
+        ("3", "x = Shelf()\n    x.put(7)\n    assert x.all() == 9", False),
+        ("25.5", "assert f(90) == 25.5", True),
+    ],
+)
+def test_a_number_at_which_something_changes_is_held_by_a_test_that_has_it(
+    number: str, source: str, held: bool
+) -> None:
+    clause = Clause(f"{number} or more", (Need("bound", number),))
+    found = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated"))
+    assert found.standing == ("held by 1 test" if held else f"nothing checks exactly {number}")
+
+
+def test_a_line_that_would_test_a_number_has_it() -> None:
+    clause = Clause("Orders of 100 or more are free", (Need("bound", "100"),))
+    assert checked(clause, value_test("test_1", "f(150)", "0")).would_test == "f(100) == ..."
+    assert checked(clause, value_test("test_1", "f(150.5)", "0")).would_test == "f(100.0) == ..."
+    assert checked(clause, value_test("test_1", "f('a')", "0")).would_test == (
+        "f(...) == ..., on an input that shows it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "held"),
+    [
+        ("assert f('abc', 6) == 'abc'", False),
+        ("assert f('abcdef', 6) == 'abcdef'", True),
+        ("assert f([1, 2], 2) == [1, 2]", True),
+        ("assert f(7, 7) is True", True),
+        ("assert f('a b c', 3) == 'a b c'", True),
+        ("with pytest.raises(ValueError):\n        f('abc', 3)", False),
+    ],
+)
+def test_a_limit_that_is_an_argument_is_held_by_a_call_at_it(source: str, held: bool) -> None:
+    said = "Write f(text: str, width: int) -> str that shortens a text. It is cut to at most width characters."
+    assert clauses(read_spec(said, origin="argument"))[1].needs[:1] == (Need("bound", "width"),)
+    clause = Clause("It is cut to at most width", (Need("bound", "width"),))
+    standing = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated")).standing
+    assert standing == ("held by 1 test" if held else "nothing checks exactly width")
+
+
+def test_what_stays_as_it_was_is_held_by_a_test_that_looks_at_it() -> None:
+    rule = "Withdrawing too much raises ValueError and leaves the balance as it was"
+    clause = Clause(rule, (Need("test", rule),))
+    refused = "x = Account()\n    with pytest.raises(ValueError):\n        x.withdraw(9)\n"
+    tests = [
+        Test("test_1", f"def test_1():\n    {refused}{then}", "generated", about=rule)
+        for then in ("", "    assert x.balance() == 0\n")
+    ]
+    assert [checked(clause, test).standing.startswith("held") for test in tests] == [False, True]

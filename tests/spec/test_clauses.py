@@ -217,8 +217,8 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("An empty word is dropped.", ["an empty text"]),
         ("An empty word list gives 0.", ["an empty input that gives 0"]),
         ("It never raises ValueError.", []),
-        ("Upper or lower case.", ["lower case", "upper case"]),
-        ("Ignore case.", ["lower case", "upper case"]),
+        ("Upper or lower case.", ["lower case", "a word in capitals"]),
+        ("Ignore case.", ["lower case", "a word in capitals"]),
         ("Numbers are non-negative and lists non-empty.", []),
         ("Negative numbers count double.", ["a negative number"]),
         ('Return "odd" for those.', ["`'odd'`"]),
@@ -269,8 +269,8 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Halves go up, so f(2.5) is 3.", ["“Halves go up, so f(2.5) is 3”"]),
         ("What is not a float is left.", ["“What is not a float is left”"]),
         ("All that is not a digit, a space or a hyphen raises ValueError.", ["`ValueError`"]),
-        ("Case doesn't matter, and spaces count.", ["lower case", "upper case", "white space"]),
-        ("Upper and lower case are the same.", ["lower case", "upper case"]),
+        ("Case doesn't matter, and spaces count.", ["lower case", "a word in capitals", "white space"]),
+        ("Upper and lower case are the same.", ["lower case", "a word in capitals"]),
         ("A name that is not listed raises KeyError.", ["`KeyError`"]),
         ("A KeyError is not raised.", []),
         ("Define OddError, a subclass of ValueError.", ["`OddError`"]),
@@ -346,7 +346,10 @@ def test_how_a_program_ends_is_what_a_test_of_it_expects() -> None:
 
 def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first() -> None:
     apart = needs("Write f(text: str) -> int, upper or lower case, and raise ValueError for a digit.")
-    assert list(apart.values()) == [["lower case", "upper case"], ["`ValueError`", "ValueError for a digit"]]
+    assert list(apart.values()) == [
+        ["lower case", "a word in capitals"],
+        ["`ValueError`", "ValueError for a digit"],
+    ]
     whole = needs("Write f(text: str) -> int that counts. If the text is empty, raise ValueError.")
     assert list(whole.values())[1] == ["`ValueError`", "ValueError for an empty input"]
     assert texts("The stop is included if it is hit, a step of 0 raises ValueError.")[1:] == [
@@ -418,7 +421,7 @@ def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> N
     )
     assert list(found.values())[1:] == [
         ["`RangeError`", "RangeError for a negative number"],
-        ["`RangeError`"],
+        ["`RangeError`", "exactly 10"],
         ["`RangeError`", "RangeError for zero"],
         ["“Some are halved”"],
         ["“So are others”"],

@@ -1,0 +1,182 @@
+"""The parts that a test uses, by its syntax, held against what a clause of the spec needs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ..records import Need, Test
+from ..spec.kinds_of_input import BY_NAME
+from ..syntax.checks import checks_in
+from ..syntax.collection import last_name
+from ..syntax.literals import literal_value
+from ..syntax.source import statements
+from .argument_tests import SAID
+from .probes import argument_nodes
+from .shown_rules import Stated, shows, within
+
+_KEPT = re.compile(
+    r"\b(?:leaves?|stays?|remains?|keeps?|unchanged|untouched|does nothing|(?:changes?|no) (?:nothing|effect))\b",
+    re.IGNORECASE,
+)
+"""What holds after a call: no test shows it by that call alone, which may be refused."""
+_NUMBER_IN_TEXT = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,4})?(?!\.?\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """The parts that one test uses: names, exceptions it expects, values that it passes on and compares with, and
+    all its texts."""
+
+    names: frozenset[str]
+    raises: frozenset[str]
+    values: tuple[object, ...]
+    expected: tuple[object, ...]
+    texts: tuple[str, ...]
+    answered: tuple[str, ...]
+    """The texts but for those in calls that are to raise."""
+    stated: Stated = ()
+    """What each call that is compared with a literal passes on, and that literal."""
+    about: str = ""
+    repeated: bool = False
+    """All that it checks is said by an example that stands before its clause."""
+    asserts: bool = False
+    numbers: frozenset[float] = frozenset()
+    """Those in its code and its texts, how many parts its values have, and how often it calls one thing."""
+
+    counting: Stated = ()
+    """What all tests that count state."""
+
+    def meets(self, need: Need) -> bool:
+        """Return True if the test uses what is needed."""
+        if need.raising and need.raising not in self.raises:
+            return False
+        match need.kind:
+            case "exception":
+                return need.value in self.raises
+            case "name":
+                return need.value in self.names or any(need.value in text for text in self.texts)
+            case "text":
+                wanted = str(ast.literal_eval(need.value))
+                return any(wanted in text for text in self.answered)
+            case "test":
+                shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
+                kept = self.asserts or not _KEPT.search(need.value)
+                shown = shown and kept and need.value == self.about
+                return shown and shows(need.value, self.stated, self.counting)
+            case "bound" if need.value.isidentifier():
+                return any(_is_at_a_limit(given) for given, _ in self.stated)
+            case "bound":
+                return float(need.value) in self.numbers
+            case _ if need.giving:
+                wanted, has = ast.literal_eval(need.giving), BY_NAME[need.value].has
+                return any(result == wanted and any(map(has, values)) for values, result in self.stated)
+            case "input":
+                return any(map(BY_NAME[need.value].has, self.values))
+            case "value":
+                return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
+
+
+@lru_cache(maxsize=1024)
+def used_by(test: Test) -> Used:
+    """Return what `test` uses, by its syntax; nothing where it can't be parsed, or where it looks at no answer: at
+    what happens to an argument, or at a result's type."""
+    source = "" if test.id.startswith(SAID) else f"{test.preamble}\n{test.source}"
+    nodes = [node for each in statements(source) for node in ast.walk(each)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    raising = [call for call in calls if last_name(call) == "raises"]
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.keyword) and node.arg}
+    given = [node for call in calls if call not in raising for node in argument_nodes(call)]
+    given += [node.value for node in nodes if isinstance(node, ast.Assign)]
+    given += [node.iter for node in nodes if isinstance(node, ast.For)]
+    compared = [each for node in nodes if isinstance(node, ast.Compare) for each in node.comparators]
+    raised = [node for call in raising for node in call.args[:1]]
+    kinds = [each for node in raised for each in (node.elts if isinstance(node, ast.Tuple) else [node])]
+    values, expected = (tuple(value for node in part for value in _values(node)) for part in (given, compared))
+    refused = {
+        id(each)
+        for node in nodes
+        if isinstance(node, ast.With) and any(item.context_expr in raising for item in node.items)
+        for each in ast.walk(node)
+    }
+    said = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = tuple(str(node.value) for node in said)
+    answered = tuple(str(node.value) for node in said if id(node) not in refused)
+    stated = tuple(_stated_in(test)) if source else ()
+    numbers = frozenset(_numbers_in(nodes, values))
+    raises = frozenset(map(last_name, kinds))
+    return Used(
+        frozenset(names),
+        raises,
+        values,
+        expected,
+        texts,
+        answered,
+        stated,
+        test.about,
+        asserts=any(isinstance(node, ast.Assert) for node in nodes),
+        numbers=numbers,
+    )
+
+
+def _is_at_a_limit(given: Sequence[object]) -> bool:
+    """Return True if a number that a call passes on is another one too, or the size of a value."""
+    numbers = Counter(each for each in given if isinstance(each, int | float) and not isinstance(each, bool))
+    sizes = {*_sizes(given)}
+    return any(count > 1 or number in sizes for number, count in numbers.items())
+
+
+def _sizes(values: Iterable[object]) -> Iterator[int]:
+    """Yield how many items containers have, and how many characters, words, lines and parts texts have."""
+    for value in values:
+        if isinstance(value, str | list | tuple | dict | set):
+            yield len(value)
+        if isinstance(value, str):
+            yield from map(len, (value.split(), value.splitlines(), value.split(",")))
+
+
+def _numbers_in(nodes: Sequence[ast.AST], values: Sequence[object]) -> Iterator[float]:
+    """Yield the numbers that a test uses: in its code and texts, as the size of a value (one less where that many
+    are too many), and as how often it calls one thing."""
+    for node in nodes:
+        match node:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+                yield -number
+            case ast.Constant(value=int() | float() as number):
+                yield number
+    texts = [value for value in values if isinstance(value, str)]
+    yield from (float(found[0]) for text in texts for found in _NUMBER_IN_TEXT.finditer(text))
+    called = Counter(last_name(node) for node in nodes if isinstance(node, ast.Call))
+    sizes = {*_sizes(values), *called.values()}
+    yield from sizes
+    yield from (size - 1 for size in sizes)
+
+
+def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
+    """Yield for each check of `test` the values in its call, and the literal that it expects."""
+    for check in checks_in(test.source, test.preamble):
+        value = {"true": (True,), "false": (False,)}.get(check.sign) or literal_value(check.value)
+        if value and check.sign != "!=":
+            calls = [
+                node for each in statements(check.call) for node in ast.walk(each) if isinstance(node, ast.Call)
+            ]
+            yield (
+                tuple(each for call in calls for node in argument_nodes(call) for each in _values(node)),
+                value[0],
+            )
+
+
+def _values(node: ast.expr) -> Iterator[object]:
+    """Yield the literal values in an expression, those within containers too."""
+    if (value := literal_value(node)) is not None:
+        yield from (value[0], *within(value[0]))
+        return
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr) and not isinstance(node, ast.Call):
+            yield from _values(child)

@@ -1,0 +1,44 @@
+"""Limits at which a spec's words let something change: `100 or more`, `between 1 and 5`, `up to width`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from itertools import chain
+
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBER = rf"(?:[$€£] ?)?(-?\d{{1,9}}(?:\.\d{{1,4}})?|(?:{'|'.join(_WORDS)})\b)(?![\w%:/]|\.\d)"
+_THAN = (
+    "more|less|fewer|greater|larger|bigger|smaller|longer|shorter|higher|lower|older|younger|later|earlier"
+    "|heavier|lighter"
+)
+_PRECISION = r"(?!(?: \w+)? (?:decimals?|places|significant)\b| digits? after\b)"
+_BEFORE = (
+    rf"(?<!\bby )\b(?:at (?:least|most)|(?:{_THAN}) than|over|under|above|below|up to|exceed(?:s|ing)?|beyond"
+    r"|(?:min|max)imum (?:of|is)|(?:is|are|becomes?|reach(?:es)?|only)? ?[<>]=?)"
+)
+_NAMED = re.compile(rf"{_BEFORE} (?:the )?`?([a-z_]\w*)`?(?![\w(])", re.IGNORECASE)
+_BOUNDS = (
+    re.compile(rf"{_BEFORE} {_NUMBER}{_PRECISION}", re.IGNORECASE),
+    re.compile(
+        rf"(?<![\w.:/-]){_NUMBER}(?: \w+)?,? (?:or|and) (?:{_THAN}|above|below|over|under|up)\b", re.IGNORECASE
+    ),
+    re.compile(rf"\bfrom (?:an? \w+ of )?{_NUMBER}(?: \w+)?(?= on\b| up\b|[,;.)]|\Z)", re.IGNORECASE),
+    re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to|through|up to) {_NUMBER}{_PRECISION}", re.IGNORECASE),
+)
+_COMPARED = re.compile(r"[<>]")
+_NO_BOUND = re.compile(
+    r"\b(?:digits?|numbered|counted|counting|letters|characters?) (?:from|between) ", re.IGNORECASE
+)
+"""`the digits from 0 to 9` are characters, `numbered from 1` is no limit."""
+
+
+def bounds_in(text: str, names: Collection[str] = ()) -> Iterator[str]:
+    """Yield the numbers in `text` that are limits, as Python writes them, and those of `names`, each once; of
+    `0 <= n <= 9`, which says what goes in, none."""
+    if len(_COMPARED.findall(text)) > 1 or _NO_BOUND.search(text):
+        return
+    found = chain.from_iterable(pattern.finditer(text) for pattern in _BOUNDS)
+    words = [each.lower() for match in found for each in match.groups()]
+    limits = [str(_WORDS.index(each) + 1) if each in _WORDS else each for each in words]
+    yield from dict.fromkeys([*limits, *(match[1] for match in _NAMED.finditer(text) if match[1] in names)])
