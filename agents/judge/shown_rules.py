@@ -10,6 +10,7 @@ from itertools import starmap
 from typing import Any
 
 _CONTAINERS = (list, tuple, set, frozenset, dict)
+_MOST_RANKED = 200
 _LEFT_OUT = re.compile(
     r"(?!.*\b(?:not?|nor|never)\b|.*n't\b).*\b(?:left out|leaves? out|dropp(?:ed|ing)|drops?|remov(?:ed|es)"
     r"|skipp?(?:ed|s)|omit(?:s|ted)|excluded?|filtered|discard(?:ed|s))\b",
@@ -93,8 +94,8 @@ def _is_unsorted(_: Sequence[object], result: Any) -> bool:
 
 def _has_tie(given: Sequence[object], result: object, *, as_given: bool) -> bool | None:
     """Return True if parts of what is `given` rank alike (as often, as long, with equal values), and another one
-    of them comes first in the result than in what is given, unless ties stay `as_given`. None if nothing given can
-    be ranked."""
+    of them comes first in the result than in what is given, unless ties stay `as_given`; None if nothing given can
+    be ranked. Where the result names none of them, a tie is enough at an end of the ranks."""
     inner = [part for value in given for part in within(value)]
     ranked = [ranks for value in given if value not in inner for ranks in _ranks(value)]
     out = [result, *within(result)]
@@ -115,7 +116,7 @@ def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
     words = value.split() if isinstance(value, str) else []
     keys = words if len(words) > 1 else [*value] if isinstance(value, dict | str) else value
     items = [*value.values()] if isinstance(value, dict) else keys
-    if not isinstance(items, list | tuple) or len({*map(type, items)}) > 1:
+    if not isinstance(items, list | tuple) or len(items) > _MOST_RANKED or len({*map(type, items)}) > 1:
         return
     once = [item for index, item in enumerate(items) if item not in items[:index]]
     rows = [[*each.values()] if isinstance(each, dict) else each for each in items]

@@ -45,9 +45,9 @@ class Used:
     repeated: bool = False
     """All that it checks is said by an example that stands before its clause."""
     asserts: bool = False
+    """It has an assertion, beside what is to raise."""
     numbers: frozenset[float] = frozenset()
     """Those in its code and its texts, how many parts its values have, and how often it calls one thing."""
-
     counting: Stated = ()
     """What all tests that count state."""
 
