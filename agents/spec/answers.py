@@ -52,6 +52,13 @@ class _Answer:
                 return other.contradicts(self)
         return False
 
+    def replaces(self, other: _Answer) -> bool:
+        """Return True if an earlier answer gives way to this one: both can't be meant, or they say something else
+        of one call (`== 0.15`, then `== pytest.approx(0.15)`)."""
+        asked = [each.question for one in (self, other) for each in checks_in(one.code)[-1:]]
+        same = self.kind == other.kind == "example" and len(asked) == 2 and asked[0] == asked[1]
+        return self.contradicts(other) or (same and self.meaning != other.meaning)
+
     @property
     def meaning(self) -> tuple[str, str]:
         """The same for answers that say the same."""
@@ -68,8 +75,8 @@ def answered(spec: Spec, text: str, origin: str, *, under_way: bool, tests: Sequ
 
     One answer a line (`f(1) == 2`, `f(1) -> 2`, `f(0) raises ValueError`, `wrong: test_name`, `any: f(0)`), blank
     lines and comments between them, or YAML with a list `examples:`. `under_way` says that the run has recorded
-    replies: prompts then stay as they were; `tests` are the run's. An answer takes the place of earlier ones that
-    it contradicts. Raises UsageError, with the line in `origin`, for what is no answer, is about nothing that the
+    replies: prompts then stay as they were; `tests` are the run's. An answer takes the place of earlier ones about
+    the same call. Raises UsageError, with the line in `origin`, for what is no answer, is about nothing that the
     spec defines, or contradicts the spec.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -95,7 +102,7 @@ def answered(spec: Spec, text: str, origin: str, *, under_way: bool, tests: Sequ
     examples = [
         example
         for example in spec.examples
-        if not (example.answer and any(answer.contradicts(_stated(example)) for answer in answers))
+        if not (example.answer and any(answer.replaces(_stated(example)) for answer in answers))
     ]
     known = {_stated(example).meaning for example in examples}
     examples += [

@@ -17,6 +17,7 @@ _FOREIGN = re.compile(
     r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
+ARROW = "[→⇒➞⟶↦➔➙➛➜➝➟➠➡➤➥➨➩➭➯➲➳➵➸➺➻➼➽➾⟹⟼⟾⇨⇾⇝⇢↣⮕▶►]"
 _FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{WORDS}`?", re.IGNORECASE)
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 

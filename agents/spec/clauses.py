@@ -16,7 +16,7 @@ from ..syntax.checks import checks_in
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
 from ..syntax.source import statements
-from .asked import FENCED, uncommented
+from .asked import ARROW, FENCED, uncommented
 from .bounds import bounds_in
 from .doctests import lines_of, shown
 from .kinds_of_input import kinds_in
@@ -154,7 +154,7 @@ def _is_example(said: str, spec: Spec) -> bool:
         return False
     words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", said))
     return len(words) - words.count(entry) < (
-        2 if calls and re.search(r"->|=>|==|→|\bis\b|\breturns?\b", said) else 1
+        2 if calls and re.search(rf"->|=>|==|{ARROW}|\bis\b|\breturns?\b", said) else 1
     )
 
 

@@ -14,7 +14,7 @@ from ..syntax.definitions import is_definition
 from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
-from .asked import FENCE
+from .asked import ARROW, FENCE
 from .doctests import Before
 from .doubt import FAILURE, is_mistaken, is_taken_back
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
@@ -22,7 +22,7 @@ from .shell import named, run_of
 from .signature import parameters
 from .stories import told
 
-_SIGN = re.compile(r"(?:#\s*+)?(?:->|==?>|→|➞|\b(?:returns|gives|raises|throws)\b)|(?<=\s)(?P<beside>#)")
+_SIGN = re.compile(rf"(?:#\s*+)?(?:->|==?>|{ARROW}|\b(?:returns|gives|raises|throws)\b)|(?<=\s)(?P<beside>#)")
 """Between a step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _ASKS = re.compile(
     r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
@@ -78,10 +78,12 @@ def set_up(
             check = ast.Assert(node.value) if isinstance(node, ast.Expr) and states(node.value) else node
             whole = isinstance(check, ast.With) and any(isinstance(inner, ast.Assert) for inner in ast.walk(check))
             raising = isinstance(check, ast.With) and last_name(check.items[0].context_expr) == "raises"
-            if whole or raising or ((setup or shown is not block) and isinstance(check, ast.Assert)):
+            alone = shown is block and not block[node.lineno - 1].lstrip().startswith("print(")
+            if whole or raising or ((setup or not alone) and isinstance(check, ast.Assert)):
                 code = "\n".join(unparse(statement) for statement in [*setup, check])
                 line = start + (node.lineno - 1 if as_shown else 0)
-                if not (doubtful[line] or (as_shown and is_taken_back(lines[line].partition("#")[2]))):
+                said = lines[line].partition("#")[2] if as_shown else ""
+                if not (doubtful[line] or is_taken_back(said) or is_mistaken(said, _PLAIN)):
                     found.append((code, lines[line].strip(), line))
             before.add(_effects(node))
     return found
@@ -197,13 +199,8 @@ def _printing(line: str, shown: str) -> str | None:
     match expression(line.strip()):
         case ast.Call(args=[asked], keywords=[]) if shown and not isinstance(asked, ast.Starred):
             indent = line[: len(line) - len(line.lstrip())]
-            return f"{indent}assert {_as_text(asked, shown)}"
+            return f"{indent}assert str({unparse(asked)}) == {shown!r}"
     return None
-
-
-def _as_text(printed: ast.expr, shown: str) -> str:
-    """Return the comparison of the text of what is printed with what is shown."""
-    return f"str({unparse(printed)}) == {shown!r}"
 
 
 def _is_between(line: str) -> bool:
@@ -249,8 +246,7 @@ def _stated(
         raised = leading_exception(f"{verb} {said}")
         return f"with pytest.raises({raised}): {step}" if raised else None
     if isinstance(node, ast.Call) and last_name(node) == "print":
-        printed = is_literal(stated) and _PLAIN.fullmatch(stated) and len(node.args) == 1 and not node.keywords
-        return _as_text(node.args[0], str(ast.literal_eval(stated))) if printed else None
+        return _printing(step, stated) if _PLAIN.fullmatch(stated) else None
     function = signature.name if signature and signature.kind == "function" else None
     asks = not isinstance(node, ast.Call) or last_name(node) == function or _ASKS.match(last_name(node) or "")
     if sign["beside"] and not tells and not asks:

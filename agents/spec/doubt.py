@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import Signature
 from ..syntax.literals import expression
+from .asked import ARROW
 from .sentences import CONDITION, sentences
 from .signature import parameters
 
@@ -51,7 +52,7 @@ _VALUE = r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
 _TAKEN_BACK = re.compile(
     r"\b(?:expected|should|wants?|wanted|tomorrow|where|while|it's|really)\b[ :]{0,3}"
     rf"(?:(?:be|is|was|return|give|to be)\b[ :]{{0,2}})?{_VALUE}"
-    r"|\b(?:approx\w*|roughly|maybe|perhaps|usually|mostly|sometimes|in most"
+    r"|\b(?:approx\w*|roughly|more or less|random(?:ly)?|maybe|perhaps|usually|mostly|sometimes|in most"
     r"|rounded (?:here|for)|for readability|up to rounding|shortened|within [\w ]{0,20}(?:precision|tolerance)"
     r"|any order|or so|todo|fixme|for now|at the moment"
     r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
@@ -111,7 +112,8 @@ _EXPECTED = re.compile(
 )
 """`Expected: 3`, below an example that states another value."""
 _OUTDATED = re.compile(
-    r"\W{0,9}(?:(?:old|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)|.*\bI see\b|.*\bexcept\b)",
+    r"\W{0,9}(?:(?:old|today|what happens|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)"
+    r"|.*\bI see\b|.*\bexcept\b|.*\b(?:did|gave|returned|produced)\W*\Z)",
     re.IGNORECASE,
 )
 """Words of a heading above what holds no longer, or is wrong."""
@@ -131,9 +133,9 @@ _CORRECTS = re.compile(
 """Prose below an example that says what it should show."""
 _FARTHEST = 3
 """Lines from an example to such prose."""
-_EXAMPLE_SIGN = re.compile(r"\)`?\s*(?:->|=|→|(?:returns?|gives?|is|outputs?|prints?)\b)")
+_EXAMPLE_SIGN = re.compile(rf"\)`?\s*(?:->|=|{ARROW}|(?:returns?|gives?|is|outputs?|prints?)\b)")
 _DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
-_EXAMPLE_LINE = re.compile(r"[=-]>|==|➞|→|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
+_EXAMPLE_LINE = re.compile(rf"[=-]>|==|{ARROW}|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 
 
 def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) -> set[str]:
@@ -185,10 +187,11 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
         below = next(filter(str.strip, lines[number + 1 : number + 3]), "")
         told = _EXPECTED.match(below) is not None and _EXAMPLE_SIGN.search(line) is not None
         found.append(doubtful or told or number in corrected)
-        if line.strip() and not _EXAMPLE_LINE.search(line):
-            heads = _HEADING.match(line) is not None
-            doubtful = heads and (is_mistaken(line, _HEADING) or _DENIED.search(line) is not None)
-            doubtful |= heads and _OUTDATED.match(line) is not None
+        head = [*sentences(line)][-1] if line.rstrip(" *_").endswith(":") else line
+        if line.strip() and not _EXAMPLE_LINE.search(head):
+            heads = _HEADING.match(head) is not None
+            doubtful = heads and (is_mistaken(head, _HEADING) or _DENIED.search(head) is not None)
+            doubtful |= heads and _OUTDATED.match(head) is not None
     return found
 
 

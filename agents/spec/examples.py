@@ -12,6 +12,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
+from ..syntax.checks import checks_in
 from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, is_value, value
@@ -46,7 +47,7 @@ _INSTEAD = re.compile(
     r"(?:but\s)?(?:[Ii]t\s)?(?:should|must)\s(?=(?:return|give|be|raise)\s)"
 )
 """`f(3) currently returns 9. It should return 4.`"""
-_TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b")
+_TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b|(?:true|false|null|True|False|None)\b")
 """What may follow `//` that divides by nothing, though Python would read it so: `// returns -1 (not found)`."""
 _PRINTS = re.compile(
     r"(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b|\breturns? nothing\b",
@@ -156,6 +157,8 @@ def _stated(source: str, signature: Signature | None) -> str:
     steps = ["Example:", *re.split(r";\s|\n", source)]
     found = shell_examples(["```", *source.split("\n")]) or in_line(source, signature)
     found = found or set_up(steps, [False] * len(steps), signature)[-1:]
+    if len(found) > 1:
+        raise ValueError(f"the example `{source}` states several results; write one a line")
     if found:
         return found[0][0]
     if reason := parse_error(source):
@@ -320,16 +323,12 @@ def _agreeing(found: Sequence[_Found]) -> list[_Found]:
 
 
 def _question_and_answer(code: str) -> tuple[str, str, str]:
-    """Return the question of an assertion, its answer, and the kind of a value that it states."""
-    *before, node = parse(code).body
-    parts: Sequence[ast.AST] = [node]
-    answer = kind = ""
-    match node:
-        case ast.Assert(test=ast.Compare(left=asked, comparators=[stated])):
-            parts, answer, kind = [asked], ast.dump(stated), _kind(stated)
-        case ast.With(body=body):
-            parts, answer = [each.value for each in body if isinstance(each, ast.Expr)], "raises"
-    return "".join(map(ast.dump, [*before, *parts])), answer, kind
+    """Return the question of an example, its answer, and the kind of a value that it states."""
+    match checks_in(code)[-1:]:
+        case [check]:
+            stated = expression(check.value) if check.sign == "==" else None
+            return "\n".join(check.question), f"{check.sign} {check.value}", _kind(stated) if stated else ""
+    return code, "", ""
 
 
 def _kind(node: ast.expr) -> str:

@@ -11,14 +11,15 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import MAKERS, exception, expression, is_value, value
 from ..syntax.source import BUILTINS, statements, unparse
+from .asked import ARROW
 from .doubt import CONTRAST, HELD, REMARK, STATED, in_doubt, is_mistaken, is_taken_back
 from .signature import closing
 
 _ARROW = re.compile(
-    r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>==>|=+>|--?>|➞|→|⇒|⟶|↦|===?|=(?!=)|"
+    r"\s*+`?\s*+(?:(?:#|//)\s*+)?(?P<sign>=+>|[-~]++>|" + ARROW + r"|===?|=(?!=)|"
     r"(?:(?:should|shall|must|would|will|ha(?:s|ve)\s+to)\s+)?"
     r"(?:returns?|gives?|yields?|equals?|evaluates?\s+to|results?\s+in|comes?\s+out\s+as|outputs?|produces?|becomes?"
-    r"|is(?:\s+(?:just|now|still|then|again|always|equal(?:\s+to)?))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?|(?:fails?|blows?\s+up)\s+with)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
+    r"|is(?:\s+(?:just|now|still|then|again|always|equal(?:\s+to)?))?(?:\s+the\s+(?:string|text|list|number))?|be|raises?|throws?|(?:fails?|blows?\s+up|errors?(?:\s+out)?|ends?)\s+(?:with|in)|leads?\s+to)\b:?|,\s(?:(?:must|should|shall|will)\s)?raises?\b|:(?=\s))\s*+`?\s*+"
 )
 _OPERATOR = r"\s(?:[-+*/%|&^@<>]|//|[<>]=)\s"
 AROUND = "str|repr|len|list|tuple|sorted|set|dict|bool|int|float|sum|next|hash"
@@ -217,7 +218,7 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
         return _Assertion(code, name, True) if name and "\n" not in call else None
     made = value(stated)
     # `stop() -> None` is a header.
-    if re.search(r"raise|throw", sign) or (made == "None" and call.endswith("()")):
+    if re.search(r"raise|throw|fail|blow|error|end|lead", sign) or (made == "None" and call.endswith("()")):
         return None
     if isinstance(node, ast.Compare):
         said = {"True": call, "False": f"not ({call})"}.get(stated)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
 from ..syntax.source import unparse
+from .asked import ARROW
 from .doubt import is_mistaken
 from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
@@ -26,8 +27,8 @@ _FOR = re.compile(
 )
 """`for n = 5 the output should be 8`, `for 4 the answer is 'IV'`."""
 _BOTH = re.compile(
-    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+inputs?\**+\s?:?\**+\s(?P<given>[^\n]{1,200}?)`?\s?(?:[,;]|->|→)\s?(?:[-*]\s)?\**+"
-    r"(?:outputs?|returns?)\**+\s?:?\**+\s(?P<stated>.+)",
+    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+(?:inputs?|in(?=\**:))\**+\s?:?\**+\s(?P<given>[^\n]{1,200}?)`?\s?"
+    rf"(?:[,;]|->|{ARROW})\s?(?:[-*]\s)?\**+(?:outputs?|returns?|out(?=\**:))\**+\s?:?\**+\s(?P<stated>.+)",
     re.IGNORECASE,
 )
 _EXAMPLE = re.compile(
@@ -37,15 +38,17 @@ _EXAMPLE = re.compile(
 )
 _SAID = ("gives", "returns", "yields")
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = r"(?:gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into|--?>|==?>|→)"
+_SIGN = (
+    rf"(?:{ARROW}|gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into|--?>|==?>)"
+)
 _ALONE = re.compile(
-    r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
+    r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\((?=-?[\d.]++\s\S{1,3}\s['\"])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
     rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
     re.DOTALL,
 )
 """`None returns ''`, `it flattens: {'a': {'b': 1}} becomes {'a.b': 1}`."""
 _GIVES = re.compile(
-    r"==?>|--?>|➞|→|⇒|⟶|↦|\b(?:returns|gives|yields|becomes|maps\sto|into"
+    rf"==?>|--?>|{ARROW}|\b(?:returns|gives|yields|becomes|maps\sto|into"
     r"|(?:should|shall|must)\s(?:return|give|yield|become|produce))\b"
 )
 _BETWEEN = re.compile(r"[,;]|\band\b")
@@ -59,6 +62,8 @@ _SAYS_IF = re.compile(
     r"\b(?:returns?|gives?|is|are|says?|makes?\s+it)\s+`?(?:True|False)\b|\bTrue`?\s+(?:if|for|when|iff)\b"
 )
 _DENIES = re.compile(r"invalid|not_|error|bad|wrong|reject|illegal|broken")
+_TEXT = re.compile(r"(?:\w+\.)?(?:str|Any|AnyStr|object|Hashable|Optional|Union|[A-Z])\b|.*\| ?str\b")
+"""The type of a parameter for which a text alone stands: `'name' -> 'title'` may speak of a dict's keys."""
 _NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
 _WORDS = re.compile(r"[A-Za-z]{2}\s(?:[a-z]{2}|\d)")
 _NO_TEXT = re.compile(
@@ -93,6 +98,8 @@ def stated_pairs(
     if signature is None or signature.kind == "class" or (wanted and (wanted.vararg or wanted.kwonlyargs)):
         return
     every = [*wanted.posonlyargs, *wanted.args] if wanted else [ast.arg("")]  # perhaps only the name is known
+    if not every:
+        return
     asked = _Function(
         signature.name,
         [each.arg for each in every],
@@ -102,7 +109,7 @@ def stated_pairs(
     )
     certain = ["" if no or is_mistaken(line, _GIVES) else line for line, no in zip(lines, doubtful, strict=True)]
     laid_out = [
-        *(table for table in tables(certain) if _fits(table[0], asked)),
+        *(table for table in tables(certain, asked.names) if _fits(table[0], asked)),
         *lists(certain, of_two_sorts=False),
     ]
     says = not _DENIES.search(asked.name)
@@ -118,7 +125,8 @@ def stated_pairs(
         yield from ((code, line.strip(), index) for code in _told(line.strip(), asked))
         following = next((other for other in certain[index + 1 : index + 3] if other.strip()), "").strip()
         for match in [*_FOR.finditer(line), *filter(None, [_BOTH.search(f"{line.strip()}; {following}")])]:
-            arguments, result = _arguments(match["given"], asked), value(leading_value(match["stated"]) or "")
+            given = re.sub(rf"{asked.name}\((.*)\)", r"\1", match["given"])
+            arguments, result = _arguments(given, asked), value(leading_value(match["stated"]) or "")
             if arguments and result:
                 yield asked.check(arguments, result), match[0], index
 
@@ -186,10 +194,12 @@ def _told(line: str, asked: _Function) -> Iterator[str]:
             found["pairs"]
             for found in _ALONE.finditer(sentence)
             if _is_whole(found["given"], found["sign"], found["stated"])
+            and (found[0][0] != "(" or asked.types in (["int"], ["float"]))
             and not (item and found["sign"] not in _SAID)
         ]
         for given, stated in (pair for text in texts for pair in _pairs(text.replace("`", "").rstrip(". "))):
-            if arguments := _arguments(given, asked):
+            arguments = _arguments(given, asked)
+            if arguments and (arguments[0] not in "'\"" or _TEXT.match(asked.types[0] or "str")):
                 yield asked.check(arguments, stated)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from ..records import Signature
 from ..syntax.definitions import Definition
 from ..syntax.literals import is_value
-from ..syntax.source import parse, swapped, unparse
+from ..syntax.source import parse, parse_expression, swapped, unparse
 
+_NAN = re.compile(r"(?:\w+\.)?nan|float\(['\"][-+]?nan['\"]\)", re.IGNORECASE)
+"""It equals nothing, not even itself."""
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
 
 
@@ -35,10 +37,18 @@ def stated_plainly(code: str, signature: Signature | None) -> str:
         match node:
             case ast.Compare(ops=[ast.Is()], comparators=[ast.Constant(value=bool() | None)]):
                 pass
+            case ast.Compare(ops=[ast.Is() | ast.Eq()], comparators=[stated]) if _holds_nan(stated):
+                node.ops = [ast.Eq()]
+                node.comparators = [parse_expression(f"pytest.approx({unparse(stated)}, nan_ok=True)")]
             case ast.Compare(ops=[ast.Is()], comparators=[stated]) if is_value(stated):
                 node.ops = [ast.Eq()]
     plain = unparse(without_await(tree, signature.name if signature and awaits else None))
     return code if plain == before else plain
+
+
+def _holds_nan(stated: ast.expr) -> bool:
+    parts = (unparse(part) for part in ast.walk(stated) if isinstance(part, ast.expr))
+    return "approx(" not in unparse(stated) and any(map(_NAN.fullmatch, parts))
 
 
 def compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Compare | None:

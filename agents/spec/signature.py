@@ -11,7 +11,7 @@ from ..records import Signature
 from ..syntax.definitions import Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, is_constant, names_used, statements, unparse
-from .asked import FENCED, WORDS, is_asked, uncommented
+from .asked import ARROW, FENCED, WORDS, is_asked, uncommented
 from .likely_names import NO_NAME, likely_name
 from .shell import asks_for_a_program
 
@@ -21,7 +21,7 @@ _CLASSES = re.compile(
 )
 _RETURNING = re.compile(
     r"(?<![\w.])(?P<name>[A-Z]\w*+)(?=\((?:[A-Za-z_][\w: \[\]]{0,40}(?:, ?(?=[A-Za-z_])|(?=\)))){1,9}\)`?,? ?"
-    r"(?:->|→|(?:(?:that|which|should|shall|must) )?(?:returns?|gives?|yields?)\b))"
+    rf"(?:->|{ARROW}|(?:(?:that|which|should|shall|must) )?(?:returns?|gives?|yields?)\b))"
     r"|\bfunction `?(?P<said>[A-Z]\w*+)\("
 )
 """A function that is written like a class: `FizzBuzz(n) returns`."""
@@ -40,10 +40,15 @@ _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
 """Behind a header, its body beside it."""
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
+_LONGEST = 5000
+_MARK = re.compile(
+    r"(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"])",
+    re.DOTALL,
+)
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
 """What a type holds, with three brackets within one another at most."""
 _TYPE = rf"(?:[A-Za-z_][\w.]*+|'[\w.]+'|\"[\w.]+\")(?:{_ITEMS})?"
-_ANNOTATION = re.compile(rf"\s*(?:->|→|➞)\s*({_TYPE}(?>(?:[ \t]*\|[ \t]*{_TYPE})*))(?!\[)")
+_ANNOTATION = re.compile(rf"\s*(?:->|{ARROW})\s*({_TYPE}(?>(?:[ \t]*\|[ \t]*{_TYPE})*))(?!\[)")
 
 
 def stated(text: str) -> Signature:
@@ -230,28 +235,12 @@ def without_headers(text: str) -> str:
 def closing(text: str, start: int) -> int | None:
     """The place of the bracket that closes the one at `start`, strings respected; None where there is none."""
     depth = 0
-    quote = ""
-    index = start
-    while index < len(text) and index - start < 5000:
-        character = text[index]
-        if quote:
-            if character == "\\":
-                index += 1
-            elif character == quote:
-                quote = ""
-            elif character == "\n":
-                return None
-        elif character in "'\"":
-            quote = character
-        elif character in "([{":
-            depth += 1
-            if depth > _DEEPEST:
-                return None
-        elif character in ")]}":
-            depth -= 1
-            if depth == 0:
-                return index
-        index += 1
+    for mark in _MARK.finditer(text, start, start + _LONGEST):
+        depth += (mark["opens"] is not None) - (mark["closes"] is not None)
+        if mark["closes"] and depth == 0:
+            return mark.start()
+        if mark["unclosed"] or depth > _DEEPEST:
+            return None
     return None
 
 
@@ -263,12 +252,8 @@ def _annotation(text: str, start: int) -> str:
 
 def parameters(signature: Signature) -> ast.arguments | None:
     """Return the parameters that a function's signature names; None where its text is not a Python header."""
-    if signature.kind == "class":
-        return None
-    match statements(f"{signature.text}: ..."):
-        case [ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments)]:
-            return arguments
-    return None
+    body = statements(f"{signature.text}: ...")
+    return body[0].args if len(body) == 1 and isinstance(body[0], Function) else None
 
 
 def is_stub(node: Function) -> bool:

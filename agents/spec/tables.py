@@ -4,11 +4,15 @@ below a heading that says what they are, and lists of what is valid and what is 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import takewhile
 
 from ..syntax.literals import expression, is_value, value
+from ..syntax.source import unparse
+from .asked import ARROW
 from .in_line import leading_exception, leading_value
 
 _RULE = re.compile(r"[\s|:+=]*+-[\s|:+=-]++")
@@ -21,7 +25,7 @@ _EXAMPLES = re.compile(
 )
 """A heading of examples: `Examples:`, `## Acceptance criteria`, `Check against these:`."""
 _SIGN = re.compile(
-    r"\s(?P<arrow>==?>|===?|--?>|➞|→|⇒|⟶|↦)\s|\s=\s|,?\s(?:(?:should|shall|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
+    rf"\s(?P<arrow>==?>|===?|--?>|{ARROW})\s|\s=\s|,?\s(?:(?:should|shall|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
     r"|results?\s+in|scores?|raises?|[a-z]+s\s(?:as|to|into)|is(?:\s(?:an?\serror|refused|rejected|invalid)(?:\swith|[:,])?)?)"
     r"\s|:\s",
     re.IGNORECASE,
@@ -35,13 +39,15 @@ _SORTS = re.compile(
     r"(?:\s(?:inputs?|examples?|values?|for))?\W*:\W*?(?P<listed>\s.*)?",
     re.IGNORECASE,
 )
+_CASE = re.compile(r"inputs?,(?:outputs?|results?)|.+,expected\w*", re.IGNORECASE)
+"""The keys of an object of JSON that is an example, and no data."""
 Table = tuple[list[str], list[tuple[int, list[str]]]]
 """The heads of its columns, none of a list; for each row its line (from 0) and its cells, the last the result."""
 
 
-def tables(lines: Sequence[str]) -> Iterator[Table]:
+def tables(lines: Sequence[str], names: Sequence[str] = ()) -> Iterator[Table]:
     """Yield the tables in `lines`: a line of heads, and lines below it with as many cells (remarks may follow), or
-    values with commas between them."""
+    values with commas between them; objects of JSON on parameters of these `names`."""
     end = 0
     for index, line in enumerate(lines):
         heads = cells(line)
@@ -61,14 +67,16 @@ def tables(lines: Sequence[str]) -> Iterator[Table]:
             below = [*takewhile(bool, map(_literals, lines[index + 1 : index + _MOST_ROWS]))]
             rows = [(number, row) for number, row in enumerate(below, index + 1) if len(row) == len(heads)]
             yield [head.lower() for head in heads], rows
+        with suppress(ValueError, RecursionError):
+            case = json.loads(line.strip(" \t[],")) if line.lstrip("[ \t").startswith("{") else None
+            if case and _CASE.fullmatch(",".join(case)) and {*[*case][:-1]} <= {"input", "inputs", *names}:
+                yield [head.lower() for head in case], [(index, [*map(repr, case.values())])]
 
 
 def _literals(line: str) -> list[str]:
     """Return the values in a line with commas between them, `10, 2, "1010"`; none of any other line."""
-    match expression(line.strip()):
-        case ast.Tuple(elts=parts) if all(map(is_value, parts)):
-            return [*map(ast.unparse, parts)]
-    return []
+    node = expression(line)
+    return [*map(unparse, node.elts)] if isinstance(node, ast.Tuple) and is_value(node) else []
 
 
 def cells(line: str) -> list[str]:

@@ -528,6 +528,11 @@ def test_the_line_that_an_example_was_found_in_is_kept() -> None:
         ("slugify('a') == 'b'; slugify('c') == 'd'", "assert slugify('a') == 'b'\nassert slugify('c') == 'd'"),
         ("slugify(None) raises TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
         ("slugify(None) is TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
+        ("slugify('a') is nan", "assert slugify('a') == pytest.approx(nan, nan_ok=True)"),
+        ("slugify('a') == [1, nan]", "assert slugify('a') == pytest.approx([1, nan], nan_ok=True)"),
+        ("slugify('a') == float('nan')", "assert slugify('a') == pytest.approx(float('nan'), nan_ok=True)"),
+        ("slugify('nan') == 'nan'", "assert slugify('nan') == 'nan'"),
+        ("slugify('a') == ['a nan', 'nan b']", "assert slugify('a') == ['a nan', 'nan b']"),
         ("slugify(None) == TypeError", "with pytest.raises(TypeError):\n    slugify(None)"),
     ],
 )
@@ -542,6 +547,7 @@ def test_an_example_given_as_such_is_read(text: str, code: str) -> None:
         ("slugify('a')", "states no result"),
         ("slugify('a') == 'b' or 'c'", "states no result"),
         ("slugify('a') == 0,5", "states no result"),
+        ("slugify('a') == 'b' slugify('c') == 'd'", "several results; write one a line"),
     ],
 )
 def test_an_example_given_as_such_must_be_one(text: str, reason: str) -> None:
@@ -828,3 +834,61 @@ def test_a_session_that_seeds_random_numbers_does_so_in_each_example() -> None:
     session = ">>> import random\n>>> random.seed(1)\n>>> pick([1, 2])\n2"
     (code,) = codes(f"pick(items) returns one.\n\n{session}", stated("pick(items)"))
     assert code == "import random\nrandom.seed(1)\nassert pick([1, 2]) == 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("double(2) ➔ 4\ndouble(3) ⟹ 6", ["assert double(2) == 4", "assert double(3) == 6"]),
+        ("double(2) ~> 4\ndouble(3) ---> 6", ["assert double(2) == 4", "assert double(3) == 6"]),
+        ("In: double(2)\nOut: 4", ["assert double(2) == 4"]),
+        ("In: 2\nOut: 4", ["assert double(2) == 4"]),
+        ("double(None) errors with TypeError", ["with pytest.raises(TypeError):\n    double(None)"]),
+        ("double(None) ends in a TypeError", ["with pytest.raises(TypeError):\n    double(None)"]),
+        ("double(101) ends in 2. double(3) leads to 6.", []),
+        ("```python\nprint(double(2))  # 4\n```", ["assert str(double(2)) == '4'"]),
+        ("```python\nprint(double(2))  # 3, wrong\n```", []),
+        ('[\n  {"x": 2, "expected": 4},\n  {"x": 0, "expected": 0}\n]', ["assert double(2) == 4", "assert double(0) == 0"]),
+        ('{"input": 2, "output": 4}', ["assert double(2) == 4"]),
+        ('A row of the data:\n{"x": 2, "result": 5}', []),
+        ('The schema:\n{"type": 2, "expected": 5}', []),
+        ("The shop is old. Here is what it did:\n\n```python\ndouble(2)  # 5\n```", []),
+        ("double(2) == 5, more or less", []),
+        ("double(2) -> 3 (random)", []),
+        ("Write it anew. What happens today:\n\n```python\nx = 2\ndouble(x)  # 3\n```", []),
+        ("The type is x: int -> int. This test is wrong, remove it:\n\nassert double(2) == 5", []),
+        ("assert double(2) == math.nan", ["assert double(2) == pytest.approx(math.nan, nan_ok=True)"]),
+        ("assert double(2) == [math.nan]", ["assert double(2) == pytest.approx([math.nan], nan_ok=True)"]),
+    ],
+)  # fmt: skip
+def test_layouts_of_examples_and_what_only_looks_like_one(text: str, wanted: list[str]) -> None:
+    assert codes(f"Write double(x: int) -> int.\n\n{text}", stated("double(x: int) -> int")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("header", "said", "count"),
+    [
+        ("tidy(row: dict) -> dict", "changes the keys: 'first name' -> 'name', 'mail address' -> 'mail'", 0),
+        (
+            "tidy(rows: list[str]) -> list[str]",
+            "changes items: 'first name' -> 'name', 'mail address' -> 'mail'",
+            0,
+        ),
+        ("tidy(row: str) -> str", "shortens: 'first name' -> 'name', 'mail address' -> 'mail'", 2),
+        ("tidy(row) -> str", "shortens: 'first name' -> 'name', 'mail address' -> 'mail'", 2),
+        ("size(n: int) -> str", "writes a number of bytes (0 -> '0 B', 1536 -> '1.5 KB')", 2),
+        ("size(n: int) -> int", "keeps within the slider's range (0 -> 255)", 0),
+        ("size(n: int, total: int = 10) -> str", "names the share (90 -> 'A', 80 -> 'B')", 0),
+    ],
+)
+def test_pairs_are_of_the_parameter_where_their_type_is(header: str, said: str, count: int) -> None:
+    assert len(codes(f"Write {header} that {said}.", stated(header))) == count
+
+
+def test_a_function_without_parameters_has_no_pairs() -> None:
+    assert codes("is_ready() -> bool\n\nValid:\n- 3\n- 4", stated("is_ready() -> bool")) == []
+
+
+def test_what_slashes_say_of_a_truth_is_no_division() -> None:
+    found = codes("isOdd(4)   // false\nisOdd(3)   // true", stated("isOdd(n: int) -> bool"))
+    assert found == ["assert isOdd(4) == False", "assert isOdd(3) == True"]
