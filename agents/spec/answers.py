@@ -53,11 +53,10 @@ class _Answer:
         return False
 
     def replaces(self, other: _Answer) -> bool:
-        """Return True if an earlier answer gives way to this one: both can't be meant, or they say something else
-        of one call (`== 0.15`, then `== pytest.approx(0.15)`)."""
-        asked = [each.question for one in (self, other) for each in checks_in(one.code)[-1:]]
-        same = self.kind == other.kind == "example" and len(asked) == 2 and asked[0] == asked[1]
-        return self.contradicts(other) or (same and self.meaning != other.meaning)
+        """Return True if an earlier answer gives way: both can't be meant, or they differ on what a call gives."""
+        asked, before = ([each.question for each in checks_in(one.code)[-1:]] for one in (self, other))
+        again = self.kind == "example" and bool(asked) and asked == before and self.meaning != other.meaning
+        return self.contradicts(other) or again
 
     @property
     def meaning(self) -> tuple[str, str]:

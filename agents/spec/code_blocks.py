@@ -190,14 +190,11 @@ def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
 def _printing(line: str, shown: str) -> str | None:
     """Return the assertion that the `print` in `line` shows a text; None where that is not certain."""
     stated = expression(shown) if is_literal(shown) and shown[0] in "[({" else None
-    if stated is not None:  # of a set the order is not certain
-        shown = (
-            "" if any(isinstance(node, ast.Set) for node in ast.walk(stated)) else str(ast.literal_eval(stated))
-        )
-    elif not _PRINTED.fullmatch(shown):
-        shown = ""
+    sets = [each for each in ast.walk(stated or ast.Pass()) if isinstance(each, ast.Set)]  # in no certain order
+    certain = _PRINTED.fullmatch(shown) if stated is None else not sets
+    shown = shown if stated is None else str(ast.literal_eval(stated))
     match expression(line.strip()):
-        case ast.Call(args=[asked], keywords=[]) if shown and not isinstance(asked, ast.Starred):
+        case ast.Call(args=[asked], keywords=[]) if certain and not isinstance(asked, ast.Starred):
             indent = line[: len(line) - len(line.lstrip())]
             return f"{indent}assert str({unparse(asked)}) == {shown!r}"
     return None

@@ -146,10 +146,9 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
     for sentence in sentences(prose):
         part, told = _doubtful_part(sentence, wanted), _told_of(sentence, wanted)
         before, mark, _ = _FIRST_MARK.split(sentence, maxsplit=1) if _FIRST_MARK.search(sentence) else ("", "", "")
-        if mark in calls and any(each.fullmatch(before) for each in (_LABEL, _OTHER_CASE)):
+        others = (_LABEL, _OTHER_CASE)
+        if mark in calls and (any(each.fullmatch(before) for each in others) or not _INTRODUCES.fullmatch(before)):
             part = sentence  # of something else
-        elif mark in calls and not _INTRODUCES.fullmatch(before):
-            part = sentence
         found |= {each for each in calls if each in part}
         found |= {each for each in calls if each in sentence and not told <= _given_in(calls[each], wanted)}
     return found
@@ -160,13 +159,12 @@ def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
     mode`."""
     if _DEFAULT.search(sentence):
         return set()
-    found = {match["name"] for match in _SETS.finditer(sentence)}
+    named = {match["name"] for match in _SETS.finditer(sentence)}
     if wanted is None or wanted.kwarg:
-        return found
+        return named
     every = [*wanted.posonlyargs, *wanted.args]
     optional = [*every[len(every) - len(wanted.defaults) :], *wanted.kwonlyargs]
-    words = {*re.findall(r"[a-z]\w+", sentence)}
-    return {each.arg for each in optional if each.arg in words} | found
+    return named | ({each.arg for each in optional} & {*re.findall(r"[a-z]\w+", sentence)})
 
 
 def _given_in(call: str, wanted: ast.arguments | None) -> set[str]:
@@ -189,9 +187,8 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
         found.append(doubtful or told or number in corrected)
         head = [*sentences(line)][-1] if line.rstrip(" *_").endswith(":") else line
         if line.strip() and not _EXAMPLE_LINE.search(head):
-            heads = _HEADING.match(head) is not None
-            doubtful = heads and (is_mistaken(head, _HEADING) or _DENIED.search(head) is not None)
-            doubtful |= heads and _OUTDATED.match(head) is not None
+            wrong = is_mistaken(head, _HEADING) or _DENIED.search(head) or _OUTDATED.match(head)
+            doubtful = bool(_HEADING.match(head) and wrong)
     return found
 
 

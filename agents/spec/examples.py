@@ -23,7 +23,7 @@ from .doctests import checks, lines_of, shown
 from .doubt import lines_in_doubt
 from .in_line import in_line, leading_exception
 from .pairs import stated_pairs
-from .plain_calls import compared_generator, stated_plainly
+from .plain_calls import compared, compared_generator, stated_plainly
 from .shell import shell_examples
 from .signature import names, parameters
 from .stories import scenarios
@@ -124,8 +124,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     plain = [item._replace(code=stated_plainly(item.code, signature)) for item in plain]
     certain = [item for item in plain if _is_certain(item.code, signature, text, importable)]
     if signature and prints:  # what stands beside a call was printed by it
-        results = [(item, _result(statements(item.code)[-1], signature)) for item in certain]
-        certain = [item for item, stated in results if stated is None or _kind(stated) == "None"]
+        results = [(item, compared(statements(item.code)[-1], signature)) for item in certain]
+        certain = [item for item, check in results if check is None or _kind(check.comparators[0]) == "None"]
     return tuple(
         Example(item.code, item.source) for item in _agreeing(sorted(certain, key=lambda item: item.line))
     )
@@ -294,18 +294,10 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
     wanted = parameters(signature)
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
-    stated = _result(nodes[0], signature)
+    check = compared(nodes[0], signature)
     given = [(node, kind) for call in calls for node, kind in zip(call.args, types, strict=False)]
-    given += [(stated, signature.text.rpartition("-> ")[2].split("[")[0])] if stated is not None else []
+    given += [(check.comparators[0], signature.text.rpartition("-> ")[2].split("[")[0])] if check else []
     return any(_kind(node) in _OTHERS.get(annotated, "").split() for node, annotated in given)
-
-
-def _result(node: ast.AST, signature: Signature) -> ast.expr | None:
-    """Return the result of a call of the function that an assertion states; None for any other statement."""
-    match node:
-        case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[stated])):
-            return stated if name == signature.name else None
-    return None
 
 
 def _agreeing(found: Sequence[_Found]) -> list[_Found]:
@@ -324,11 +316,11 @@ def _agreeing(found: Sequence[_Found]) -> list[_Found]:
 
 def _question_and_answer(code: str) -> tuple[str, str, str]:
     """Return the question of an example, its answer, and the kind of a value that it states."""
-    match checks_in(code)[-1:]:
-        case [check]:
-            stated = expression(check.value) if check.sign == "==" else None
-            return "\n".join(check.question), f"{check.sign} {check.value}", _kind(stated) if stated else ""
-    return code, "", ""
+    if not (found := checks_in(code)):
+        return code, "", ""
+    check = found[-1]
+    stated = expression(check.value) if check.sign == "==" else None
+    return "\n".join(check.question), f"{check.sign} {check.value}", _kind(stated) if stated else ""
 
 
 def _kind(node: ast.expr) -> str:

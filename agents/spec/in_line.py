@@ -99,13 +99,9 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
 
 def called(line: str) -> set[str]:
     """Return the functions of whose calls on values a line says what they give, with certainty or not."""
-    found: set[str] = set()
-    for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None):
-        name = call.partition("(")[0]
-        node = None if name in found else expression(call)
-        if isinstance(node, ast.Call) and all(map(is_value, node.args)):
-            found.add(name)
-    return found
+    calls = [expression(call) for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None)]
+    on_values = (each for each in calls if isinstance(each, ast.Call) and all(map(is_value, each.args)))
+    return {each.func.id for each in on_values if isinstance(each.func, ast.Name)}
 
 
 def _as_call(line: str) -> str:
@@ -223,10 +219,10 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
     if isinstance(node, ast.Compare):
         said = {"True": call, "False": f"not ({call})"}.get(stated)
         return _Assertion(f"assert {said}", stated, True) if said else None
+    of_a_class = signature is not None and signature.kind == "class"
     match node:
-        case ast.Call(func=ast.Name(name)) if name[:1].isupper() and sign not in ("==", "equals"):
-            if signature is not None and signature.kind == "class":
-                return None  # what is said of an object is seldom that it equals a value
+        case ast.Call(func=ast.Name(name)) if name[:1].isupper() and sign not in ("==", "equals") and of_a_class:
+            return None  # what is said of an object is seldom that it equals a value
     return _Assertion(asserted(call, made or stated), stated, sign != "=")
 
 
@@ -279,9 +275,8 @@ def leading_object(rest: str, signature: Signature | None) -> str | None:
     text = rest.lstrip(" `")
     if signature is None or signature.kind != "class":
         return None
-    if (member := re.match(rf"{signature.name}\.[A-Z][A-Z0-9_]*(?![\w(.\[])", text)) and _ends(
-        text[member.end() :].strip()
-    ):
+    member = re.match(rf"{signature.name}\.[A-Z][A-Z0-9_]*(?![\w(.\[])", text)
+    if member and _ends(text[member.end() :].strip()):
         return member[0]
     if not text.startswith(f"{signature.name}("):
         return None

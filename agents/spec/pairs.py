@@ -38,9 +38,7 @@ _EXAMPLE = re.compile(
 )
 _SAID = ("gives", "returns", "yields")
 _FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
-_SIGN = (
-    rf"(?:{ARROW}|gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into|--?>|==?>)"
-)
+_SIGN = rf"(?:{ARROW}|[-=]+>|gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into)"
 _ALONE = re.compile(
     r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\((?=-?[\d.]++\s\S{1,3}\s['\"])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
     rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
@@ -95,10 +93,9 @@ def stated_pairs(
 ) -> Iterator[tuple[str, str, int]]:
     """Yield assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
     wanted = parameters(signature) if signature else None
-    if signature is None or signature.kind == "class" or (wanted and (wanted.vararg or wanted.kwonlyargs)):
-        return
     every = [*wanted.posonlyargs, *wanted.args] if wanted else [ast.arg("")]  # perhaps only the name is known
-    if not every:
+    others = not every or (wanted and (wanted.vararg or wanted.kwonlyargs))
+    if signature is None or signature.kind == "class" or others:
         return
     asked = _Function(
         signature.name,

@@ -53,10 +53,14 @@ def _holds_nan(stated: ast.expr) -> bool:
 
 def compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Compare | None:
     """Return the comparison of a generator itself, which equals nothing, that a check ends in."""
-    if signature is None or not _ITERATES.search(signature.text):
-        return None
-    match tree.body[-1:]:
-        case [ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name))) as check)]:
+    generates = signature is not None and _ITERATES.search(signature.text) and tree.body
+    return compared(tree.body[-1], signature) if generates and signature else None
+
+
+def compared(node: ast.AST, signature: Signature) -> ast.Compare | None:
+    """Return the comparison of a call of the function that an assertion makes; None for any other statement."""
+    match node:
+        case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[_]) as check):
             return check if name == signature.name else None
     return None
 

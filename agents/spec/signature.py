@@ -8,7 +8,7 @@ import sys
 from functools import lru_cache
 
 from ..records import Signature
-from ..syntax.definitions import Function
+from ..syntax.definitions import Definition, Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, is_constant, names_used, statements, unparse
 from .asked import ARROW, FENCED, WORDS, is_asked, uncommented
@@ -40,10 +40,8 @@ _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
 """Behind a header, its body beside it."""
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
-_LONGEST = 5000
 _MARK = re.compile(
-    r"(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"])",
-    re.DOTALL,
+    r"(?s)(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"])"
 )
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
 """What a type holds, with three brackets within one another at most."""
@@ -55,12 +53,11 @@ def stated(text: str) -> Signature:
     """The signature that `text` is. Raises ValueError where it is neither a function's header nor a class's."""
     text = text.strip().rstrip(":").strip()
     header = text if re.match(r"(?:async\s+)?(?:def|class)\b", text) else f"def {text}"
-    match statements(f"{header}: ..."):
-        case [ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() as node]:
-            return signature_of(node)
-        case body:
-            example = "such as `slugify(text: str) -> str` or `class Stack`"
-            raise ValueError(f"`{text}` is not {'one' if body else 'a'} signature {example}")
+    body = statements(f"{header}: ...")
+    if len(body) == 1 and isinstance(body[0], Definition):
+        return signature_of(body[0])
+    example = "such as `slugify(text: str) -> str` or `class Stack`"
+    raise ValueError(f"`{text}` is not {'one' if body else 'a'} signature {example}")
 
 
 def found(text: str) -> Signature | None:
@@ -167,9 +164,9 @@ def _likely(text: str) -> Signature | None:
         return None
     if own:
         return own[0][1]
-    if any(":" in header.text or "->" in header.text for _, header in headers):
-        return None
-    return None if "method" in text and re.search(r"\bclass\b", text) else _without_header(name, prose)
+    typed = any(":" in header.text or "->" in header.text for _, header in headers)
+    of_a_class = "method" in text and re.search(r"\bclass\b", text)
+    return None if typed or of_a_class else _without_header(name, prose)
 
 
 def _imported(text: str) -> Signature | None:
@@ -235,7 +232,7 @@ def without_headers(text: str) -> str:
 def closing(text: str, start: int) -> int | None:
     """The place of the bracket that closes the one at `start`, strings respected; None where there is none."""
     depth = 0
-    for mark in _MARK.finditer(text, start, start + _LONGEST):
+    for mark in _MARK.finditer(text, start, start + 5000):
         depth += (mark["opens"] is not None) - (mark["closes"] is not None)
         if mark["closes"] and depth == 0:
             return mark.start()

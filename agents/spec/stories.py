@@ -111,9 +111,8 @@ def _steps(text: str, name: str, signature: Signature) -> list[str]:
             if _PLURAL.fullmatch(sign[0].strip(" `:")):
                 return []  # of a list of calls each gives this
             following = re.compile(rf"(?<![\w.]){name}[.(\[)]").search(text, sign.end())
-            rest = (
-                text[sign.end() : following.start() if following else None].split("\n")[0].rstrip().rstrip(".,;")
-            )
+            until = following.start() if following else None
+            rest = text[sign.end() : until].split("\n")[0].rstrip().rstrip(".,;")
             value, raised = leading_value(rest) or leading_object(rest, signature), leading_exception(rest)
             step = asserted(step, value) if value else f"with pytest.raises({raised}): {step}" if raised else ""
             stated = value or raised or ""

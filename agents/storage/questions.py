@@ -62,7 +62,7 @@ def _rulings(dispute: Dispute) -> tuple[str, ...]:
     return (*([f"any: {asked}"] if asked else []), f"wrong: {dispute.test_id}")
 
 
-def differs_by_rounding(typed: str, answer: str) -> bool:
+def _differs_by_rounding(typed: str, answer: str) -> bool:
     """Return True if two texts are floats, or lists of them, that are close and not equal."""
     try:
         pair = [ast.literal_eval(text) for text in (typed, answer)]
@@ -115,7 +115,7 @@ def value_line(dispute: Dispute, typed: str) -> str:
         return typed
     if said is None:
         raise UsageError(f"`{typed}` is no value in Python; a text stands in quotes, an exception by its name.")
-    if any(differs_by_rounding(said, answer) for answer in dispute.answers):
+    if any(_differs_by_rounding(said, answer) for answer in dispute.answers):
         return f"{call} == pytest.approx({said})"
     return f"{call} {'is' if said in ('None', 'True', 'False') else '=='} {said}"
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
 from ..records import Ending, RunResult
-from ..storage.questions import differs_by_rounding
 
 MORE_DRAFTS = 12
 _MOST_FAILURES = 3
@@ -29,11 +26,9 @@ def next_steps(result: RunResult) -> list[str]:
     if result.run_dir is None or result.grade in (None, "verified"):
         return []
     steps = []
-    failures = [entry.failure for entry in result.ledger if entry.failure and entry.test.origin == "spec"]
-    if failures:
-        close = any(map(_is_close, failures))
-        way = " to `== pytest.approx(...)`: floats are rounded" if close else ", in the spec or by --answers"
-        steps.append(f"Next: is the example that fails what you mean? If not, change it{way}.")
+    if any(entry.failure and entry.test.origin == "spec" for entry in result.ledger):
+        way = "in the spec or by --answers (floats as `== pytest.approx(...)`)"
+        steps.append(f"Next: is the example that fails what you mean? If not, change it {way}.")
     unchecked = [each for each in result.clauses if each.missing and each.would_test and not each.open]
     if unchecked:
         steps.append(f"Next: say what is right where nothing checks the spec: {unchecked[0].would_test}")
@@ -51,12 +46,6 @@ def next_steps(result: RunResult) -> list[str]:
         steps.append(f"Next: --drafts {MORE_DRAFTS} for more of them, about {seconds:.0f} s at this run's rate.")
     steps.append("Next: a larger model, --model NAME (`models` lists what is there).")
     return steps
-
-
-def _is_close(failure: str) -> bool:
-    """Return True if what was got and what was expected differ by rounding alone."""
-    found = re.search(r"got (\S+), expected (\S+)$", failure, re.MULTILINE)
-    return found is not None and differs_by_rounding(found[2], found[1])
 
 
 def summary_lines(result: RunResult) -> list[str]:

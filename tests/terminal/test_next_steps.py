@@ -49,20 +49,9 @@ def test_without_questions_there_is_still_something_to_do(grade: Grade) -> None:
     assert [line.split()[1] for line in steps(grade)] == ["--drafts", "a"]
 
 
-@pytest.mark.parametrize(
-    ("got", "way"),
-    [
-        ("0.15000000000000002", " to `== pytest.approx(...)`: floats are rounded."),
-        ("-", ", in the spec or by --answers."),
-        ("0.2", ", in the spec or by --answers."),
-    ],
-)
-def test_an_example_that_the_code_does_not_meet_may_be_wrong(got: str, way: str) -> None:
-    failure = f"assert f(1) == 0.15: got {got}, expected 0.15"
-    failing = LedgerEntry(value_test("test_1", "f(1)", "0.15", "spec"), "counts", failure=failure)
-    first, *others = steps("failed", ledger=(failing,))
-    assert first == f"Next: is the example that fails what you mean? If not, change it{way}"
-    assert len(others) == 2
+def test_an_example_that_the_code_does_not_meet_may_be_wrong() -> None:
+    failing = LedgerEntry(value_test("test_1", "f(1)", "0.15", "spec"), "counts", failure="got 0.2, expected 0.15")
+    assert [line.split()[1] for line in steps("failed", ledger=(failing,))] == ["is", "--drafts", "a"]
 
 
 def test_a_consensus_is_told_that_an_example_is_missing() -> None:
