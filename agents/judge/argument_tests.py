@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.signature import parameters
@@ -58,7 +58,9 @@ def argument_tests(
     named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
-        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(tests)) if said else (), 1):
+        for number, (call, argument, preamble) in enumerate(
+            dict.fromkeys(_calls(tests, first=_tells)) if said else (), 1
+        ):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
             about = said if said and word == "unchanged" else ""  # `a new list, newest first` says more than new
@@ -107,12 +109,15 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     return tuple(found)
 
 
-def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
-    """Yield calls with `given` in place of an argument that can change, that argument, and preambles: of those
-    that tell most, with unsorted lists, and long."""
+def _calls(
+    tests: Sequence[Test], first: Callable[[ast.Call], tuple[bool, int]] | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """Yield calls with `given` in place of an argument that can change, that argument, and preambles: of the first
+    calls, in an order by `first`."""
     kinds = ast.List | ast.Dict | ast.Set
     calls = [found for found in literal_calls(tests) if any(isinstance(node, kinds) for node in found[0].args)]
-    calls.sort(key=lambda found: (_is_sorted(found[0]), -len(unparse(found[0]))))
+    if first:
+        calls.sort(key=lambda found: first(found[0]))
     for call, preamble in calls[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
             if not isinstance(node, kinds):
@@ -126,13 +131,14 @@ def _calls(tests: Sequence[Test]) -> Iterator[tuple[str, str, str]]:
             yield from ((source, repr(each), preamble) for each in given)
 
 
-def _is_sorted(call: ast.Call) -> bool:
-    """Return True if sorting the lists that a call is given changes none."""
+def _tells(call: ast.Call) -> tuple[bool, int]:
+    """Return a key by which calls come first that are given an unsorted list, and long ones: what code does to its
+    arguments shows there."""
     lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]
     try:
-        return all(each == sorted(each) for each in lists)
+        return all(each == sorted(each) for each in lists), -len(unparse(call))
     except TypeError:
-        return True
+        return True, -len(unparse(call))
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:
