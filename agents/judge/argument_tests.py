@@ -58,9 +58,8 @@ def argument_tests(
     named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
-        for number, (call, argument, preamble) in enumerate(
-            dict.fromkeys(_calls(tests, first=_tells)) if said else (), 1
-        ):
+        calls = dict.fromkeys(_calls(tests, first=_tells)) if said else ()
+        for number, (call, argument, preamble) in enumerate(calls, 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
             about = said if said and word == "unchanged" else ""  # `a new list, newest first` says more than new
