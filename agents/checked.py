@@ -74,7 +74,7 @@ def _wanted(hint: Any, value: Any) -> str:
         fits = isinstance(value, tuple) and not any(_wanted(parts[0], one) for one in value)
         return "" if fits else f"a tuple of {'paths' if parts[0] is Path else 'texts'}"
     kinds, name = _KINDS[hint]
-    if isinstance(value, str) and re.search(r"[\ud800-\udfff]", value):
+    if isinstance(value, str) and re.search(r"[\0\ud800-\udfff]", value):
         return "a text without broken characters"
     fits = isinstance(value, kinds) and isinstance(value, bool) is (hint is bool) and value == value
     return "" if fits else name

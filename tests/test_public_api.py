@@ -27,6 +27,7 @@ from agents import (
     RunResult,
     Settings,
     UsageError,
+    Verifier,
     agenerate,
     aheal,
     generate,
@@ -84,6 +85,11 @@ def test_bad_input_is_a_usage_error(tmp_path: Path) -> None:
         (heal, {"request": 5}, "request can't be of type int; give the path of a script as a text"),
         (heal, {"request": "x.py", "settings": {"seed": 1}}, "settings can't be of type dict"),
         (verify, {"code": RIGHT, "tests": Path("x.py")}, "tests can't be of type PosixPath; give the text of"),
+        (heal, {"request": HealRequest(path="x.py", arguments=("\0",))}, "arguments can't be"),
+        (verify, {"code": RIGHT, "tests": TESTS, "sandbox": "jail"}, "sandbox can't be 'jail'; give one of auto,"),
+        (verify, {"code": RIGHT, "tests": TESTS, "python": 3}, "python can't be 3; give a path."),
+        (verify, {"code": RIGHT, "tests": TESTS, "modules": ["x.py"]}, "give what read_modules(paths) gives."),
+        (Verifier, {"limits": {}}, "limits can't be of type dict; give SandboxLimits(...)."),
         (Decision, {"answer": "maybe"}, "answer can't be 'maybe'; give one of yes, no, edit, note, always, stop."),
     ],
 )
@@ -92,6 +98,18 @@ def test_what_is_of_another_type_is_a_usage_error_that_says_what_to_give(
 ) -> None:
     with pytest.raises(UsageError, match=re.escape(sentence)):
         call(**given)
+
+
+def test_a_cancellation_of_another_type_and_odd_variables_are_usage_errors(tmp_path: Path) -> None:
+    odd: Any = "x"
+    with pytest.raises(UsageError, match="cancellation can't be of type str"):
+        asyncio.run(agenerate(QUICKSORT, settings=SETTINGS, cancellation=odd))
+    script = tmp_path / "script.py"
+    script.write_text("print(1 / 0)\n")
+    values: list[dict[str, Any]] = [{"NAME": 5}, {"NAME": "a\0b"}]
+    for variables in values:
+        with pytest.raises(UsageError, match="The variable NAME can't be"):
+            heal(str(script), settings=SETTINGS, variables=variables, work_dir=tmp_path / "work_dir")
 
 
 def test_a_model_that_refuses_is_an_error_and_the_run_says_so_too(

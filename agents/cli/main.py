@@ -103,7 +103,9 @@ def main(argv: list[str] | None = None) -> int:
         repeat_signals()
     for token in tokens:
         if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them
-            Console().error(f"The argument {token[:200]!a} is not UTF-8; rename it, or write it so.")
+            encoding = sys.getfilesystemencoding()
+            fault = f"is read as {encoding}; set PYTHONUTF8=1" if encoding != "utf-8" else "is not UTF-8"
+            Console().error(f"The argument {token[:200]!a} {fault}.")
             return UsageError.exit_code
     try:
         if argv is None:

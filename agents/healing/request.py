@@ -191,7 +191,9 @@ def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict
 
 
 def _checked_environment(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    for name in environment:
+    for name, value in environment.items():
+        if not isinstance(value, str) or "\0" in value:
+            raise UsageError(f"The variable {name} can't be {value!r}; give a text without NUL.")
         if name in _REFUSED or name.startswith(_REFUSED_PREFIXES) or not name or "=" in name:
             raise UsageError(f"--env {name} can't be set: it says which programs and libraries run.")
     return tuple(environment.items())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any, ParamSpec, TypeVar
 
-from ..errors import Interrupted
+from ..errors import Interrupted, check_type
 from ..verifier.awaiting import in_thread
 
 P = ParamSpec("P")
@@ -59,6 +59,7 @@ def awaited(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
         given, own = kwargs.get("cancellation"), Cancellation()
         kwargs["cancellation"] = own
         work = functools.partial(function, *args, **kwargs)
+        check_type("cancellation", given, (Cancellation, type(None)), "a Cancellation")
         with given.on_cancel(own.cancel) if isinstance(given, Cancellation) else nullcontext():
             return await in_thread(work, own.cancel)
 

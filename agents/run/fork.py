@@ -110,14 +110,10 @@ def open_fork(
             "--code, --tests or --answers."
         )
     earlier = read_fork(parent)
-    if earlier is not None:
-        # Of the spec as the record has it: answers may have come when the fork was resumed.
-        small, spec = _small(parent, record), record.spec
-        own = replace(earlier.segments[-1], settings=record.settings, small=small, spec=spec)
-        segments = (*earlier.segments[:-1], own)
-    else:
-        segments = (Segment(0, record.settings, _small(parent, record), record.spec),)
-    kept = tuple(segment for segment in segments if segment.round < number)
+    known = earlier.segments if earlier is not None else (Segment(0, {}, (), record.spec),)
+    # Of the spec as the record has it: answers may have come when the fork was resumed.
+    own = replace(known[-1], settings=record.settings, small=_small(parent, record), spec=record.spec)
+    kept = tuple(segment for segment in (*known[:-1], own) if segment.round < number)
     spec = kept[-1].spec if kept else record.spec
     if answers is not None:
         spec = with_answers(spec, answers, under_way=bool(number), tests=parent.tests_of_ledger())

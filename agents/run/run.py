@@ -18,7 +18,7 @@ from ..loop.approvals import LoopApprovals
 from ..loop.plan import plan
 from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
-from ..loop.strategies import run_strategy
+from ..loop.strategies import is_found_again, run_strategy
 from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
 from ..records.approvals import Approve
 from ..sandbox.interpreter import Interpreter
@@ -31,6 +31,7 @@ from ..storage.run_directory import RunDirectory
 from ..strength.measure import measure, without_coverage
 from ..suite import split
 from ..telemetry import spans
+from ..verifier import Verifier
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from ..verifier.static.gate import examine
@@ -81,10 +82,11 @@ def generate(
 ) -> RunResult:
     """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
-    `tests` is the source of a pytest file that counts as trusted. `environ` holds the providers' keys (None: this
-    process's environment). `on_event` receives the events of the run, from any of its threads. The run is kept in
-    `work_dir` (None: that of the settings). `approve` is asked for the approvals that the settings name (for those
-    of replacements where they name none), in a thread of its own.
+    `tests` is the source of a pytest file that counts as trusted. A model is chosen by the providers' keys in
+    `environ` (None: this process's environment, which keys are sent from). `on_event` receives the events of the
+    run, from any of its threads. The run is kept in `work_dir` (None: that of the settings). `approve` is asked
+    for the approvals that the settings name (for those of replacements where they name none), in a thread of its
+    own.
     Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
     where it was cancelled before it began; any other error is in the result's `error`.
     """
@@ -139,13 +141,15 @@ def run_spec(
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
         importable = Importable(request.spec.installed, request.spec.modules)
-        segments = request.fork.segments if request.fork is not None else ()
-        check_own_tests([request.spec.user_tests, *(each.tests for each in segments)], importable)
+        fork = read_fork(resumed) if resumed is not None else request.fork
+        segments = fork.segments if fork is not None else ()
+        own_tests = [request.spec.user_tests, *(each.tests for each in segments)]
+        check_own_tests(own_tests, importable)
         verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers, importable)))
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
         record = _first_record(request, resources.choices, sandbox.name, resumed)
-        if resumed is not None and (result := _known_result(request, record, resumed, emit)) is not None:
+        if resumed is not None and (result := _known_result(request, record, resumed, emit, own_tests, verifier)):
             return result
         run = resumed.begin_attempt() if resumed else run_directory.create(request.settings.work_dir, record)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit, log)
@@ -233,24 +237,36 @@ def _first_record(
 
 
 def _known_result(
-    request: RunRequest, record: RunRecord, run: RunDirectory, emit: EventHandler
+    request: RunRequest,
+    record: RunRecord,
+    run: RunDirectory,
+    emit: EventHandler,
+    own_tests: Iterable[str | None],
+    verifier: Verifier,
 ) -> RunResult | None:
-    """Return the result of a run that has come to its end, where `record` would be of the same again."""
-    earlier = run.read()
+    """Return the result of a run that has come to its end, where `record` would be of the same again.
+
+    A record may be anybody's, or of code that was changed since: its last round is run and judged once more.
+    """
+    earlier, rounds = run.read(), run.rounds()
     read = ("answers", "packages")  # they are in the spec
     decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
     wanted, known = (
         (each.spec, each.models, [each.settings.get(name) for name in decisive]) for each in (record, earlier)
     )
-    if earlier.status != "finished" or wanted != known:
+    if earlier.status != "finished" or wanted != known or not rounds:
+        return None
+    last = rounds[-1]
+    leader = next((each for each in last.board.candidates if each.id == last.ruling.leader), None)
+    claims = reaches(earlier.grade, "contested")
+    again = (earlier.grade, record.spec, own_tests, request.settings.strategy, last, verifier)
+    if claims and (leader is None or leader.code != run.code() or not is_found_again(*again)):
+        emit(Note(f"What {run.path} says of its end is not found again; it goes on.", warning=True))
         return None
     request.budget().charge(earlier.usage)
-    rounds = run.rounds()
     emit(Note(f"Nothing is new since {run.path} ended; this is its result."))
-    for last in rounds[-1:]:
-        leader = next((each for each in last.board.candidates if each.id == last.ruling.leader), None)
-        emit(Ruled(last.number, last.board, last.ruling, leader))
-    result = read_result(run, earlier, rounds[-1].ruling if rounds else None)
+    emit(Ruled(last.number, last.board, last.ruling, leader))
+    result = read_result(run, earlier, last.ruling)
     return replace(result, exit_code=0 if reaches(earlier.grade, request.settings.require) else 1)
 
 

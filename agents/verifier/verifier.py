@@ -21,6 +21,7 @@ from ..sandbox import open_sandbox
 from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName, check_limit
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages, open_interpreter
+from ..settings import SandboxSettings
 from .awaiting import result_of
 from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
@@ -67,6 +68,9 @@ class Verifier:
         self._jobs = jobs or os.cpu_count() or 1
         check_limit("jobs", self._jobs)
         check_limit("call_seconds", call_seconds, whole=False)
+        check_type("limits", limits, SandboxLimits, "SandboxLimits(...)")
+        for module in modules:
+            check_type("each of the modules", module, UserModule, "what read_modules(paths) gives")
         self._limits = limits
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
@@ -74,7 +78,8 @@ class Verifier:
         own = isinstance(sandbox, str)
         with ExitStack() as held:
             if isinstance(sandbox, str):
-                sandbox = open_sandbox(sandbox, open_interpreter(python))
+                chosen = SandboxSettings(sandbox=sandbox, python=python)
+                sandbox = open_sandbox(chosen.sandbox, open_interpreter(chosen.python))
                 held.callback(sandbox.close)
             if importable is None:
                 found = None if packages is None else find_packages(packages, sandbox.interpreter)

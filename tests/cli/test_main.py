@@ -117,6 +117,14 @@ def test_an_argument_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
     assert "is not UTF-8" in ended.stderr
 
 
+def test_an_argument_that_python_reads_otherwise_says_so(tmp_path: Path) -> None:
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    ended = greenloop(tmp_path, "Implement tréma(text: str) -> str that lowercases.", extra=plain)
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (2, 1)
+    assert "is read as ascii; set PYTHONUTF8=1" in ended.stderr
+    assert "UTF-8;" not in ended.stderr
+
+
 def test_json_is_all_there_is_on_standard_output_and_follows_its_schema(ran: Ran) -> None:
     ended, document = ran.ended, ran.document
     Draft202012Validator(json.loads((ROOT / "docs/schema/result.json").read_text())).validate(document)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,14 @@ import pytest
 
 from agents.errors import UsageError
 from agents.events import Event, Note
+from agents.loop.strategies import is_found_again
 from agents.run.recorded_settings import check_server, gone_on, with_recorded
+from agents.sandbox import open_sandbox
+from agents.sandbox.packages import open_interpreter
 from agents.settings import Settings, Use, uses
+from agents.spec import read_spec
+from agents.storage.run_directory import RunDirectory
+from agents.verifier.cached_verifier import CachedVerifier
 
 from ..support.commands import QUICKSORT, REPLAYS, greenloop, replayed
 
@@ -115,3 +124,33 @@ def test_a_strangers_record_runs_no_program_and_opens_no_sandbox(tmp_path: Path)
     assert not (tmp_path / "evil-ran").exists()
     greenloop(tmp_path, *resume, "--python", "./evilpy")  # the control: what the user names is run
     assert (tmp_path / "evil-ran").exists()
+
+
+WRONG = "def quicksort(arr: list[int]) -> list[int]:\n    return arr\n"
+
+
+def test_a_grade_that_a_record_claims_is_found_again_or_not_believed(tmp_path: Path) -> None:
+    _, document = replayed(tmp_path, QUICKSORT)
+    run = RunDirectory(tmp_path / document["run_dir"])
+    resume = ("--resume", document["run_dir"], "--model", f"recorded:{REPLAYS}", "--json")
+    honest = greenloop(tmp_path, *resume)
+    assert (honest.returncode, "Nothing is new" in honest.stderr) == (0, True), "the control"
+    spec, (last,) = run.read().spec, run.rounds()
+    board = replace(last.board, candidates=tuple(replace(each, code=WRONG) for each in last.board.candidates))
+    of_answer = read_spec(f"{QUICKSORT} quicksort([1, 1]) == [1]", origin="argument")
+    sandbox = open_sandbox("auto", open_interpreter(None))
+    with closing(sandbox), closing(CachedVerifier(sandbox)) as verifier:
+        again = partial(is_found_again, own=[None], strategy="greenloop", verifier=verifier)
+        assert again("consensus", spec, last=last)
+        assert again("contested", spec, last=last)
+        assert not again("verified", spec, last=last)
+        assert not again("contested", of_answer, last=last)
+        assert not again("consensus", spec, last=replace(last, board=replace(last.board, tests=())))
+        assert not again("contested", spec, last=replace(last, board=board))
+        assert not again("consensus", spec, own=["def test_a():\n    assert quicksort([1]) == []"], last=last)
+    run.save_record("rounds/01/round.json", replace(last, board=board))
+    run.save("user_code.py", WRONG)
+    forged = greenloop(tmp_path, *resume)
+    result = json.loads(forged.stdout)
+    assert "says of its end is not found again" in forged.stderr
+    assert (forged.returncode, result["grade"], result["code"]) == (0, "consensus", document["code"])
