@@ -27,7 +27,6 @@ from agents import (
     RunResult,
     Settings,
     UsageError,
-    Verifier,
     agenerate,
     aheal,
     generate,
@@ -88,8 +87,6 @@ def test_bad_input_is_a_usage_error(tmp_path: Path) -> None:
         (heal, {"request": HealRequest(path="x.py", arguments=("\0",))}, "arguments can't be"),
         (verify, {"code": RIGHT, "tests": TESTS, "sandbox": "jail"}, "sandbox can't be 'jail'; give one of auto,"),
         (verify, {"code": RIGHT, "tests": TESTS, "python": 3}, "python can't be 3; give a path."),
-        (verify, {"code": RIGHT, "tests": TESTS, "modules": ["x.py"]}, "give what read_modules(paths) gives."),
-        (Verifier, {"limits": {}}, "limits can't be of type dict; give SandboxLimits(...)."),
         (Decision, {"answer": "maybe"}, "answer can't be 'maybe'; give one of yes, no, edit, note, always, stop."),
     ],
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -62,6 +62,9 @@ def run(
 
     def prepare(console: Console, _: TextIO) -> _Prepared:
         from ..run.run import RunRequest
+        from ..spec import read_tests_file
+        from ..spec.place import read_text
+        from ..storage.user_file import LONGEST
 
         if resume is not None and tests is not None and (spec, file, with_) == (None, None, ()):
             raise UsageError(
@@ -72,7 +75,10 @@ def run(
         if fork is not None:
             if resume is not None or (spec, file, with_) != (None, None, ()):
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
-            return _prepare_fork(own, fork, console, round_, code, tests, own.answers)
+            text = read_text(code, LONGEST) if code is not None else None
+            trusted = read_tests_file(tests) if tests is not None else None
+            given = {"number": round_, "code": text, "tests": trusted, "answers": own.answers}
+            return _prepare_fork(own, fork, console, **given)
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:
@@ -108,10 +114,9 @@ def debug(run: str, /, *, own: DebugSettings = DebugSettings(), output: Output =
         from ..storage import run_directory as runs
 
         found = runs.find(own.work_dir, run)
-        rounds = found.rounds() if found.kind != "heal" else []
-        if not rounds or rounds[-1].ruling.grade == "failed":
+        ruling = found.last_ruling() if found.kind != "heal" else None
+        if ruling is None or ruling.grade == "failed":
             return _prepare_fork(own, run, console, debug=True)
-        ruling = rounds[-1].ruling
         if output.json:
             console.document(read_result(found, found.read(), ruling), stream)
         else:
@@ -171,28 +176,13 @@ def _shown_run(
     return conclude(console, output.json, work, failed, console.result, message)
 
 
-def _prepare_fork(
-    own: RunSettings | DebugSettings,
-    name: str,
-    console: Console,
-    number: int | None = None,
-    code: Path | None = None,
-    tests: Path | None = None,
-    answers: Path | None = None,
-    *,
-    debug: bool = False,
-) -> _Prepared:
-    """Prepare a fork of the run called `name` (see `open_fork`). Raises UsageError."""
+def _prepare_fork(own: RunSettings | DebugSettings, name: str, console: Console, **given: Any) -> _Prepared:
+    """Prepare a fork of the run called `name`; `given` is as for `open_fork`. Raises UsageError."""
     from ..run.fork import open_fork
     from ..run.recorded_settings import gone_on
     from ..run.run import RunRequest
-    from ..spec import read_tests_file
-    from ..spec.place import read_text
-    from ..storage.user_file import LONGEST
 
-    text = read_text(code, LONGEST) if code is not None else None
-    trusted = read_tests_file(tests) if tests is not None else None
-    fork, record = open_fork(own.work_dir, name, number, code=text, tests=trusted, answers=answers, debug=debug)
+    fork, record = open_fork(own.work_dir, name, **given)
     settings = gone_on(own, record.settings, record.id, console.emit)
     return RunRequest(fork.spec, replace(settings, answers=None), os.environ, fork=fork), None
 

@@ -11,9 +11,6 @@ from cyclopts import Parameter
 from ..errors import UsageError
 from ..terminal.console import Console
 
-LONGEST_TITLE = 80
-"""Characters of a spec in the list."""
-
 
 def show(
     run: str | None = None,
@@ -43,7 +40,7 @@ def show(
         for row in map(run_row, runs.runs_in(work_dir)):
             state, title = row["state"], row["title"]
             if state != "unreadable":
-                title = shorten(title, LONGEST_TITLE, placeholder="...")
+                title = shorten(title, width=80, placeholder="...")
             rows.append((row["name"], (state == "finished" and row["grade"]) or state, title))
         console.table("", ("run", "state", "spec"), rows, labels=3)
         console.lines([] if rows else [f"There is no run in {work_dir / 'runs'} yet; start one with a spec."])

@@ -85,7 +85,8 @@ class LoopState:
     def _take_spec(self, spec: Spec) -> None:
         self.spec = spec
         self.clauses = specified(clauses(spec), spec.unspecified)
-        self._answers = spec.answers
+        said = [*(each for each in spec.examples if each.answer), *spec.wrong_tests, *spec.unspecified]
+        self._answers = len(said)
 
     def take_branch(self, number: int) -> bool:
         """Go on as the branch after round `number` says, if there is one. Return True if it brings something new

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from functools import partial
 
 from ..errors import BudgetSpent
 from ..judge.agreement import Agreement
-from ..judge.argument_tests import SAID
-from ..judge.clause_checks import specified
-from ..judge.judge import Situation, judge
 from ..judge.ruling_by_tests import passes_own_tests, ruling_by_tests
-from ..records import Grade, RoundRecord, Ruling, Spec
-from ..settings import GRADES, Strategy
-from ..spec.answers import why_ruled_out
-from ..spec.clauses import clauses
-from ..suite import example_tests, split
-from ..verifier import Verifier
+from ..records import RoundRecord, Ruling
+from ..settings import Strategy
 from .orchestrator import known_failure, orchestrate, repair
-from .state import LoopState, renamed
+from .state import LoopState
 
 CRITIC_ROUNDS = 5
 
@@ -80,29 +72,3 @@ def classic(state: LoopState) -> Ruling:
         if not state.within_budget(partial(repair, state, known)) or len(state.pool) == before:
             break
     return ruling
-
-
-def is_found_again(
-    grade: Grade | None,
-    spec: Spec,
-    own: Iterable[str | None],
-    strategy: Strategy,
-    last: RoundRecord,
-    verifier: Verifier,
-) -> bool:
-    """Return True if the candidates of a recorded round, run once more, reach `grade` and the same one leads.
-
-    Of trusted tests they run those of `spec` and of the user's `own` files, whatever it has as such.
-    """
-    files = (test for source in own if source is not None for test in split(source, "user"))
-    trusted = renamed((*example_tests(spec), *files), ())
-    others = (test for test in last.board.tests if not test.trusted or test.id.startswith(SAID))
-    suite = [test for test in (*trusted, *others) if not why_ruled_out(test, spec)]
-    board = verifier.board(last.board.candidates, suite)
-    if strategy == "greenloop":
-        probed = verifier.board(last.probes.candidates, last.probes.tests) if last.probes is not None else None
-        facts = (specified(clauses(spec), spec.unspecified), spec.signature.name if spec.signature else "")
-        ruling = judge(board, Situation(probed, *facts, answers=spec.answers, last_round=True)).ruling
-    else:
-        ruling = ruling_by_tests(board, next(each for each in board.candidates if each.id == last.ruling.leader))
-    return ruling.leader == last.ruling.leader and GRADES.index(ruling.grade) <= (*GRADES, None).index(grade)

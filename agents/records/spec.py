@@ -107,8 +107,3 @@ class Spec:
     limits: SpecLimits = SpecLimits()
     origin: str = "argument"
     """Where the spec came from: `argument`, `stdin`, or a file's path."""
-
-    @property
-    def answers(self) -> int:
-        """How many answers to open questions it holds."""
-        return sum(each.answer for each in self.examples) + len(self.wrong_tests) + len(self.unspecified)

@@ -67,9 +67,8 @@ class Approvals:
         Raises Interrupted for `stop`, a cancelled run, and where nobody answered.
         """
         kept = self._decided.get(proposal.digest)
-        answer = kept.answer if kept is not None else "unanswered"
-        if kept is not None and answer in ANSWERS[proposal.point] and answer not in ("stop", "unanswered"):
-            decision = Decision(answer, kept.text)
+        if kept is not None and kept.answer in ANSWERS[proposal.point] and kept.answer != "stop":
+            decision = Decision(kept.answer, kept.text)
         else:
             decision = self._asked(proposal)
             self._keep(proposal, decision.answer, decision.text)

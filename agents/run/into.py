@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from ..errors import GreenloopError, UsageError
@@ -16,7 +15,7 @@ from ..syntax.changes import unified
 from ..syntax.imports import split_imports
 from ..syntax.source import parse
 from ..syntax.splice import place_of, spliced
-from ..verifier.verify import verify
+from ..verifier import Verifier
 from .run import with_installed
 
 FOLDER = "into"
@@ -69,18 +68,13 @@ class Into:
         importable.update(sys.stdlib_module_names, (module.name for module in spec.modules))
         if missing := sorted(_imported(text) - importable):
             return f"The tests were not run against the whole file: it imports {', '.join(missing)}."
-        verdict_of = partial(
-            verify,
-            tests=tests,
-            sandbox=settings.sandbox,
-            python=settings.python,
-            packages=spec.packages,
-            modules=spec.modules,
-        )
-        whole = verdict_of(text)
-        if whole.kind == "passed":
-            return None
-        alone = verdict_of(code)
+        with Verifier(
+            settings.sandbox, python=settings.python, packages=spec.packages, modules=spec.modules
+        ) as own:
+            whole = own.verify(text, tests)
+            if whole.kind == "passed":
+                return None
+            alone = own.verify(code, tests)
         failing = [test_id for test_id in _failing(whole) if test_id not in _failing(alone)]
         if failing:
             details = {outcome.test_id: outcome.detail for outcome in whole.outcomes}
@@ -110,7 +104,7 @@ def open_into(path: Path, spec: Spec) -> Into:
 def _imported(text: str) -> set[str]:
     """The modules that every import of a file loads, by their first names; a relative one as it is written."""
     return {
-        "." * entry.level + entry.module.split(".")[0] if entry.level else entry.module.split(".")[0]
+        "." * entry.level + entry.module.split(".")[0]
         for node in parse(text).body
         for entry in split_imports(node)
     }

@@ -91,10 +91,9 @@ class RoleModels(ExitStack):
         self._emit = emit
         self._replies = replies
         super().__init__()
-        self._callers: dict[Choice, Caller] = {}
-        for choice in shared.models:
-            self._callers[choice] = self._caller(choice, shared)
-            self.callback(self._callers[choice].cancel)
+        self._callers = {choice: self._caller(choice, shared) for choice in shared.models}
+        for caller in self._callers.values():
+            self.callback(caller.cancel)
 
     @property
     def at_once(self) -> int:

@@ -12,26 +12,27 @@ from pathlib import Path
 from .. import __version__
 from ..errors import ModelError, SandboxBroken, UsageError, check_type
 from ..events import EventHandler, Note, Ruled, ignore_event
+from ..judge.leader_view import SUCCESSES
 from ..llm_backends.budget import Budget
 from ..llm_backends.selection import Choice
 from ..loop.approvals import LoopApprovals
 from ..loop.plan import plan
 from ..loop.roles import Branch
 from ..loop.state import LoopState, surviving
-from ..loop.strategies import is_found_again, run_strategy
-from ..records import Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
+from ..loop.strategies import run_strategy
+from ..records import Candidate, Role, Ruling, RunRecord, RunResult, Spec, Test, UserModule
 from ..records.approvals import Approve
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages
 from ..settings import Settings, Use, reaches, uses
 from ..spec import read_spec, requirements, with_answers
+from ..spec.answers import why_ruled_out
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
 from ..storage.run_directory import RunDirectory
 from ..strength.measure import measure, without_coverage
-from ..suite import split
+from ..suite import example_tests, split
 from ..telemetry import spans
-from ..verifier import Verifier
 from ..verifier.cached_verifier import CachedVerifier
 from ..verifier.importable import Importable
 from ..verifier.static.gate import examine
@@ -82,11 +83,10 @@ def generate(
 ) -> RunResult:
     """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
-    `tests` is the source of a pytest file that counts as trusted. A model is chosen by the providers' keys in
-    `environ` (None: this process's environment, which keys are sent from). `on_event` receives the events of the
-    run, from any of its threads. The run is kept in `work_dir` (None: that of the settings). `approve` is asked
-    for the approvals that the settings name (for those of replacements where they name none), in a thread of its
-    own.
+    `tests` is the source of a pytest file that counts as trusted. In `environ` (None: this process's environment)
+    providers' keys are looked for, to choose a model. `on_event` receives the events of the run, from any of its
+    threads. The run is kept in `work_dir` (None: that of the settings). `approve` is asked for the approvals that
+    the settings name (for those of replacements where they name none), in a thread of its own.
     Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
     where it was cancelled before it began; any other error is in the result's `error`.
     """
@@ -141,15 +141,13 @@ def run_spec(
         sandbox = resources.sandbox
         request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
         importable = Importable(request.spec.installed, request.spec.modules)
-        fork = read_fork(resumed) if resumed is not None else request.fork
-        segments = fork.segments if fork is not None else ()
-        own_tests = [request.spec.user_tests, *(each.tests for each in segments)]
-        check_own_tests(own_tests, importable)
+        segments = request.fork.segments if request.fork is not None else ()
+        check_own_tests([request.spec.user_tests, *(each.tests for each in segments)], importable)
         verifier = held.enter_context(closing(CachedVerifier(sandbox, resources.workers, importable)))
         cancellation = cancellation or Cancellation()
         held.enter_context(cancellation.on_cancel(verifier.cancel))
         record = _first_record(request, resources.choices, sandbox.name, resumed)
-        if resumed is not None and (result := _known_result(request, record, resumed, emit, own_tests, verifier)):
+        if resumed is not None and (result := _known_result(request, record, resumed, emit, verifier)) is not None:
             return result
         run = resumed.begin_attempt() if resumed else run_directory.create(request.settings.work_dir, record)
         recorder = RunRecorder(run, record, request.settings, request.budget(), emit, log)
@@ -237,17 +235,10 @@ def _first_record(
 
 
 def _known_result(
-    request: RunRequest,
-    record: RunRecord,
-    run: RunDirectory,
-    emit: EventHandler,
-    own_tests: Iterable[str | None],
-    verifier: Verifier,
+    request: RunRequest, record: RunRecord, run: RunDirectory, emit: EventHandler, verifier: CachedVerifier
 ) -> RunResult | None:
-    """Return the result of a run that has come to its end, where `record` would be of the same again.
-
-    A record may be anybody's, or of code that was changed since: its last round is run and judged once more.
-    """
+    """Return the result of a run that has come to its end, where `record` would be of the same again, and its code
+    still passes what a success rests on: a record may be anybody's, or of code that was changed since."""
     earlier, rounds = run.read(), run.rounds()
     read = ("answers", "packages")  # they are in the spec
     decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
@@ -258,9 +249,7 @@ def _known_result(
         return None
     last = rounds[-1]
     leader = next((each for each in last.board.candidates if each.id == last.ruling.leader), None)
-    claims = reaches(earlier.grade, "contested")
-    again = (earlier.grade, record.spec, own_tests, request.settings.strategy, last, verifier)
-    if claims and (leader is None or leader.code != run.code() or not is_found_again(*again)):
+    if earlier.grade in SUCCESSES and not (leader and _is_found_again(run, leader, last.ruling, verifier)):
         emit(Note(f"What {run.path} says of its end is not found again; it goes on.", warning=True))
         return None
     request.budget().charge(earlier.usage)
@@ -268,6 +257,17 @@ def _known_result(
     emit(Ruled(last.number, last.board, last.ruling, leader))
     result = read_result(run, earlier, last.ruling)
     return replace(result, exit_code=0 if reaches(earlier.grade, request.settings.require) else 1)
+
+
+def _is_found_again(run: RunDirectory, leader: Candidate, ruling: Ruling, verifier: CachedVerifier) -> bool:
+    """Return True if the run's code and grade are those of its last ruling, and that code passes once more the
+    tests that survived and those of the spec."""
+    spec, grade = run.read().spec, run.read().grade
+    own = (*example_tests(spec), *split(spec.user_tests or "", "user"))
+    trusted = [test for test in own if not why_ruled_out(test, spec)]
+    tests = {test.id: test for test in (*surviving(ruling), *trusted)}
+    claims = (leader.code, ruling.grade) == (run.code(), grade) and (trusted or grade != "verified")
+    return bool(claims) and verifier.confirm(leader, [*tests.values()]).kind == "passed"
 
 
 def _run_loop(

@@ -68,9 +68,6 @@ class Verifier:
         self._jobs = jobs or os.cpu_count() or 1
         check_limit("jobs", self._jobs)
         check_limit("call_seconds", call_seconds, whole=False)
-        check_type("limits", limits, SandboxLimits, "SandboxLimits(...)")
-        for module in modules:
-            check_type("each of the modules", module, UserModule, "what read_modules(paths) gives")
         self._limits = limits
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()

@@ -6,7 +6,6 @@ import json
 import sys
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import pytest
 
 from agents.errors import UsageError
 from agents.events import Event, Note
-from agents.loop.strategies import is_found_again
+from agents.records import Candidate, Grade
 from agents.run.recorded_settings import check_server, gone_on, with_recorded
+from agents.run.run import _is_found_again
 from agents.sandbox import open_sandbox
 from agents.sandbox.packages import open_interpreter
 from agents.settings import Settings, Use, uses
@@ -135,22 +135,31 @@ def test_a_grade_that_a_record_claims_is_found_again_or_not_believed(tmp_path: P
     resume = ("--resume", document["run_dir"], "--model", f"recorded:{REPLAYS}", "--json")
     honest = greenloop(tmp_path, *resume)
     assert (honest.returncode, "Nothing is new" in honest.stderr) == (0, True), "the control"
-    spec, (last,) = run.read().spec, run.rounds()
-    board = replace(last.board, candidates=tuple(replace(each, code=WRONG) for each in last.board.candidates))
+    record, (last,) = run.read(), run.rounds()
     of_answer = read_spec(f"{QUICKSORT} quicksort([1, 1]) == [1]", origin="argument")
+    led = replace(last.board, candidates=tuple(replace(each, code=WRONG) for each in last.board.candidates))
+    (right,) = (each for each in last.board.candidates if each.id == last.ruling.leader)
+    ruling, wrong = last.ruling, replace(right, code=WRONG)
     sandbox = open_sandbox("auto", open_interpreter(None))
     with closing(sandbox), closing(CachedVerifier(sandbox)) as verifier:
-        again = partial(is_found_again, own=[None], strategy="greenloop", verifier=verifier)
-        assert again("consensus", spec, last=last)
-        assert again("contested", spec, last=last)
-        assert not again("verified", spec, last=last)
-        assert not again("contested", of_answer, last=last)
-        assert not again("consensus", spec, last=replace(last, board=replace(last.board, tests=())))
-        assert not again("contested", spec, last=replace(last, board=board))
-        assert not again("consensus", spec, own=["def test_a():\n    assert quicksort([1]) == []"], last=last)
-    run.save_record("rounds/01/round.json", replace(last, board=board))
+
+        def again(leader: Candidate = right, code: str = right.code, **changes: Any) -> bool:
+            run.write(replace(record, **changes))
+            run.save("user_code.py", code)
+            ruled: Grade = changes.get("grade", "consensus") if leader.id != "other" else "consensus"
+            return _is_found_again(run, leader, replace(ruling, grade=ruled), verifier)
+
+        assert again()
+        assert not again(code=WRONG), "another code than the one that was judged"
+        assert not again(wrong, WRONG), "code that fails the tests"
+        assert not again(replace(right, id="other"), grade="verified"), "another grade than the round's"
+        assert not again(grade="verified"), "verified by no test of the spec"
+        assert not again(spec=of_answer), "code that fails an example of the spec"
+        assert not _is_found_again(run, right, replace(ruling, ledger=()), verifier), "without any test"
+        run.write(record)
+    run.save_record("rounds/01/round.json", replace(last, board=led))
     run.save("user_code.py", WRONG)
-    forged = greenloop(tmp_path, *resume)
-    result = json.loads(forged.stdout)
-    assert "says of its end is not found again" in forged.stderr
-    assert (forged.returncode, result["grade"], result["code"]) == (0, "consensus", document["code"])
+    resumed = greenloop(tmp_path, *resume)
+    result = json.loads(resumed.stdout)
+    assert "says of its end is not found again" in resumed.stderr
+    assert (resumed.returncode, result["grade"], result["code"]) == (0, "consensus", document["code"])
