@@ -2,8 +2,11 @@
 
 import os
 import sys
+from pathlib import Path
 
 if __name__ == "__main__":
+    if sys.flags.safe_path:  # PYTHONSAFEPATH, or -P: this folder is not looked into by itself
+        sys.path.insert(0, str(Path(__file__).resolve().parent))
     try:
         from agents.cli import main
 

@@ -117,6 +117,12 @@ def test_an_argument_that_is_not_utf_8_is_one_sentence(tmp_path: Path) -> None:
     assert "is not UTF-8" in ended.stderr
 
 
+def test_a_checkout_runs_where_python_looks_into_no_folder_by_itself(tmp_path: Path) -> None:
+    (tmp_path / "agents.py").write_text("raise SystemExit(9)")
+    ended = greenloop(tmp_path, "show", extra={"PYTHONSAFEPATH": "1"})
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 def test_an_argument_that_python_reads_otherwise_says_so(tmp_path: Path) -> None:
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     ended = greenloop(tmp_path, "Implement tréma(text: str) -> str that lowercases.", extra=plain)
