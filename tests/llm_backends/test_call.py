@@ -163,6 +163,11 @@ def test_a_stop_sequence_ends_the_text_where_the_model_ignores_it() -> None:
     assert Caller(model, Budget()).ask(replace(REQUEST, stop=("STOP", "END"))).text == "keep "
 
 
+def test_halves_of_a_character_are_joined_and_one_alone_is_no_text() -> None:
+    reply = Caller(Scripted([*text("a\ud83d", "\ude00 b", "\ud83d c\ude00"), end()]), Budget()).ask(REQUEST)
+    assert reply.text == "a\U0001f600 b\ufffd c\ufffd"
+
+
 def test_a_loop_is_stopped_and_cut_and_its_tokens_are_estimated() -> None:
     model = Scripted([*text(*["    assert f(1) == 2\n"] * 400), end("length")])
     budget = Budget()
