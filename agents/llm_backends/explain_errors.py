@@ -134,7 +134,7 @@ def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: 
         return "network", f"The connection to {where} fails in TLS{words}; check --api-base and its certificate."
     if any("Timeout" in each for each in names):
         return "network", f"{name} did not answer in time; try later with --resume, or choose another --model."
-    if "JSONDecodeError" in names:
+    if names & {"JSONDecodeError", "UnicodeDecodeError"}:
         return "server_error", f"{name} sent a reply that is not JSON; check that --api-base is OpenAI-compatible."
     if names & {"RemoteProtocolError", "ReadError", "ConnectionResetError", "IncompleteRead"}:
         return "network", f"{name} went away before its reply was complete; try again with --resume."

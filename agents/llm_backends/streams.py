@@ -110,10 +110,8 @@ class StreamedReply:
         return "length" if is_cut else "stop"
 
     def answer(self, stop: tuple[str, ...]) -> str:
-        """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know.
-
-        Halves of a character, which a server may send in two pieces, are joined; one that is alone is replaced.
-        """
+        """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know;
+        the halves of a character, which a server may send in two pieces, are joined."""
         halves = (self._text if self._unrepeated is None else self._unrepeated).encode("utf-16", "surrogatepass")
         text = halves.decode("utf-16", "replace")
         return text[: min((text.index(each) for each in stop if each in text), default=len(text))]

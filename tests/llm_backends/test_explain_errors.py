@@ -113,6 +113,12 @@ CASES = {
     ),
     "garbled first event": Case(SendsEvents(["{not json"]), "server_error", True, "not JSON"),
     "garbled later event": Case(SendsEvents([chunk({"content": "a"}), "{not"]), "server_error", True, "not JSON"),
+    "bytes that are no text": Case(
+        lambda handler: handler.send_bytes(b"data: \xe9\xff\n\n", "text/event-stream"),
+        "server_error",
+        True,
+        "not JSON",
+    ),
     "cut mid-stream": Case(Streams(["a", "b"], cut=True), "network", True, "before its reply was complete"),
     "cut before the reply": Case(lambda handler: handler.cut(), "network", True, "before its reply was complete"),
 }

@@ -37,7 +37,11 @@ class Handler(BaseHTTPRequestHandler):
     def send_text(
         self, status: int, text: str, content_type: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        data = text.encode()
+        self.send_bytes(text.encode(), content_type, status, headers)
+
+    def send_bytes(
+        self, data: bytes, content_type: str, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
         self.send_response(status)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(data)))
