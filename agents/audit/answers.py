@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator, Mapping
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
+from ..strength.sites import is_message
 from ..syntax.clean_text import clean
+from ..syntax.source import swapped, unparse
 from ..verifier.inside.suite_process import answers
+from .base import newly_parsed
 from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
@@ -108,10 +112,12 @@ def _on_changes(
     trial: Trial, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
 ) -> Iterator[SuiteRun | None]:
     """Run a test on changes of functions that it calls: of those that answer it, then without statements, one of
-    which may do what it looks at. Changes that only make an answer None are no such."""
+    which may do what it looks at, and without all that tells people something. Changes that only make an answer
+    None are no such."""
+    paths = sorted({function.partition("::")[0] for function in called})
     found = [
         (".".join(mutant.names) not in crossing, path, mutant)
-        for path in sorted({function.partition("::")[0] for function in called})
+        for path in paths
         for mutant in trial.mutants(path)
         if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None"
     ]
@@ -119,3 +125,8 @@ def _on_changes(
     left_out = [each for each in found if not each[2].after and each not in first]
     for _, path, mutant in first + left_out[:_MOST_CHANGES]:
         yield trial.run(suite, path, mutant, [name], trial.first)
+    for path in paths:
+        tree = newly_parsed(trial.tree.files.get(path, b""))
+        if any(map(is_message, ast.walk(tree))):
+            silent = swapped(tree, lambda node: ast.Pass() if is_message(node) else None)
+            yield trial.run_file(suite, path, unparse(silent), [name], trial.first)

@@ -101,7 +101,7 @@ def sites(tree: ast.Module) -> Iterator[Site]:
 def _unread_members(tree: ast.Module) -> Iterator[ast.stmt]:
     """Yield the members of private enumerations whose values a module reads in messages alone."""
     nodes = [*ast.walk(tree)]
-    messages = [node for node in nodes if isinstance(node, ast.Raise) or _is_message(node)]
+    messages = [node for node in nodes if isinstance(node, ast.Raise) or is_message(node)]
     told = {id(inner) for node in messages for inner in ast.walk(node)}
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and id(node) not in told}
     called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
@@ -129,7 +129,7 @@ def _messages(node: ast.AST) -> frozenset[str]:
     told: set[int] = set()
     reads: list[ast.Name] = []
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Raise) or _is_message(inner):
+        if isinstance(inner, ast.Raise) or is_message(inner):
             told.update(map(id, ast.walk(inner)))
         elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
             reads.append(inner)
@@ -137,7 +137,7 @@ def _messages(node: ast.AST) -> frozenset[str]:
     return frozenset(read.id for read in reads) - elsewhere
 
 
-def _is_message(node: ast.AST) -> bool:
+def is_message(node: ast.AST) -> bool:
     """Return True for a statement that only tells people something."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write", value=stream))):
@@ -186,7 +186,7 @@ def _block(parent: ast.AST, field: str, scope: Scope) -> Iterator[Site]:
 
 
 def _passed_over(statement: ast.stmt, scope: Scope) -> bool:
-    if _is_message(statement):
+    if is_message(statement):
         return True
     match statement:
         case ast.Expr(value=ast.Constant()) | ast.Assert() | ast.Assign(targets=[ast.Attribute(attr="__doc__")]):

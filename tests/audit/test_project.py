@@ -378,7 +378,7 @@ def test_an_interrupted_verification_leaves_nothing_and_says_so(project: Path) -
 
 ERRORS = """
 import pytest
-from shop import Cart, kept, old, pick, shout, visit, with_tax
+from shop import Cart, kept, old, pick, saved, shout, visit, with_tax
 
 def test_error_of_the_code():
     with pytest.raises(TypeError):
@@ -401,6 +401,12 @@ def test_printed(capsys):
     shout("a")
     assert capsys.readouterr().out == "A\\n"
 
+def test_print_in_its_place(monkeypatch):
+    said = []
+    monkeypatch.setattr("builtins.print", said.append)
+    shout("a")
+    assert said == ["A"]
+
 def test_argument_is_left_as_it_is():
     amounts = {"a": 1}
     with_tax(amounts)
@@ -410,6 +416,10 @@ def test_mode(tmp_path):
     path = tmp_path / "a"
     kept(path, "x")
     assert path.stat().st_mode & 0o777 == 0o640
+
+def test_file(tmp_path):
+    saved(tmp_path / "a", "x")
+    assert (tmp_path / "a").read_text() == "x"
 
 def test_given():
     class Visitor:
@@ -458,6 +468,10 @@ def kept(path, text):
     return True
 
 
+def saved(path, text):
+    path.write_text(text)
+
+
 def written(path, size):
     path.write_text(str(size + 1))
     path.chmod(0o640)
@@ -476,7 +490,7 @@ def test_tests_that_expect_an_error_or_look_at_what_is_said_or_left_behind_count
     _, document = verified(project)
     found = statuses(document)
     assert found == {**dict.fromkeys(found, "counts"), "test_given_nothing": "cannot fail"}
-    assert len(found) == 9
+    assert len(found) == 11
 
 
 @pytest.mark.thorough
@@ -524,6 +538,25 @@ def test_a_pytest_that_can_not_be_imported_is_told_of(project: Path) -> None:
 
 
 STATE = """
+import dataclasses
+from typing import NamedTuple
+
+
+@dataclasses.dataclass
+class Point:
+    x: int
+    y: int = 7
+    tags: list = dataclasses.field(default_factory=lambda: ["new"])
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int = 9
+
+    def least(self):
+        return min(self)
+
+
 class Slotted:
     __slots__ = ("rate",)
 
@@ -547,11 +580,23 @@ class Empty:
 
 
 class Late:
+    limit = 5
+
     def __init__(self, lock):
         self.lock = lock
 """
 OF_STATE = """
-from shop import Empty, Late, Plain, Slotted, plain
+from shop import Empty, Late, Pair, Plain, Point, Slotted, plain
+
+def test_default():
+    assert Point(1).y == 7
+
+def test_pair():
+    pair = Pair(1)
+    assert pair.least() and pair.right == 9
+
+def test_of_class():
+    assert Late(1).limit == 5
 
 def test_slots():
     assert Slotted(42).rate == 42
@@ -578,7 +623,7 @@ def test_tests_that_look_at_one_attribute_of_an_object_count(project: Path) -> N
     _, document = verified(project)
     found = statuses(document)
     assert found == dict.fromkeys(found, "counts"), document["tests"]
-    assert len(found) == 5
+    assert len(found) == 8
 
 
 SLOW = """

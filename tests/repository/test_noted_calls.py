@@ -246,3 +246,14 @@ def test_an_object_of_a_class_named_like_a_container_is_not_written_as_one() -> 
 
     Counter.__qualname__ = "Counter"
     assert [shown(Counter()), shown(collections.Counter(a=1))] == ["<Counter>({'a': 1})", "Counter({'a': 1})"]
+
+
+def test_functions_of_two_files_that_are_alike_are_told_apart(tmp_path: Path) -> None:
+    def made(path: Path) -> Any:
+        space: dict[str, Any] = {}
+        exec(compile("def get():\n    return 1\n", str(path), "exec"), space)
+        return space["get"]
+
+    one, other = made(tmp_path / "one.py"), made(tmp_path / "other.py")
+    with reached_by(str(tmp_path)) as take:
+        assert (one(), take(), other(), take()) == (1, ["one.py::1"], 1, ["other.py::1"])

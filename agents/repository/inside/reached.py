@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types
 from contextlib import contextmanager
+from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import CodeType, FrameType
     from typing import Any
 
@@ -17,21 +19,26 @@ if TYPE_CHECKING:
 
 _TOOL = 4
 """Of the numbers for tools of `sys.monitoring`: no debugger's, profiler's or measure of coverage."""
+CALLS = (threading.setprofile, sys.setprofile)
 
 
 @contextmanager
 def reached_by(
-    place: str, lines: Mapping[str, Sequence[int]] | None = None, calls: Calls | None = None
+    place: str,
+    lines: Mapping[str, Sequence[int]] | None = None,
+    calls: Calls | None = None,
+    generated: Mapping[int, str] = types.MappingProxyType({}),
 ) -> Iterator[Callable[[], list[str]]]:
     """Note `path::line` of each function of a file below `place` that is called in the body, by its first line; or
     of each of `lines`, by path, that is run. What the body gets returns those noted since the last time. Each call
-    is told to `calls`, if that is given."""
+    is told to `calls`, if that is given; of `generated` code, by its identity, the name is known."""
     noted: dict[str, None] = {}
     monitored = lines is None and calls is None and hasattr(sys, "monitoring")
 
     below = place + os.sep
-    watch: Any = _profiling(below, noted, calls) if lines is None else _tracing(below, lines, noted)
-    install = [threading.setprofile, sys.setprofile] if lines is None else [threading.settrace, sys.settrace]
+    named = partial(_named, below, generated)
+    watch: Any = _profiling(named, noted, calls) if lines is None else _tracing(below, lines, noted)
+    install = CALLS if lines is None else (threading.settrace, sys.settrace)
 
     def take() -> list[str]:
         found = list(noted)
@@ -43,33 +50,39 @@ def reached_by(
                 each(watch)
         return found
 
-    if monitored:
-        with _monitored(below, noted):
-            yield take
-        return
+    with _monitored(named, noted) if monitored else watching(watch, install):
+        yield take
+
+
+@contextmanager
+def watching(watch: Any, install: Iterable[Callable[[Any], object]] = CALLS) -> Iterator[None]:
+    """Have `watch` told of what happens in the body, by default of calls and returns."""
     for each in install:
         each(watch)
     try:
-        yield take
+        yield
     finally:
         for each in install:
             each(None)
 
 
-def _named(code: CodeType, below: str) -> str:
+def _named(below: str, generated: Mapping[int, str], code: CodeType) -> str:
     path = code.co_filename
-    return f"{path[len(below) :]}::{code.co_firstlineno}" if path.startswith(below) else ""
+    own = path.startswith(below)
+    return f"{path[len(below) :]}::{code.co_firstlineno}" if own else generated.get(id(code), "")
 
 
-def _profiling(below: str, noted: dict[str, None], calls: Calls | None) -> Callable[..., None]:
-    names: dict[CodeType, str] = {}
+def _profiling(
+    named: Callable[[CodeType], str], noted: dict[str, None], calls: Calls | None
+) -> Callable[..., None]:
+    names: dict[int, tuple[str, CodeType]] = {}  # code of two files may be equal; what is kept has its identity
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
         if event == "call":
             code = frame.f_code
-            name = names.get(code)
-            if name is None:
-                name = names[code] = _named(code, below)
+            if id(code) not in names:
+                names[id(code)] = named(code), code
+            name, _ = names[id(code)]
             if name:
                 noted[name] = None
                 if calls is not None:
@@ -81,11 +94,11 @@ def _profiling(below: str, noted: dict[str, None], calls: Calls | None) -> Calla
 
 
 @contextmanager
-def _monitored(below: str, noted: dict[str, None]) -> Iterator[None]:
+def _monitored(named: Callable[[CodeType], str], noted: dict[str, None]) -> Iterator[None]:
     monitoring = sys.monitoring  # type: ignore[attr-defined]
 
     def started(code: CodeType, offset: int) -> Any:
-        name = _named(code, below)
+        name = named(code)
         if name:
             noted[name] = None
         return monitoring.DISABLE

@@ -32,14 +32,15 @@ def replaced(place: str, test_files: Container[str]) -> list[str]:
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
         if isinstance(path, str) and path.startswith(below) and path[len(below) :] not in test_files:
-            for holder, names in _holders(module):
+            for holder, names in holders(module):
                 found += [
                     f"{holder}.{name}" for name, value in list(names.items()) if _is_of(value, below, test_files)
                 ]
     return sorted(found)
 
 
-def _holders(module: types.ModuleType) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def holders(module: types.ModuleType) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield a module and its own classes: the name of each, and what it has by names."""
     yield module.__name__, vars(module)
     for value in list(vars(module).values()):
         if isinstance(value, type) and value.__module__ == module.__name__:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import os
 import reprlib
-import sys
-import threading
 import traceback
 import types
-from contextlib import contextmanager
 from pathlib import Path
 
 from .answers import Answers
 from .calls import Calls
+from .reached import watching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
 _OURS = str(Path(__file__).parent)
@@ -53,16 +52,9 @@ class Report:
                 self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
             self.calls.note(frame)
 
-    @contextmanager
-    def profiled(self) -> Iterator[None]:
+    def profiled(self) -> AbstractContextManager[None]:
         """Note the functions that are called in the body."""
-        for each in (threading.setprofile, sys.setprofile):
-            each(self.profile)
-        try:
-            yield
-        finally:
-            for each in (threading.setprofile, sys.setprofile):
-                each(None)
+        return watching(self.profile)
 
     def error(self, error: BaseException) -> None:
         """Note an error with those that it came from."""

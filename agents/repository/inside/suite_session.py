@@ -167,24 +167,26 @@ class SuiteSession:
         if not job["tests"]:
             items = session.items
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
-        if job["change"] is not None or job["functions"]:
+        if job["change"] is not None or job["functions"] or job["record"]:
             self._functions = self._functions or Functions(self._place)
-        if job["change"] is not None and self._functions is not None:
+        functions = self._functions
+        if job["change"] is not None and functions is not None:
             try:
-                self._functions.change(job["change"])
+                functions.change(job["change"])
             except Unchangeable as reason:
                 emit({"unchangeable": str(reason)})
                 return
         if job["crossings"] or job["answer"] is not None:
             self._answers = Answers(self._place, self._task["test_files"], job["answer"])
-            if self._functions is not None:
-                self._answers.install(self._functions.at, job["functions"])
+            if functions is not None:
+                self._answers.install(functions.at, job["functions"])
         with ExitStack() as held:
             take: Callable[[], list[str]] = list
             if job["record"] or job["calls"]:
                 sys.addaudithook(self._note_start)
                 calls = self._calls if job["calls"] else None
-                take = held.enter_context(reached_by(self._place, job["lines"], calls))
+                generated = functions.generated if functions is not None and calls is None else {}
+                take = held.enter_context(reached_by(self._place, job["lines"], calls, generated))
             limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
             for item, after in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
                 self._one(item, after, take, limits.get(item.nodeid, 0))
@@ -230,13 +232,13 @@ class SuiteSession:
             self._test["outcome"] = "skipped"  # the whole, and no subtest
 
     def note_error(self, error: BaseException | None) -> None:
-        """Note an error of the test: whether an assertion raised it, or a file of tests."""
+        """Note an error of the test: whether an assertion raised it, or a file of tests, by what it called too."""
         kinds = {base.__name__ for base in type(error).__mro__}
         self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
-        trace = error.__traceback__ if error is not None else None
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        path = trace.tb_frame.f_code.co_filename[len(self._place) + 1 :] if trace is not None else ""
+        trace, path = getattr(error, "__traceback__", None), ""
+        while trace is not None:
+            file, trace = trace.tb_frame.f_code.co_filename, trace.tb_next
+            path = file[len(self._place) + 1 :] if file.startswith(self._place + os.sep) else path
         self._test["by_test"] = path in self._task["test_files"]
         self._test["errors"] = self._described(error)
 

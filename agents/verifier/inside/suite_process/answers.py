@@ -45,6 +45,7 @@ MOST_KEPT = 100
 """Of the functions that answered last, those whose names are told."""
 _MOST_FRAMES = 60
 _PLAIN = (bool, int, float, str, type(None))
+_DATA = (*_PLAIN, bytes, tuple, list, dict, set, frozenset)
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -143,12 +144,8 @@ class Answers:
     def _digest(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a digest that equal arguments of two runs share, as far as their texts tell."""
         self._busy = True
-        try:
-            text = repr((args, sorted(kwargs.items())))
-        except Exception:  # of the project's own classes
-            text = ""
-        finally:
-            self._busy = False
+        text = repr([*map(_text, args), *((name, _text(each)) for name, each in sorted(kwargs.items()))])
+        self._busy = False
         return f"{zlib.crc32(_ADDRESS.sub('', text).encode('utf-8', 'replace')):08x}"
 
     async def _awaited(self, original: types.FunctionType, value: Any) -> Any:
@@ -185,41 +182,21 @@ class Answers:
     def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
         """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
         nothing: a test that never looks at them may stumble over them."""
-        if original.__name__ in ("__new__", "__init__"):  # an error of either is an answer
-            yield from self._of_object(args[0]) if args and original.__name__ == "__init__" else ()
+        if original.__name__ == "__init__" and args:
+            yield from ((f"making {text}", partial(_done, make)) for text, make in _of_object(args[0]))
             return
-        if self._is_own(type(value)) and not isinstance(value, BaseException):
-            others = ((text, make) for text, make in of_attributes(value) if " whose __" not in text)
-            changes = _public(_attributes(value))
-            if len(changes) > 1:
-                yield f"returning {ALTERED}", lambda: _put(copy.copy(value), changes)
-            for few in map(_public, close_states(value)):
-                yield (
-                    f"returning an object whose {_told(few)}",
-                    partial(lambda few: _put(copy.copy(value), few), few),
-                )
-            yield from ((f"returning {text}", make) for text, make in itertools.islice(others, 1))
-            yield "returning another object", lambda: copy.copy(value)
-            yield from ((f"returning {text}", make) for text, make in others)
+        if original.__name__ == "__new__" and not hasattr(value, "_replace"):  # an error of it is an answer
             return
+        found: Iterator[Other]
         rest = others_of(value)
-        first = [*itertools.islice(rest, 1)]
-        for text, make in itertools.chain(first, close_to(value), rest):
-            yield f"returning {text}", make
-        if not first:
-            yield "returning None", lambda: None
-
-    def _of_object(self, made: Any) -> Iterator[Other]:
-        """Yield other states of an object that was made: all of its attributes other ones, and each by itself."""
-
-        def put(*changes: Attribute) -> None:
-            _put(made, changes)
-
-        changes = _attributes(made)
-        if len(changes) > 1:
-            yield f"making {ALTERED}", partial(put, *_public(changes))
-        yield from ((f"{MADE} {_told(few)}", partial(put, *few)) for few in map(_public, close_states(made)))
-        yield from ((f"{MADE} {name} is {text}", partial(put, (name, text, make))) for name, text, make in changes)
+        if self._is_own(type(value)) and not isinstance(value, BaseException):
+            rest = (each for each in of_attributes(value) if " whose __" not in each[0])
+            same = ("another object", partial(copy.copy, value))
+            found = itertools.chain(_altered(value, copy.copy), itertools.islice(rest, 1), [same], rest)
+        else:
+            first = [*itertools.islice(rest, 1)]
+            found = itertools.chain(first, close_to(value), rest, () if first else [("None", lambda: None)])
+        yield from ((f"returning {text}", make) for text, make in found)
 
     def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
         """Yield the same answer with another state of the first argument, each public attribute by itself. What
@@ -240,6 +217,14 @@ class Answers:
         return isinstance(path, str) and path.startswith(self._below)
 
 
+def _text(value: Any) -> str:
+    """Return the text of an object; none where its class fails to tell, as of one that is still being made."""
+    try:
+        return repr(value)
+    except Exception:
+        return ""
+
+
 def _states(values: Sequence[Any]) -> tuple[Any, ...]:
     """Return the plain attributes of those objects whose texts do not tell one from another."""
     inherited: Any = object.__repr__
@@ -248,9 +233,33 @@ def _states(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _attributes(value: Any) -> list[Attribute]:
-    """Return the attributes of an object that can have another value: name, its text, and what makes it."""
+    """Return the attributes of an object that can have another value: name, its text, and what makes it. Those
+    that its classes hold as plain data come last."""
     names = attributes_of(value)
+    if hasattr(value, "__dict__"):
+        held = [each for base in type(value).__mro__ for each in vars(base).items()]
+        names += [name for name, each in held if name[:1] != "_" and type(each) in _DATA and name not in names]
     return [(name, *other) for name in names for other in itertools.islice(others_of(getattr(value, name)), 1)]
+
+
+def _altered(value: Any, like: Callable[[Any], Any]) -> Iterator[Other]:
+    """Yield objects `like` one with other attributes: all of them, and all that have values close to theirs."""
+    changes = _public(_attributes(value))
+    if len(changes) > 1:
+        yield ALTERED, lambda: _put(like(value), changes)
+    for few in map(_public, close_states(value)):
+        yield f"an object whose {_told(few)}", partial(lambda few: _put(like(value), few), few)
+
+
+def _of_object(made: Any) -> Iterator[Other]:
+    """Yield other states of an object that was made: all of its attributes other ones, and each by itself."""
+    yield from _altered(made, lambda made: made)
+    for change in _attributes(made):
+        yield f"an object whose {change[0]} is {change[1]}", partial(_put, made, [change])
+
+
+def _done(make: Callable[[], Any]) -> None:
+    make()
 
 
 def _told(attributes: Sequence[Attribute]) -> str:
