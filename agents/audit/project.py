@@ -180,18 +180,17 @@ class Project:
             )
         limit = self._left()
         first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=self._cold, late=NOT_RUN)
-        took = time.monotonic() - self._began
         lacking = _lacking(first)
         if lacking:
             said = (
                 f"{len(lacking)} of {len(names)} tests did not end within the {limit:.0f} s left for all "
-                "(half of what is left for one); give more by --seconds, or name fewer tests by --tests."
+                "(at most half of it for one); give more by --seconds, or name fewer tests by --tests."
             )
             if whole or len(lacking) == len(names):
                 raise UsageError(said)
             self._notes.append(said)
         first = replace(first, tests={name: first.tests.get(name, _NOT_RUN) for name in names})
-        others = self._again(seeds[1:], took) if not lacking else []
+        others = self._again(seeds[1:], time.monotonic() - self._began) if not lacking else []
         if names and len(others) < len(seeds) - 1:
             looked = f"looked for in {len(others) + 1} runs, not {len(seeds)}" if others else "not looked for"
             self._notes.append(f"Flaky tests were {looked}: there was no time for it; more --seconds do.")
@@ -323,7 +322,8 @@ def listed(names: Sequence[str]) -> str:
 def check_found_in_time(collected: Collected | None, run: SuiteRun) -> None:
     """Raise UsageError where a suite was not collected in time."""
     if collected is None and run.ended in ("over", "late"):
-        raise UsageError("The tests were not found in time; give more by --seconds.")
+        at = f"; it was importing {clean(run.importing)}" if run.importing else ""
+        raise UsageError(f"The tests were not found in time{at}; give more by --seconds.")
 
 
 def _lacking(run: SuiteRun) -> list[str]:

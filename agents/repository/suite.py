@@ -11,9 +11,9 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from ..errors import Interrupted
 from ..records.heal import Answer, Call, RaisedError
@@ -29,6 +29,8 @@ _LENT = [Path(__file__).parents[1] / "sandbox" / "inside" / name for name in ("k
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
 """Beyond its time a job is ended by the server within this; else the server is ended."""
+_CLOSING_SECONDS = 1.0
+"""Beyond the end of a suite, for what its last job still tells."""
 _START_SECONDS = 20.0
 _LIMITS = SandboxLimits(
     memory_bytes=2 << 30, processes=128, file_bytes=256 << 20, disk_bytes=512 << 20, output_bytes=64 << 20
@@ -182,10 +184,10 @@ class Suite:
     def collect(self, seconds: float) -> tuple[Collected | None, SuiteRun]:
         """Collect the tests for warm jobs: what was found, if that was possible, and the files that can't be."""
         records, ended = self._ask(SuiteJob(seconds), warm=False, collect=True)
-        ready = next((each for each in records if each.get("ready") is True), None)
-        found = None if ready is None or ended != "ready" else _checked(Collected, ready)
+        ready = next((each for each in records if ended == "ready" and each.get("ready") is True), None)
+        found = None if ready is None else _checked(Collected, ready)
         if found is not None and ready is not None:  # by these a job names them
-            found = replace(found, tests=tuple(ready["tests"]))
+            found = replace(found, tests=tuple(ready.get("tests", ())))
         if self._server:
             self._server[0].collected = found is not None
         return found, _as_run(records, ended)
@@ -204,10 +206,8 @@ class Suite:
             self._server.pop().close()
 
     def _ask(self, job: SuiteJob, *, warm: bool, collect: bool = False) -> tuple[list[dict[str, Any]], str]:
-        asked = {each.name: getattr(job, each.name) for each in fields(job)}
-        asked["change"] = None if job.change is None else asdict(job.change)
-        asked["files"] = {path: data.decode("latin-1") for path, data in job.files.items()}
-        asked["collect"] = collect
+        files = {path: data.decode("latin-1") for path, data in job.files.items()}
+        asked = {**asdict(replace(job, files={})), "files": files, "collect": collect}
         if not self._server:
             self._server.append(_Server(self))
         records: list[dict[str, Any]] = []
@@ -219,7 +219,7 @@ class Suite:
         except BaseException:
             self.close()
             raise
-        stopped = self._server[0].stopped()
+        stopped = "over" if time.monotonic() > self.end else self._server[0].stopped()
         self.close()
         return records, stopped
 
@@ -229,6 +229,7 @@ class _Server:
 
     def __init__(self, suite: Suite) -> None:
         self._cancelled = suite.cancelled
+        self._end = suite.end + _CLOSING_SECONDS
         self.collected = False
         interpreter = suite.sandbox.interpreter
         task = {
@@ -263,12 +264,14 @@ class _Server:
             self.close = stack.pop_all().close
 
     def ask(self, asked: Mapping[str, Any], warm: bool) -> Iterator[dict[str, Any]]:
-        """Have a job run, and yield its records; ends early where the server is gone, or late."""
+        """Have a job run, and yield its records; ends early where the server is gone, or a test or all is late."""
         channel = self._channels[warm]
         deadline = time.monotonic() + asked["seconds"] + _LATE_SECONDS + (0 if warm else _START_SECONDS)
+        deadline = late = min(deadline, self._end)
+        most = asked["most"] or asked["seconds"]
         with suppress(OSError):
             channel.sendall(json.dumps(asked).encode() + b"\n")
-        while time.monotonic() < deadline:
+        while time.monotonic() < min(deadline, late):
             if self._cancelled():
                 raise Interrupted("Interrupted; run it again.")
             if not ready(channel, 0.2):
@@ -276,6 +279,7 @@ class _Server:
             data = b""
             with suppress(OSError):
                 data = channel.recv(1 << 18)
+            late = time.monotonic() + most + _LATE_SECONDS
             *lines, self._rest[warm] = (self._rest[warm] + data).split(b"\n")
             if not data or len(self._rest[warm]) > _MOST_LINE:
                 return
@@ -309,12 +313,9 @@ def own_programs() -> dict[str, bytes]:
     return {f"inside/{each.name}": each.read_bytes() for each in [*_INSIDE.glob("[!_]*.py"), *_LENT]}
 
 
-_TOLD = {
-    **{"exit_code": int, "output": str, "unchangeable": str, "importing": str, "rewritten": tuple[str, ...]},
-    **{"calls": tuple[Call, ...], "left_out": tuple[Call, ...]},
-    **{"returned": tuple[str | None, ...], "answers": tuple[Answer | None, ...]},
-}
-"""Of what is told of a job as a whole."""
+_OTHERWISE = ("tests", "ended", "planned")
+_TOLD = {name: kind for name, kind in get_type_hints(SuiteRun).items() if name not in _OTHERWISE}
+"""Of what is told of a job as a whole, with its type."""
 
 
 def _checked(kind: Any, record: object) -> Any:

@@ -19,8 +19,8 @@ _MOST_RESTARTS = 50
 _MOST_AHEAD = 50
 """Items that are taken before the result of the first of them is there."""
 _LEAST_SECONDS = 1.0
-_HANGING = 0.5
-"""Of the time that is left for all tests, that of one which is taken to hang."""
+_HANGING, _HANGING_TOO = 0.5, 0.125
+"""Of the time that is left for all tests, that of one which is taken to hang: of the first one, and of others."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ def run_whole(
     suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
 ) -> SuiteRun:
     """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes the job's `most` (0: half of the time that is left) is `late`; those after it run in another fork. Those
-    that there was no time for are missing."""
+    takes the job's `most` (0: half of the time that is left, after one that did an eighth) is `late`; those after
+    it run in another fork. Those that there was no time for are missing."""
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     rewritten: list[str] = []
     left = list(names)
-    run = SuiteRun({}, "ended")
+    run, share = SuiteRun({}, "ended"), _HANGING
     for _ in range(_MOST_RESTARTS):
         seconds = max(_LEAST_SECONDS, end - time.monotonic())
-        hung = job.most or _HANGING * seconds
+        hung = job.most or share * seconds
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
         rewritten += run.rewritten
@@ -87,6 +87,7 @@ def run_whole(
         left = [name for name in names if name not in found]
         if not left or time.monotonic() > end or run.ended in ("ended", "over"):
             break
+        share = _HANGING_TOO if run.ended == "late" else share
         why = {"late": f"it did not end within {hung:.0f} s", "died": "it ended the process"}
         found[left.pop(0)] = TestRun(late if run.ended == "late" else "failed", why.get(run.ended, run.ended))
         if not left:

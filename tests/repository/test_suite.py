@@ -197,6 +197,14 @@ def test_a_server_that_reads_nothing_is_not_waited_for(made: Made) -> None:
     assert time.monotonic() - began < 60
 
 
+def test_tests_after_one_that_stops_the_server_are_run(made: Made) -> None:
+    stops = "import os, signal\ndef test_bad():\n    os.kill(os.getppid(), signal.SIGSTOP)\n    signal.pause()\n"
+    suite = made(f"{stops}\ndef test_good():\n    pass\n")
+    suite.collect(60)
+    run = run_whole(suite, (), SuiteJob(60, most=2))
+    assert [test.outcome for test in run.tests.values()] == ["failed", "passed"]
+
+
 def test_tests_after_one_that_ends_the_process_are_run(made: Made) -> None:
     suite = made(f"import os\ndef test_bad():\n    os._exit(0)\n{TESTS}")
     run = run_whole(suite, (), SuiteJob(60))
@@ -289,6 +297,14 @@ def test_a_collection_ends_with_the_time_of_its_suite(made: Made) -> None:
     assert time.monotonic() - began < 15
 
 
+def test_a_job_ends_with_the_time_of_its_suite_however_long_it_may_take(made: Made) -> None:
+    suite = replace(made("import time\ndef test_a():\n    time.sleep(60)\n"), end=time.monotonic() + 5)
+    began = time.monotonic()
+    assert suite.run(SuiteJob(50), cold=True).ended == "over"
+    suite.close()
+    assert time.monotonic() - began < 15
+
+
 BUSY = """
 import time
 import pytest
@@ -345,3 +361,11 @@ def test_tests_after_two_that_hang_are_run(made: Made) -> None:
     suite.collect(60)
     run = run_whole(suite, (), SuiteJob(20), late="late")
     assert [test.outcome for test in run.tests.values()] == ["late", "late", "passed"]
+
+
+def test_many_tests_that_hang_leave_time_for_the_others(made: Made) -> None:
+    hanging = "".join(f"def test_{n}():\n    time.sleep(600)\n" for n in range(8))
+    suite = made(f"import time\n{hanging}\ndef test_good():\n    pass\n")
+    suite.collect(60)
+    run = run_whole(suite, (), SuiteJob(20), late="late")
+    assert [test.outcome for test in run.tests.values()] == [*["late"] * 8, "passed"]
