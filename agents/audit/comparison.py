@@ -165,12 +165,11 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
-        idle = [name for name, functions in passing.items() if not functions and name in ended]
-        calling = (name for name in idle if self._tree.code_in(ended[name].called))
-        for name in calling:
-            if not asserts(self._text(name) or "assert"):
+        for name in (name for name, functions in passing.items() if not functions and name in ended):
+            called_then = self._tree.code_in(ended[name].called)
+            if called_then and not asserts(self._text(name) or "assert"):
                 found[name] = "it calls no function of the project, and asserts nothing"
-            elif self._names_one(name, self._tree.code_in(ended[name].called)):
+            elif self._names_one(name, called_then):
                 found[name] = "it calls no function of the project, though its text does"
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
 
@@ -336,9 +335,8 @@ class Comparison(Project):
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()
-        if unreached:
-            said = "No test calls these functions, which differ from the base: "
-            self._notes.insert(0, said + listed(unreached))
-        if faulty:
-            said = f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: "
-            self._notes.insert(0, said + listed(faulty))
+        told = {
+            f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: ": faulty,
+            "No test calls these functions, which differ from the base: ": unreached,
+        }
+        self._notes[:0] = [said + listed(names) for said, names in told.items() if names]

@@ -29,12 +29,9 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
         before, now = _found(base.tree, name, old), _found(tree, name, new)
         if now is None or now == before:
             continue
-        if name in sys.stdlib_module_names:
-            why = f"tests that import `{name}` get it in the place of the standard library's"
-            yield Tampering(clean(now), 1, why)
-        elif name in installed:
-            why = f"tests that import `{name}`, a package that is installed, get it from here"
-            yield Tampering(clean(now), 1, why)
+        if name in installed or name in sys.stdlib_module_names:
+            whose = "the standard library's" if name in sys.stdlib_module_names else "an installed package"
+            yield Tampering(clean(now), 1, f"tests that import `{name}` get it in the place of {whose}")
         elif settings and before is not None and before in tree.files:
             why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"
             yield Tampering(clean(settings), 1, f"{why}, which is still there")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from itertools import accumulate
+from operator import and_, eq
 
 _MOST_COMPARED = 25_000_000
 """Pairs of lines; where there are more, all between the first and the last change count as new."""
@@ -11,13 +13,10 @@ _MOST_COMPARED = 25_000_000
 def new_lines(old: bytes, new: bytes) -> frozenset[int]:
     """Return the numbers, from 1, of the lines of `new` that are not in `old`, whatever ends them."""
     before, after = old.splitlines(), new.splitlines()
-    same = 0
-    while same < min(len(before), len(after)) and before[same] == after[same]:
-        same += 1
+    same = sum(accumulate(map(eq, before, after), and_))
     before, after = before[same:], after[same:]
-    while before and after and before[-1] == after[-1]:
-        before.pop()
-        after.pop()
+    end = sum(accumulate(map(eq, before[::-1], after[::-1]), and_))
+    before, after = before[: len(before) - end], after[: len(after) - end]
     if len(before) * len(after) > _MOST_COMPARED:
         return frozenset(range(same + 1, same + len(after) + 1))
     changes = SequenceMatcher(None, before, after).get_opcodes()

@@ -106,10 +106,8 @@ class Trial:
     @cached_property
     def _used(self) -> dict[str, float]:
         """The most processor time that each test took on code as it is."""
-        used: dict[str, float] = {}
-        for name, test in (pair for run in self._runs for pair in run.tests.items()):
-            used[name] = max(used.get(name, 0.0), test.cpu)
-        return used
+        names = {name for run in self._runs for name in run.tests}
+        return {name: max(run.tests[name].cpu for run in self._runs if name in run.tests) for name in names}
 
     @cached_property
     def _fixtures(self) -> float:
