@@ -95,9 +95,7 @@ class Comparison(Project):
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
             asked = {
-                name: functions
-                for name, functions in passing.items()
-                if functions and name.partition("[")[0] in touched
+                name: passing[name] for name in passing if passing[name] and name.partition("[")[0] in touched
             }
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
@@ -329,9 +327,8 @@ class Comparison(Project):
         wanted = normal_id(name)
         test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
         whole = mutation.tried == mutation.made and not mutation.not_compared
-        return (
-            test is not None and whole and bool(self._tree.code_in(test.called)) and lost.isdisjoint(test.called)
-        )
+        called = test.called if test is not None and whole else ()
+        return bool(self._tree.code_in(called)) and lost.isdisjoint(called)
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()

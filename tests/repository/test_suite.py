@@ -297,6 +297,14 @@ def test_a_collection_ends_with_the_time_of_its_suite(made: Made) -> None:
     assert time.monotonic() - began < 15
 
 
+def test_a_suite_that_forges_its_collection_has_no_tests(made: Made) -> None:
+    write = """    with contextlib.suppress(OSError):\n        os.write(number, b'{"ready": true}\\n')\n"""
+    conftest = f"import contextlib, os\nfor number in range(3, 64):\n{write}"
+    collected, _ = made(conftest=conftest).collect(60)
+    assert collected is not None
+    assert not collected.tests
+
+
 def test_a_job_ends_with_the_time_of_its_suite_however_long_it_may_take(made: Made) -> None:
     suite = replace(made("import time\ndef test_a():\n    time.sleep(60)\n"), end=time.monotonic() + 5)
     began = time.monotonic()
