@@ -79,7 +79,7 @@ def run_whole(
     run, share = SuiteRun({}, "ended"), _HANGING
     for _ in range(_MOST_RESTARTS):
         seconds = max(_LEAST_SECONDS, end - time.monotonic())
-        hung = job.most or share * seconds
+        hung = job.most or max(_LEAST_SECONDS, share * seconds)
         run = suite.run(replace(job, tests=tuple(left), seconds=seconds, most=hung), cold=cold)
         found |= run.tests
         rewritten += run.rewritten

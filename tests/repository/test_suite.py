@@ -375,5 +375,5 @@ def test_many_tests_that_hang_leave_time_for_the_others(made: Made) -> None:
     hanging = "".join(f"def test_{n}():\n    time.sleep(600)\n" for n in range(8))
     suite = made(f"import time\n{hanging}\ndef test_good():\n    pass\n")
     suite.collect(60)
-    run = run_whole(suite, (), SuiteJob(20), late="late")
+    run = run_whole(suite, (), SuiteJob(30), late="late")
     assert [test.outcome for test in run.tests.values()] == [*["late"] * 8, "passed"]
