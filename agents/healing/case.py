@@ -142,6 +142,11 @@ class Case(ABC):
         """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
         return True
 
+    @property
+    def beside(self) -> Mapping[str, bytes]:
+        """All files that are there when it runs, by their paths."""
+        return {}
+
     holds_out = True
     """True if an item that is left out of a symptom is in no prompt."""
 
@@ -206,6 +211,11 @@ class TreeCase(Case):
         """The text of the files that may change."""
         return self.texts
 
+    @property
+    def beside(self) -> Mapping[str, bytes]:
+        """The files of the folder."""
+        return self.tree.files
+
     def observe_by(self, seeds: Sequence[int], changed: Mapping[str, str]) -> Iterator[Observation]:
         """Observe it by each of `seeds`, side by side: all of it runs in sandboxes."""
         with ThreadPoolExecutor() as pool:
@@ -218,7 +228,7 @@ class TreeCase(Case):
 
     def own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of files that may change."""
-        return tuple(each for each in calls if each.path in self.texts)
+        return tuple(each for each in calls if each.path in self.files)
 
     @cached_property
     def _runs(self) -> dict[tuple[Invocation, int], ScriptRun]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,13 @@ class TestsCase(TreeCase):
     target: tuple[str, str] | None = None
     arguments: tuple[str, ...] = ()
 
+    @cached_property
+    def files(self) -> Mapping[str, str]:
+        """The text of the files that may change: in none of them pytest finds tests beside the target."""
+        found = {tuple(re.split(r"::|\[", name)[:2]) for name in self._before.tests}
+        holding = {path for path, *names in found if path in self.texts and names and self._source(path, names[0])}
+        return {path: text for path, text in self.texts.items() if self.target or path not in holding}
+
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
         return self.own(self._tested(changed, 0, self._failing(self._before), calls=True).calls)
@@ -61,7 +69,7 @@ class TestsCase(TreeCase):
     @property
     def task(self) -> str:
         """Name the files whose tests fail."""
-        return f"Tests of {', '.join(self.texts)} fail. The code has to pass them; the tests are right."
+        return f"Tests of {', '.join(self.files)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run the tests: on changed files those that reach a change, by another seed all; else those that fail."""
@@ -91,6 +99,8 @@ class TestsCase(TreeCase):
         unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
         if unknown and not changed:
             fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
+        if not (changed or self.files):
+            fault = f"{', '.join(self.texts)} holds tests, which never change; name other code, or FILE.py::NAME."
         left_out = [name for name in self._wanted_failing(before) if name not in failing and not changed]
         aside = [f"{name} is left out: {self._lacking([before.tests[name]])}" for name in left_out]
         ended_so = {name: test.outcome for name, test in {**before.tests, **now, **run.tests}.items()}

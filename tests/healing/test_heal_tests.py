@@ -280,3 +280,17 @@ def test_the_patch_applies_with_git_and_pytest_passes_then(project: Heals) -> No
     patch = project.folder / project.document["run_dir"] / "heal.patch"
     subprocess.run(["git", "apply", str(patch)], cwd=project.folder, check=True)
     assert subprocess.run([sys.executable, "-m", "pytest", "-q"], cwd=project.folder, check=False).returncode == 0
+
+
+def test_a_file_in_which_pytest_finds_tests_never_changes(heals: Heals) -> None:
+    heals.script("[tool.pytest.ini_options]\npython_files = ['check_*.py']\n", "pyproject.toml")
+    heals.script("def half(x):\n    return x / 3\n", "m.py")
+    heals.script("import m\n\n\ndef test_half():\n    assert m.half(4) == 2\n", "check_m.py")
+    heals.replies("def test_half():\n    assert m.half(4)\n")
+    asked = (".", "--tests", "check_m.py", "--max-rounds", "1", "--may-change")
+    assert heals.run(*asked, "check_*.py") == 1
+    assert heals.document["outcome"] == "environment"
+    assert "check_m.py holds tests" in heals.document["why"]
+    assert heals.requests == []
+    assert heals.run(*asked, "*.py") == 1
+    assert {each["path"] for each in heals.document["places"]} == {"m.py"}
