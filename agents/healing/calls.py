@@ -70,6 +70,11 @@ class CallCase(Case):
         return {self.callee.path: decoded(self.project[self.callee.path])}
 
     @property
+    def beside(self) -> Mapping[str, bytes]:
+        """The files of its project."""
+        return self.project
+
+    @property
     def entry_line(self) -> int:
         """That of its function."""
         return self.function.__code__.co_firstlineno
@@ -114,9 +119,9 @@ class CallCase(Case):
         return first, second
 
     def _here(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Those of the function, as calls in its module."""
-        callee = self.callee
-        return tuple(replace(each, path=callee.path) for each in calls if each.function == callee.qualname)
+        """Those of the function that are given plain data, as calls in its module."""
+        own = (each for each in calls if each.function == self.callee.qualname)
+        return tuple(replace(each, path=self.callee.path) for each in own if "having(" not in each.source[1:])
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Make calls in one process. Raises SandboxBroken and Interrupted."""

@@ -24,7 +24,7 @@ _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
-_OF_STATE = "having("
+_OF_STATE = ("having(", "[it := having(")
 """How a call on a captured object begins."""
 _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
 """A text in single quotes, or what is left of one."""
@@ -61,7 +61,7 @@ class Evidence:
         if not any(literal_call(each.source) for each in self.seeds):  # what is expected may name the script's
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):
-            found = calls_near(self.seeds, case.files, patches, case.other_runs)
+            found = calls_near(self.seeds, case.files, patches, case.other_runs, case.beside)
             self.calls = list(dict.fromkeys([*self.calls, *found]))
             self._answer(case, self.before, {})
             for patch in plausible:
@@ -80,9 +80,15 @@ class Evidence:
 
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
-        for call, answer in zip(missing, case.answers(files, missing) if missing else (), strict=True):
-            lacks = answer is not None and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
-            known[call] = None if lacks else answer  # an object that the code as it was has made
+        while missing:
+            answers = [*case.answers(files, missing)]
+            told = [at for at, each in enumerate(answers, 1) if each is not None]
+            if told and not any(each and each.raises == NO_END for each in answers):
+                answers = answers[: told[-1]]  # for those behind there was no time
+            for call, answer in zip(missing, answers, strict=False):
+                lacks = answer and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
+                known[call] = None if lacks else answer  # an object that the code as it was has made
+            missing = missing[len(answers) :]
 
     def notes(self, leader: Trial) -> tuple[str, ...]:
         """Sentences on what a patch changes beside what failed, and on what was not tried."""
@@ -185,7 +191,7 @@ class Evidence:
         for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
             one = self._text(leader, call, bare=bare)
             other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
-            alone = rival is None and one != self._was(call)
+            alone = rival is None and one != self._was(call) and not self._fails(leader, call)
             if one is not None and (alone if other is None else not is_same(one, other)):
                 found[call] = call, YIELDS.sub("[", one), other and YIELDS.sub("[", other)
 

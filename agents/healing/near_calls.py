@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import islice
+from types import MappingProxyType
 
 from ..judge.near_values import edges
 from ..judge.probes import argument_nodes, calls_with, near_calls, nested_calls, related_calls, varied_calls
 from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
+from ..syntax.imports import split_imports
 from ..syntax.source import names_bound, names_used, parse_expression, statements
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
@@ -25,19 +28,25 @@ _GREATEST = 100_000
 
 
 def calls_near(
-    calls: Sequence[Call], files: Mapping[str, str], patches: Sequence[Patch], other_runs: Sequence[Call] = ()
+    calls: Sequence[Call],
+    files: Mapping[str, str],
+    patches: Sequence[Patch],
+    other_runs: Sequence[Call] = (),
+    project: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[Call]:
-    """Calls near those of the functions that patches change, also with literals of these functions for arguments;
-    where there are none, other runs of the whole, or calls near all of `calls`."""
+    """Calls near those of the functions that patches change, also with literals of these functions for arguments,
+    and of what they read of modules of the `project`; where there are none, other runs of the whole, or calls near
+    all of `calls`."""
     texts = [each for patch in patches for each in patch.files.items()] + [*files.items()]
     mended = {name for patch in patches for name in mended_names(files, patch.files)}
-    values = [*_boundaries(texts, mended), *_boundaries(texts)]
+    values = [*_boundaries([*texts, *_imported(texts, project)], mended), *_boundaries(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
     changed = [each for each in calls if (each.path, each.function) in mended]
     found = _near(changed, values, around)
     if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found = _near(used, values, around) + found
+        found += islice((each for one in [*changed, *found] for each in _then(one, files)), 2 * TRIED_CALLS)
     found += [
         each for one in dict.fromkeys([*around, *changed]) for each in _with_options(one, files.get(one.path, ""))
     ]
@@ -62,10 +71,16 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
-    def others(value: object, _: object) -> list[object]:
+    def others(value: object, values: Sequence[object]) -> list[object]:
         if type(value) is int and 0 < value <= _GREATEST:  # ends as it does, for code that looks at remainders
             return [int(f"1{value:02}")]
-        return [mark + value for mark in marks if isinstance(value, str) and len(value) > 1]
+        if isinstance(value, dict):  # with the keys of another one
+            tables = (each for each in values if isinstance(each, dict) and each is not value)
+            return [dict(zip(each, value.values(), strict=False)) for each in tables]
+        if not isinstance(value, str):
+            return []
+        negative = ["-" + value] if value.replace(".", "", 1).isdecimal() else []
+        return [*negative, *(mark + value for mark in marks if len(value) > 1)]
 
     for ways in (others, _with_items_again):
         made |= varied_calls(found, ways, 2 * TRIED_CALLS)
@@ -136,6 +151,23 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
                 yield replace(call, source=source)
 
 
+def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
+    """Yield a call on an object that keeps something to itself, with each other method that needs no argument
+    behind it: what that returns, and leaves in public attributes."""
+    node, (owner, _, name) = literal_call(call.source), call.function.rpartition(".")
+    made = node.func.value if node is not None and isinstance(node.func, ast.Attribute) else None
+    public = [f"it.{each.arg}" for each in getattr(made, "keywords", ()) if each.arg[:1] != "_"]
+    if node is None or not isinstance(made, ast.Call) or len(public) == len(made.keywords):
+        return
+    first = ast.unparse(ast.Call(ast.Attribute(ast.Name("it"), name), node.args, node.keywords))
+    for path, each in _bound(files.get(call.path, "")):
+        other = path.removeprefix(f"{owner}.")
+        needs_none = isinstance(each, ast.FunctionDef) and len(each.args.args) == 1 and not each.decorator_list
+        if needs_none and other.isidentifier() and path != other and other[:1] != "_":
+            left = ", ".join([f"it.{other}()", *public])
+            yield replace(call, source=f"[it := {ast.unparse(made)}, {first}, [{left}]][-1]")
+
+
 def literal_call(source: str) -> ast.Call | None:
     """A call whose arguments are literals; None for any other expression."""
     node = _parsed(source)
@@ -155,21 +187,39 @@ def _parsed(source: str) -> ast.expr | None:
 
 
 def _bound(text: str) -> list[tuple[str, ast.AST]]:
-    """The functions of a module behind their qualified names, and what it assigns; none where it is no Python."""
+    """The functions of a module behind their qualified names, and what it and its classes assign; none where it is
+    no Python."""
     module = ast.Module(statements(text), [])
-    functions = [(name, node) for name, node in qualified(module) if not isinstance(node, ast.ClassDef)]
-    assigned = (each for each in module.body if isinstance(each, ast.Assign | ast.AnnAssign))
+    functions = [(name, node) for name, node in qualified(module) if isinstance(node, Function)]
+    bodies = [module.body, *(node.body for _, node in qualified(module) if isinstance(node, ast.ClassDef))]
+    assigned = (each for body in bodies for each in body if isinstance(each, ast.Assign | ast.AnnAssign))
     return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
 
 
+def _imported(texts: Sequence[tuple[str, str]], project: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Yield the other files of a project that are named as a module, or a part of one, that `texts` import."""
+    entries = [each for _, text in texts for node in statements(text) for each in split_imports(node)]
+    named, own = {part for each in entries for part in (*each.module.split("."), each.name)}, dict(texts)
+    for path, data in project.items():
+        module = path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2]
+        if module in named and path.endswith(".py") and path not in own:
+            yield path, data.decode("utf-8", "replace")
+
+
 def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
-    """The literals of what is mended in files (of all in them where that is None), and of what the module assigns
-    for it, of whole numbers those beside them and their multiples, too."""
+    """The literals of what is mended in files (of all in them where that is None), and of what is assigned for it,
+    of whole numbers those beside them and their multiples, too; docstrings and regular expressions are none."""
     bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
     nodes = [node for path, name, node in bound if mended is None or (path, name) in mended]
-    read = names_used(nodes)
+    attributes = (each.attr for node in nodes for each in ast.walk(node) if isinstance(each, ast.Attribute))
+    read = names_used(nodes).union(attributes)
     nodes += [node for _, name, node in bound if name in read]
-    literals = [each.value for node in nodes for each in ast.walk(node) if isinstance(each, ast.Constant)]
+    parts, left_out = [each for node in nodes for each in ast.walk(node)], set()
+    for each in parts:
+        match each:
+            case ast.Expr(value) | ast.Call(ast.Attribute(ast.Name("re")), [value, *_]):
+                left_out.add(value)
+    literals = [each.value for each in parts if isinstance(each, ast.Constant) and each not in left_out]
     whole = [each for each in literals if type(each) is int]
     near = [other for each in whole for other in (each + 1, max(each - 1, 0), 2 * each, 3 * each)]
     values = {repr(each): each for each in [*literals, *near]}.values()

@@ -167,14 +167,15 @@ def _emptied(call: ast.Call) -> str:
 
 def nested_calls(calls: Calls[T]) -> dict[str, T]:
     """Those of `calls`, of literals, that are given nested dictionaries, with each within another under its first
-    key: what holds at one depth has to hold below it."""
+    key: what holds at one depth has to hold below it; and where they are given a mark, with another one."""
     made: list[tuple[str | None, T]] = []
     for call, label in calls:
-        given = enumerate(argument_values(call))
-        tables = {at: value for at, value in given if isinstance(value, dict) and value}
+        given = dict(enumerate(argument_values(call)))
+        tables = {at: value for at, value in given.items() if isinstance(value, dict) and value}
+        marks = {at: another_mark(value) for at, value in given.items() if is_mark(value)}
         if any(isinstance(item, dict) for value in tables.values() for item in value.values()):
-            deeper = {at: {next(iter(value)): value} for at, value in tables.items()}
-            made.append((_with_all(call, deeper), label))
+            deeper: dict[int, object] = {at: {next(iter(value)): value} for at, value in tables.items()}
+            made += [(_with_all(call, each), label) for each in (deeper, deeper | marks)]
     return _first(made, calls, None)
 
 

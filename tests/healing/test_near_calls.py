@@ -1,0 +1,130 @@
+"""Calls near those of a failing run: what patches are compared on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from agents.healing.case import Case
+from agents.healing.evidence import Evidence
+from agents.healing.expectations import asked_and_expected
+from agents.healing.near_calls import calls_near
+from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
+
+RATES = b"RATES = {'DE': 19, 'FR': 20}\n"
+TAX = "from {0} import {1}\n\n\ndef gross(net, country):\n    return net + {2}[country]\n"
+
+
+def near(text: str, sources: Sequence[str], old: str, new: str, **project: bytes) -> set[str]:
+    """Calls near `sources` of a module and of one in which `new` stands for `old`."""
+    patch = Patch("patch1", Place("b.py", "file", "", 1, 9), {"b.py": text.replace(old, new)})
+    given = [Call("b.py", source.partition("(")[0], source) for source in sources]
+    return {
+        each.source for each in calls_near(given, {"b.py": text}, [patch], (), {**project, "b.py": text.encode()})
+    }
+
+
+@pytest.mark.parametrize(
+    ("module", "imported", "path", "data"),
+    [
+        (".rates", "RATES", "shop/rates.py", RATES),
+        ("shop.rates", "RATES as R", "src/shop/rates.py", RATES),
+        (".", "rates", "shop/rates.py", RATES),
+        ("shop", "Tax", "shop/__init__.py", b"class Tax:\n    " + RATES),
+    ],
+)
+def test_literals_of_a_table_in_another_module_are_tried(
+    module: str, imported: str, path: str, data: bytes
+) -> None:
+    table = {"rates": "rates.RATES", "Tax": "Tax.RATES"}.get(imported, "RATES")
+    text = TAX.format(module, imported, table)
+    found = near(text, ["gross(50.0, 'DE')"], "net +", "net *", **{path: data, "other.py": b"RATES = {'XX': 1}\n"})
+    assert "gross(50.0, 'FR')" in found
+    assert not any("XX" in each for each in found)
+
+
+def test_a_number_as_text_is_tried_below_zero() -> None:
+    found = near("def port(text):\n    return int(text)\n", ["port('80')", "port('1.5')"], "int", "float")
+    assert {"port('-80')", "port('-1.5')"} <= found
+
+
+def test_two_tables_that_share_their_keys_are_tried() -> None:
+    text = "def merged(base, over):\n    return {**base, **over}\n"
+    found = near(text, ["merged({'a': 1}, {'b': 2, 'c': 3})"], "base,", "over,")
+    assert {"merged({'b': 1}, {'b': 2, 'c': 3})", "merged({'a': 1}, {'a': 2})"} <= found
+
+
+def test_a_table_within_another_is_tried_with_another_mark() -> None:
+    text = "def flat(tree, mark):\n    return mark.join(tree)\n"
+    found = near(text, ["flat({'a': {'b': 1}}, '.')"], "tree)", "[*tree])")
+    assert "flat({'a': {'a': {'b': 1}}}, ',')" in found
+
+
+def test_docstrings_and_regular_expressions_are_no_arguments() -> None:
+    text = 'def snake(name):\n    """Return it in small letters."""\n    return re.sub("([A-Z])", "_x", name)\n'
+    found = near(text, ["snake('maxValue')"], ", name)", ", name).lower()")
+    assert "snake('_x')" in found
+    assert not any("small letters" in each or "[A-Z]" in each for each in found)
+
+
+class Slow(Case):
+    """A case that has the time for `most` answers at once."""
+
+    files = {"b.py": "def f(x):\n    return 0\n"}  # noqa: RUF012 - a property of the class
+    task = "It fails."
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
+        return Observation()
+
+    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
+        return [Call("b.py", "f", "f(3)")]
+
+    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
+        return [Answer("1" if changed else "0") if at < self.most else None for at in range(len(calls))]
+
+
+@pytest.mark.parametrize(("most", "answered"), [(2, 500), (0, 0)])
+def test_calls_for_which_there_was_no_time_are_made_again(most: int, answered: int) -> None:
+    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": "def f(x):\n    return 1 + x // 9\n"})
+    evidence, trials = Evidence(), [Trial(patch, Observation())]
+    evidence.gather(Slow(most), trials)
+    for known in (evidence.before, evidence.after["patch1"]):
+        assert sum(each is not None for each in known.values()) == min(answered, len(evidence.calls))
+
+
+EDITOR = """\
+class Editor:
+    def __init__(self):
+        self.text, self._redo = "", []
+
+    def write(self, more):
+        self.text += more
+
+    def redo(self):
+        self.text = self._redo.pop()
+
+    def cut(self, count):
+        return self.text[:count]
+
+    @property
+    def empty(self):
+        return not self.text
+"""
+
+
+def test_what_a_method_keeps_to_itself_is_tried_by_the_methods_that_read_it() -> None:
+    source = "having(Editor, text='a', _redo=['b']).write('c')"
+    mended = EDITOR.replace("+= more", "+= more[:]")
+    patch = Patch("patch1", Place("b.py", "class", "Editor", 1, 9), {"b.py": mended})
+    found = calls_near([Call("b.py", "Editor.write", source)], {"b.py": EDITOR}, [patch])
+    then = [each.source for each in found if each.source.startswith("[it")]
+    assert then[0] == "[it := having(Editor, text='a', _redo=['b']), it.write('c'), [it.redo(), it.text]][-1]"
+    assert all(".redo()" in each for each in then)
+    asked, expected = asked_and_expected(f"{then[0]} == [None, 'b']", "it")
+    assert ast.unparse(asked).startswith("[(it := having(Editor")
+    assert expected == "[None, 'b']"
