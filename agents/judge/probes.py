@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
@@ -260,9 +260,21 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call by position, by name, and what the object of `having(Class, ...).m()` has."""
+    """The arguments of a call by position, by name, and what the object of `having(Class, ...).m()` has; what such
+    objects among them have in their place."""
     made = [each for each in ast.walk(call.func) if isinstance(each, ast.Call) and last_name(each) == "having"]
-    return [*call.args, *(keyword.value for each in (*made, call) for keyword in each.keywords)]
+    given = [*call.args, *(keyword.value for each in (*made, call) for keyword in each.keywords)]
+    return [part for each in given for part in _parts_of_objects(each)]
+
+
+def _parts_of_objects(node: ast.expr) -> Iterator[ast.expr]:
+    """Yield the attributes of an object `having(Class, ...)`, or of those in a list; of anything else itself."""
+    inner = [node]
+    if isinstance(node, ast.Call) and last_name(node) == "having":
+        inner = [each.value for each in node.keywords]
+    elif isinstance(node, ast.List) and not is_plain(node):
+        inner = node.elts
+    yield from inner if inner == [node] else (part for each in inner for part in _parts_of_objects(each))
 
 
 def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | None) -> str | None:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -12,6 +17,8 @@ from agents.healing.evidence import Evidence
 from agents.healing.expectations import asked_and_expected
 from agents.healing.near_calls import calls_near
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
+from agents.repository.inside.answers import Answers
+from agents.repository.inside.calls import Calls
 
 RATES = b"RATES = {'DE': 19, 'FR': 20}\n"
 TAX = "from {0} import {1}\n\n\ndef gross(net, country):\n    return net + {2}[country]\n"
@@ -128,3 +135,61 @@ def test_what_a_method_keeps_to_itself_is_tried_by_the_methods_that_read_it() ->
     asked, expected = asked_and_expected(f"{then[0]} == [None, 'b']", "it")
     assert ast.unparse(asked).startswith("[(it := having(Editor")
     assert expected == "[None, 'b']"
+
+
+BOXES = """\
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass
+class Box:
+    width: int
+    inner: "Box | None" = None
+
+
+Size = Enum("Size", "S M")
+
+
+def total(boxes):
+    return sum(each.width for each in boxes)
+
+
+def widen(box, by=1):
+    box.width += by
+    return box.width
+"""
+
+
+def test_objects_of_plain_classes_are_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "boxes_of_a_test.py").write_text(BOXES)
+    monkeypatch.syspath_prepend(tmp_path)
+    boxes: Any = importlib.import_module("boxes_of_a_test")
+    calls, box = Calls(f"{tmp_path}/"), boxes.Box(1, boxes.Box(2))
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename == boxes.__file__:
+            calls.note(frame)
+
+    sys.setprofile(profile)
+    boxes.total([box, boxes.Box(3)])
+    boxes.widen(box)
+    boxes.total([box, box])
+    box.inner = boxes.Size.S
+    boxes.widen(box)
+    sys.setprofile(None)
+    inner = "having(Box, width=1, inner=having(Box, width=2, inner=None))"
+    first = [f"total([{inner}, having(Box, width=3, inner=None)])", f"widen({inner}, 1)"]
+    assert [source for _, name, source in calls.found if name in ("total", "widen")] == first
+    assert "the state of a Box can't be copied" in {why for _, _, why in calls.left_out}
+    mended = BOXES.replace("+= by", "-= by").replace("sum(", "max(")
+    patch = Patch("patch1", Place("b.py", "file", "", 1, 9), {"b.py": mended})
+    given = [Call("b.py", source.partition("(")[0], source) for source in first]
+    near = {each.source for each in calls_near(given, {"b.py": BOXES}, [patch])}
+    assert f"widen({inner.replace('1', '0', 1)}, 1)" in near
+    assert f"total([{inner}, having(Box, width=1, inner=None)])" in near
+    answers = [*Answers(str(tmp_path)).in_turn([["boxes_of_a_test.py", each] for each in first])]
+    assert [(each and each["value"], each and each["arguments"]) for each in answers] == [
+        ("4", ""),
+        ("2", "(Box: Box(width=2, inner=Box(width=2, inner=None)), 1)"),
+    ]

@@ -175,14 +175,28 @@ def module_at(tree: str, path: str) -> types.ModuleType:
 
 
 def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, Any], Any]:
-    """The plain arguments of a call, without names of the program's own, and what it calls; else none and it."""
-    with contextlib.suppress(AttributeError, ValueError):
-        given = [*node.args, *(each.value for each in node.keywords)]
-        names = [scope.get(each.id) for part in given for each in ast.walk(part) if isinstance(each, ast.Name)]
-        if not any(getattr(each, "__module__", None) == scope["__name__"] for each in names):
-            values = [*map(plain.value_of, node.args)]
-            return values, {each.arg: plain.value_of(each.value) for each in node.keywords}, node.func
+    """The plain arguments and objects of a call, without names of the program's own, and what it calls; else none
+    and it."""
+
+    def made(part: Any) -> Any:
+        if _is_object(part):
+            return eval(compile(ast.Expression(part), "<call>", "eval"), scope)
+        names = [scope.get(each.id) for each in ast.walk(part) if isinstance(each, ast.Name)]
+        if any(getattr(each, "__module__", None) == scope["__name__"] for each in names):
+            raise ValueError
+        return plain.value_of(part)
+
+    with contextlib.suppress(Exception):  # of an object's own `repr`, too
+        args, keywords = [*map(made, node.args)], {each.arg: made(each.value) for each in node.keywords}
+        _given(args, keywords)
+        return args, keywords, node.func
     return [], {}, node
+
+
+def _is_object(part: Any) -> bool:
+    """Return True for `having(Class, ...)`, and a list that begins with one."""
+    first = (getattr(part, "elts", None) or [part])[0] if isinstance(part, ast.List) else part
+    return getattr(getattr(first, "func", None), "id", "") == "having"
 
 
 def _state(receiver: Any) -> str:

@@ -8,12 +8,13 @@ import importlib
 import inspect
 import itertools
 import pickle
+import sys
 import types
 from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 plain: Any = importlib.import_module(f"{__package__}.proxy.plain_source".replace(".repository.", ".verifier."))
@@ -78,7 +79,7 @@ class Calls:
         if frame in self._begun or (code.co_flags & _RESUMED and not {*frame.f_locals} <= {*_parameters(code)}):
             return  # it had begun before
         try:
-            call = (*place, _source(place[1], frame, pickled=self._pickled))
+            call = (*place, _source(place[1], frame, self._tree, pickled=self._pickled))
         except NotPlain as reason:
             self.left_out[(*place, str(reason))] = None
             return
@@ -123,7 +124,7 @@ class Calls:
         return max(equal, held) > 1
 
 
-def _source(name: str, frame: types.FrameType, *, pickled: bool) -> str:
+def _source(name: str, frame: types.FrameType, tree: str, *, pickled: bool) -> str:
     """The source of the call that begins in `frame`, without what is its function's own default, unless that is a
     scalar. A method's object is written as `having(Class, attribute=...)`; a call of other arguments than plain
     data, where they may be `pickled`, as `applied(function, "...")`."""
@@ -144,7 +145,8 @@ def _source(name: str, frame: types.FrameType, *, pickled: bool) -> str:
     is_method = bool(owner and positional) and _is_of(positional[0], owner)
     try:
         receiver = f"{_receiver(positional[0])}." if is_method else f"{owner}." if owner else ""
-        source = f"{receiver}{last}({listed(positional[is_method:], keywords)})"
+        objects = Objects(tree, {} if pickled else frame.f_globals)
+        source = f"{receiver}{last}({listed(positional[is_method:], keywords, objects.literal)})"
     except NotPlain:
         if not pickled:
             raise
@@ -201,21 +203,49 @@ def keeps_state_elsewhere(kind: type) -> bool:
     return bool(vars(kind).get("__slots__")) or kind.__module__ == "builtins"
 
 
-def having(kind: str, state: Mapping[str, Any]) -> str:
-    """The source of an object of a class that has these attributes. Raises NotPlain."""
-    return f"having({', '.join([kind, *filter(None, [listed((), state)])])})"
-
-
-def listed(positional: Iterable[Any], keywords: Mapping[str, Any]) -> str:
-    """The source of arguments. Raises NotPlain."""
-    named = (f"{key}={literal(value)}" for key, value in keywords.items())
-    return ", ".join([*map(literal, positional), *named])
-
-
 def literal(value: Any) -> str:
     """The source of plain data, which stands for an equal value wherever it is read. Raises NotPlain."""
     _check_plain(value, 0)
     return shown(value)
+
+
+def having(kind: str, state: Mapping[str, Any], write: Callable[[Any], str] = literal) -> str:
+    """The source of an object of a class that has these attributes. Raises NotPlain."""
+    return f"having({', '.join([kind, *filter(None, [listed((), state, write)])])})"
+
+
+def listed(positional: Iterable[Any], keywords: Mapping[str, Any], write: Callable[[Any], str] = literal) -> str:
+    """The source of arguments. Raises NotPlain."""
+    return ", ".join([*map(write, positional), *(f"{key}={write(value)}" for key, value in keywords.items())])
+
+
+class Objects:
+    """Writes objects of plain classes of files below `tree` that `scope` has by their names, each there once, and
+    lists of them, beside plain data."""
+
+    def __init__(self, tree: str, scope: Mapping[str, Any]) -> None:
+        self._tree = tree
+        self._scope = scope
+        self._held: list[object] = []
+
+    def literal(self, value: Any) -> str:
+        """Return the source. Raises NotPlain."""
+        kind = type(value)
+        is_list = kind is list and value and self._is_one(value[0])
+        if not is_list and not self._is_one(value):
+            return literal(value)
+        is_held = len(self._held) > _MOST_PICKLED or any(each is value for each in self._held)
+        if is_held or (not is_list and any(map(keeps_state_elsewhere, kind.__mro__[:-1]))):
+            raise NotPlain(f"the state of a {kind.__qualname__} can't be copied")
+        self._held.append(value)
+        if is_list:
+            return f"[{', '.join(map(self.literal, value))}]"
+        return having(kind.__name__, vars(value), self.literal)
+
+    def _is_one(self, value: object) -> bool:
+        kind = type(value)
+        file = getattr(sys.modules.get(kind.__module__), "__file__", None) or ""
+        return type(kind) is type and self._scope.get(kind.__name__) is kind and file.startswith(self._tree)
 
 
 def _check_plain(value: Any, depth: int) -> None:
