@@ -131,7 +131,7 @@ def run_heal(
         if resumed is None and not settings.cache:  # a record or a cache may answer without a model
             import_ahead(choice)  # while the failure is reproduced
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
-        targets = open_targets(case.tree, list(case.files), force=options.force) if options.apply else {}
+        targets = open_targets(case.tree, list(case.texts), force=options.force) if options.apply else {}
         record = _first_record(request, settings, resumed, run_id)
         run = resumed or run_directory.create(settings.work_dir, record)
         budget = budget_of(settings, SpecLimits(), shared_budget)

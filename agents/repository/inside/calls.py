@@ -144,8 +144,10 @@ def _source(name: str, frame: types.FrameType, tree: str, *, pickled: bool) -> s
     owner, _, last = name.rpartition(".")
     is_method = bool(owner and positional) and _is_of(positional[0], owner)
     try:
-        receiver = f"{_receiver(positional[0])}." if is_method else f"{owner}." if owner else ""
         objects = Objects(tree, {} if pickled else frame.f_globals)
+        is_object = is_method and not isinstance(positional[0], type)
+        outer = objects.having(positional[0]) if is_object else positional[0].__qualname__ if is_method else owner
+        receiver = f"{outer}." if outer else ""
         source = f"{receiver}{last}({listed(positional[is_method:], keywords, objects.literal)})"
     except NotPlain:
         if not pickled:
@@ -189,15 +191,6 @@ def _is_of(value: Any, owner: str) -> bool:
     return any(base.__qualname__ == owner for base in kind.__mro__)
 
 
-def _receiver(value: Any) -> str:
-    if isinstance(value, type):
-        return value.__qualname__
-    kind = type(value)
-    if "<locals>" in kind.__qualname__ or any(map(keeps_state_elsewhere, kind.__mro__[:-1])):
-        raise NotPlain(f"the state of a {kind.__qualname__} can't be copied")
-    return having(kind.__qualname__, vars(value))
-
-
 def keeps_state_elsewhere(kind: type) -> bool:
     """Return True if objects of a class have state that is in no attribute dictionary."""
     return bool(vars(kind).get("__slots__")) or kind.__module__ == "builtins"
@@ -220,8 +213,8 @@ def listed(positional: Iterable[Any], keywords: Mapping[str, Any], write: Callab
 
 
 class Objects:
-    """Writes objects of plain classes of files below `tree` that `scope` has by their names, each there once, and
-    lists of them, beside plain data."""
+    """Writes objects, each there once, with those that they hold, of plain classes of files below `tree` that
+    `scope` has by their names, and lists of them."""
 
     def __init__(self, tree: str, scope: Mapping[str, Any]) -> None:
         self._tree = tree
@@ -229,18 +222,24 @@ class Objects:
         self._held: list[object] = []
 
     def literal(self, value: Any) -> str:
-        """Return the source. Raises NotPlain."""
-        kind = type(value)
-        is_list = kind is list and value and self._is_one(value[0])
-        if not is_list and not self._is_one(value):
-            return literal(value)
-        is_held = len(self._held) > _MOST_PICKLED or any(each is value for each in self._held)
-        if is_held or (not is_list and any(map(keeps_state_elsewhere, kind.__mro__[:-1]))):
-            raise NotPlain(f"the state of a {kind.__qualname__} can't be copied")
-        self._held.append(value)
-        if is_list:
+        """Return the source of what such an object holds. Raises NotPlain."""
+        if type(value) is list and value and self._is_one(value[0]):
+            self._hold(value)
             return f"[{', '.join(map(self.literal, value))}]"
-        return having(kind.__name__, vars(value), self.literal)
+        return self.having(value) if self._is_one(value) else literal(value)
+
+    def having(self, value: Any) -> str:
+        """Return the source of an object. Raises NotPlain."""
+        kind = type(value)
+        if "<locals>" in kind.__qualname__ or any(map(keeps_state_elsewhere, kind.__mro__[:-1])):
+            raise NotPlain(f"the state of a {kind.__qualname__} can't be copied")
+        self._hold(value)
+        return having(kind.__qualname__, vars(value), self.literal)
+
+    def _hold(self, value: object) -> None:
+        if len(self._held) > _MOST_PICKLED or any(each is value for each in self._held):
+            raise NotPlain("an object is among its arguments twice, or too many are")
+        self._held.append(value)
 
     def _is_one(self, value: object) -> bool:
         kind = type(value)
