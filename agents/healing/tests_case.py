@@ -43,10 +43,12 @@ class TestsCase(TreeCase):
 
     @cached_property
     def files(self) -> Mapping[str, str]:
-        """The text of the files that may change: in none of them pytest finds tests beside the target."""
+        """The text of the files that may change: those in which pytest finds tests for one function alone."""
+        if self.target or self.arguments:
+            return self.texts
         found = {tuple(re.split(r"::|\[", name)[:2]) for name in self._before.tests}
         holding = {path for path, *names in found if path in self.texts and names and self._source(path, names[0])}
-        return {path: text for path, text in self.texts.items() if self.target or path not in holding}
+        return {path: text for path, text in self.texts.items() if path not in holding}
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Run the failing tests once on `changed` files."""
