@@ -272,6 +272,9 @@ class Comparison(Project):
         exit code does not say so."""
         passed = [name for name, test in four.now.tests.items() if test.outcome == "passed"]
         run = made_to_fail(self._suite, four.new, passed, self._left())
+        late = [name for name in passed if name.partition("[")[0] in four.new and name not in run.tests]
+        if late and run.ended == "over":
+            self._notes.append(f"{len(late)} tests were not made to fail; more --seconds do.")
         others = {name: test.outcome for name, test in run.tests.items() if test.outcome != "failed"}
         known = made_to_fail(at_base, four.old, others.keys() & four.base.tests, self._left())
         told = [
@@ -294,6 +297,8 @@ class Comparison(Project):
         names = trial.fastest_first(four.holding(paths), four.contract)
         took = accumulate(four.contract.tests[name].seconds for name in names)
         noted = [name for name, sum_ in zip(names, took, strict=True) if _NOTED * sum_ < seconds]
+        if left := len(names) - len(noted):
+            self._notes.append(f"The calls of {left} tests were not made outside of them; more --seconds do.")
         return outside.compared(noted, paths, seconds) if noted else outside
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:

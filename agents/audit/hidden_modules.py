@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from ..errors import UsageError
 from ..syntax.clean_text import clean
 from ..syntax.imports import modules_imported
 from ..worktree.tree import Tree
@@ -18,10 +19,7 @@ from .records import Tampering
 def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield new modules that tests import in the place of the standard library's, or of an installed package that
     old tests import, and settings that have them import other modules than those that are still there."""
-    imported, known = (
-        {name for each in modules(side, of_tests=True).values() for name in modules_imported(each)}
-        for side in (tree, base.tree)
-    )
+    imported, known = map(_imported, (tree, base.tree))
     installed = known - {part for path in base.tree.files for part in re.split("[/.]", path)}
     old, new = (_folders(each) for each in (base.tree, tree))
     settings = next((path for path in base.differing if path in SETTINGS), "")
@@ -35,6 +33,28 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
         elif settings and before is not None and before in tree.files:
             why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"
             yield Tampering(clean(settings), 1, f"{why}, which is still there")
+
+
+def check_in_place(tree: Tree, elsewhere: Sequence[tuple[str, str]], python: str) -> None:
+    """Raise UsageError for a module of the project's that was imported from elsewhere; one with the name of one of
+    Python's own, which pytest imports first, has to be a file, and one that tests import."""
+    for module, path in elsewhere:
+        root, name = tree.root.resolve(), clean(module.partition(".")[0])
+        if name not in sys.stdlib_module_names:
+            raise UsageError(
+                f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
+                f"of this copy; install the project so that they do ({python} -m pip install -e {root}), or name "
+                "the Python of an environment that has it so with --python."
+            )
+        if name in _imported(tree) and (own := _found(tree, name, _folders(tree))):
+            raise UsageError(
+                f"Tests that import {name} get Python's own, and not {clean(own)}; give it another name."
+            )
+
+
+def _imported(tree: Tree) -> set[str]:
+    """Return the modules that tests import."""
+    return {name for each in modules(tree, of_tests=True).values() for name in modules_imported(each)}
 
 
 def _folders(tree: Tree) -> Sequence[str]:

@@ -26,6 +26,7 @@ from ..syntax.clean_text import clean
 from ..worktree.tree import is_wanted, packages_of, read_tree
 from .answers import asserts, blind_tests
 from .base import TestPlace, places_of, texts_of_functions
+from .hidden_modules import check_in_place
 from .mutation import measured
 from .pytest_options import options_for, switched_off
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
@@ -143,12 +144,7 @@ class Project:
             why = why or "pytest found none; name them by --tests"
             why += f"; it was importing {clean(run.importing)}" if run.importing else ""
             raise UsageError(f"No test of {root.name} could be run ({why}).")
-        for module, path in collected.elsewhere:
-            raise UsageError(
-                f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
-                f"of this copy; install the project so that they do ({python} -m pip install -e {root}), or name "
-                "the Python of an environment that has it so with --python."
-            )
+        check_in_place(self._tree, collected.elsewhere, python)
         return collected, run
 
     def _collect(self, suite: Suite) -> tuple[Suite, Collected | None, SuiteRun]:

@@ -185,12 +185,12 @@ def _only_between(*bounds: ast.expr) -> list[Any]:
 
 def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
     match node:
-        case ast.Call(func=ast.Name(id="zip")) | ast.Tuple() | ast.List():
+        case ast.Tuple() | ast.List():
             return ast.Tuple([], ast.Load())
-        case ast.Call(func=ast.Name(id="dict") | ast.Attribute(attr="fromkeys")):
-            return ast.Dict([], [])
-        case ast.Call(func=ast.Name(id="set" | "frozenset") as function):
+        case ast.Call(func=ast.Name(id="zip" | "dict" | "set" | "frozenset") as function):
             return ast.Call(function, [], [])
+        case ast.Call(func=ast.Attribute(attr="fromkeys")):
+            return ast.Dict([], [])
         case ast.Call(func=ast.Attribute(value=ast.Name(id="re")) as function, args=[_, *rest], keywords=named):
             return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
         case ast.Compare(ops=[operator]):

@@ -34,6 +34,7 @@ _ASKS = "it asks for what runs the tests"
 _FRAMES = frozenset({
     *("_getframe", "_current_frames", "currentframe", "extract_stack", "format_stack", "getouterframes"),
     *("gettrace", "getprofile", "settrace", "setprofile", "get_referrers", "get_objects", "walk_stack"),
+    *("f_back", "_getframemodulename", "print_stack", "findCaller", "dump_traceback"),
 })  # fmt: skip
 """Names of attributes by which code looks at what calls it, and at what notes its calls."""
 _FRAMES_OF = frozenset({"inspect.stack", "sys.monitoring"})
@@ -44,7 +45,7 @@ _NOT_TO_SET = sys.stdlib_module_names - {"sys", "os", "logging", "threading", "w
 _IMPORTED_AT_START = re.compile(r"((?:.*/)?)((site|user)customize|_?pytest|pluggy)(/__(init|main)__)?\.py|.*\.pth")
 _TELLING = _FRAMES | {
     *("argv", "orig_argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec"),
-    *("import_module", "__import__", "f_back", "f_code", "f_globals", "co_filename"),
+    *("import_module", "__import__", "f_code", "f_globals", "co_filename"),
 }
 """Names by which code learns of the process, and of what calls it."""
 _OF_HOOKS = frozenset({

@@ -14,6 +14,7 @@ from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
 from .base import SETTINGS, Base
 from .records import Tampering
+from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, is_hidden, runs_seldom, runs_tests, starting, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -45,26 +46,19 @@ _IGNORES = re.compile(
 _BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
     r"PYTHONOPTIMIZE|^jobs:\s*[\[{]\s*[\]}]|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
+    r"^nox\.options\.(keywords|tags)(?!.*test)|^default_stages:(?!.*(commit|push))|^\.DEFAULT_GOAL(?!.*(test|all|check))|"
     r"^(export\s+)?MAKEFLAGS\b.*[\s=](-\w*[niqt]\w*$|--ignore|--dry)"
 )
 _IN_PLACE = re.compile(r"([Mm]akefile|\.ini|\.toml|noxfile\.py)$")
 """New files that are read in the place of others."""
-_TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
 _ELSEWHERE = re.compile(r"\s*path:\s*[\"']?(\./)?\w")
 """Of a checkout: the tests are not run there."""
 _DASHED = re.compile(r"^([\w-]+\s*=\s*\[?)?(@?-|[\"']-\s)")
 """A command whose failure make, tox or hatch ignores; in YAML an item of a list."""
-_RUNS_TESTS = re.compile(
-    r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
-)
 _STARTS = re.compile(r"^(- )?(?!- |[\w-]+:)|\b(run|tox|nox|make)\b|(?<!la)test")
 """In a command that may run tests, by a script or an action."""
-_NO_STEP = re.compile(
-    r"(- )?(#|(run:\s+)?@?(echo|printf)\b[^&|;`$]*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
-    r".*(\binstall\b|\s--notest\b)"
-)
-_TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command")
+_TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
 _TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
 """Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
 _FEWER = re.compile(
@@ -75,8 +69,6 @@ _FEWER = re.compile(
 )
 """Options of pytest by which fewer tests are run, or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
-_ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
-_NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
 _RULES = re.compile(r"(only|except|rules):")
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
@@ -118,6 +110,10 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     )
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
+        old, new = (starting(path, _text(each, path)) for each in (base.tree, tree))
+        lost = [each for each in old if old[each] and not new.get(each, True)]
+        if lost and not any(new[each] and not old.get(each) for each in new):
+            yield Tampering(clean(path), 1, f"tests are not started any more by {clean(', '.join(lost))}")
     yield from _removed_steps(tree, base)
     least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
     if least[0][0] > least[1][0]:
@@ -137,7 +133,7 @@ def _text(tree: Tree, path: str) -> str:
 
 def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
     texts = (text for _, text in _commands(path, _text(tree, path).splitlines()) if pattern.search(text))
-    return [text for text in texts if not _NO_STEP.match(text)]
+    return [text for text in texts if not NO_STEP.match(text)]
 
 
 def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone: bool) -> Iterator[Tampering]:
@@ -154,21 +150,21 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         if not known[text]:
             added.append((number, text, commands[at][0] if at < len(commands) else len(lines) + 1))
         known[text] -= 1
-    replaced = [text for text, count in known.items() if count > 0 and _runs_tests(text)]
+    replaced = [text for text, count in known.items() if count > 0 and runs_tests(text)]
     before = {each for text in replaced for each in _fewer(text)}
-    asked = {path for text in replaced for path in _unasked(text, tree)}
-    asking = [text for _, text, _ in added if replaced and _runs_tests(text)]
+    asked = {path for text in replaced for path in unasked(text, tree)}
+    asking = [text for _, text, _ in added if replaced and runs_tests(text)]
     parts = {each for text in asking for each in _fewer(text)}
     halves = {each for each in parts if {f"-m not {each[3:]}", f"-m {each.removeprefix('-m not ')}"} & parts}
-    nowhere = set.intersection(*(_unasked(text, tree) for text in asking)) if asking else set()
-    more = sum(-count for text, count in known.items() if _runs_tests(text)) > 0
+    nowhere = set.intersection(*(unasked(text, tree) for text in asking)) if asking else set()
+    more = sum(-count for text, count in known.items() if runs_tests(text)) > 0
     was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
-    is_tested = any(map(_runs_tests, lines))
+    is_tested = any(map(runs_tests, lines))
     if is_tested and _runs_at(was, base) and triggers and not _runs_at(triggers, tree):
         yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
     is_yaml, is_github = path.endswith(_YAML), path.startswith(".github/")
     is_gone = is_gone or (not old and bool(_IN_PLACE.search(path)))
-    kept = [number for number, text in commands if _runs_tests(text) and (is_gone or text in tests)]
+    kept = [number for number, text in commands if runs_tests(text) and (is_gone or text in tests)]
     touches, around = kept or not is_tested, _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
 
@@ -183,29 +179,38 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         return bisect_right(kept, block.stop) > bisect_right(kept, block.start)
 
     for number, text, following in added:
-        runs, (block, fails), bare = _runs_tests(text), around.of(number - 1), _EXPRESSION.sub("", text)
+        runs, (block, fails), bare = runs_tests(text), around.of(number - 1), _EXPRESSION.sub("", text)
         in_block = has_kept(block) or (kept and lines[block.start - 1].strip() == "run:")  # of `defaults:`
         head, _, otherwise = bare.partition("||")
-        swallowed = otherwise and _runs_tests(head) and not _FAILS.search(otherwise)
+        swallowed = otherwise and runs_tests(head) and not _FAILS.search(otherwise)
         piped = re.search(r"[^|]\|[^|]", bare) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         then = map(_FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
         negated = _NEGATED.match(text) and not any(then)
         goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
         ignored = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
         ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
-        is_after = text.startswith("after_script:") and has_kept(around.of(min(number, len(lines) - 1))[0])
+        is_followed = has_kept(around.of(min(number, len(lines) - 1))[0])
+        is_after = text.startswith("after_script:") and is_followed
         lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)
         ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored) or is_after
-        if in_block and not more and (_SELDOM if is_github else _RULES).match(text) and not ignored:
-            yield Tampering(clean(path), number, f"tests are run on a condition: {clean(text)[:200]}")
-        if _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)):
-            yield Tampering(clean(path), number, f"tests are run on another commit: {clean(text)[:200]}")
-        if is_empty and re.fullmatch(r"exclude:|[\w-]+:\s*\[\s*\]", text):
-            yield Tampering(clean(path), number, "tests are run for no value of a matrix")
-        if ignored or (_FOR_ALL.search(text) and touches):
-            yield Tampering(clean(path), number, f"failures are ignored: {clean(text)[:200]}")
-        elif (text in asking and (_fewer(text) - before - halves or nowhere - asked)) or (_adds(text) and touches):
-            yield Tampering(clean(path), number, f"fewer tests are asked for: {clean(text)[:200]}")
+        goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
+        is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
+        fewer = text in asking and (_fewer(text) - before - halves or nowhere - asked)
+        fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
+        on_condition = in_block and not more and (_SELDOM if is_github else _RULES).match(text)
+        told = {
+            "tests are run on a condition": on_condition and not ignored,
+            "tests are run at few changes": is_set
+            and runs_seldom(path, text, tree, lines[block.start : block.stop]),
+            "tests are run by no job": is_followed and is_hidden(text, old, new),
+            "tests are run on another commit": _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)),
+            "tests are run for no value of a matrix": is_empty
+            and re.fullmatch(r"exclude:|[\w-]+:\s*\[\s*\]", text),
+            "failures are ignored": ignored or ignores_all,
+            "fewer tests are asked for": fewer and not (ignored or ignores_all),
+        }
+        for why in filter(told.get, told):
+            yield Tampering(clean(path), number, f"{why}: {clean(text)[:200]}")
 
 
 def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
@@ -224,19 +229,10 @@ def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
 def _fewer(text: str) -> set[str]:
     """Return the arguments of a command, unless others are given, by which it asks for fewer tests: options with
     what follows each."""
-    found = _ASKED.search(text)
-    parts = re.split(r"\s(?=-)", _NO_ARGUMENT.sub(" ", found[0]) if found else "")
+    found = ASKED.search(text)
+    parts = re.split(r"\s(?=-)", NO_ARGUMENT.sub(" ", found[0]) if found else "")
     fewer = {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
     return fewer.union(*map(_FILES.findall, parts))
-
-
-def _unasked(text: str, tree: Tree) -> set[str]:
-    """Return the files with tests that are in none of the folders that a command names, if it names some."""
-    found = _ASKED.search(text)
-    named = (each.strip("./") for each in (_NO_ARGUMENT.sub(" ", found[0]) if found else "").split())
-    tests = set(filter(_TESTS.fullmatch, tree.files))
-    folders = tuple(f"{each}/" for each in named if any(path.startswith(f"{each}/") for path in tests))
-    return {path for path in tests if folders and not path.startswith(folders)}
 
 
 def _adds(text: str) -> bool:
@@ -244,10 +240,6 @@ def _adds(text: str) -> bool:
     _, _, value = text.partition("PYTEST_ADDOPTS")
     asked = re.sub(r"[\"'=:]", " ", value)
     return bool(_FEWER.search(asked) or _FILES.search(asked) or re.fullmatch(r":\s*([>|][-+]?)?", value))
-
-
-def _runs_tests(text: str) -> bool:
-    return not _NO_STEP.match(text.strip()) and bool(_RUNS_TESTS.search(text))
 
 
 def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -338,7 +330,7 @@ class _Blocks:
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
     paths = filter(is_workflow, base.differing)
-    more = {path: len(_told(tree, path, _RUNS_TESTS)) - len(_told(base.tree, path, _RUNS_TESTS)) for path in paths}
+    more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
     if any(more[path] < 0 and path.endswith(_YAML) for path in more):
         started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(_YAML))
         for path in more:  # a script or target that nothing names takes the place of no step

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from agents.audit.base import Base, places_of, with_tests_of
 from agents.audit.check_helpers import expectations
-from agents.audit.hidden_modules import hidden_modules
+from agents.audit.hidden_modules import check_in_place, hidden_modules
 from agents.audit.weaker_asserts import weaker_asserts
+from agents.errors import UsageError
 from agents.worktree.tree import Tree
 
 GOLDEN = "from pathlib import Path\nTEXT = (Path(__file__).parent.parent / 'golden' / 'a.json').read_text()\n"
@@ -77,6 +79,28 @@ def test_a_module_in_the_place_of_another_is_named(
     old: dict[str, str], new: dict[str, str], named: str | None
 ) -> None:
     assert [each.path for each in hidden_modules(*sides(old, new))] == [named] * (named is not None)
+
+
+@pytest.mark.parametrize(
+    ("files", "module", "said"),
+    [
+        ({"difflib.py": "x = 1\n"}, "difflib", "get Python's own, and not difflib.py; give it another name"),
+        ({"src/difflib/__init__.py": ""}, "difflib", "and not src/difflib/__init__.py"),
+        ({"difflib/notes.py": ""}, "difflib", None),
+        ({"calendar.py": ""}, "calendar", None),
+        ({"shop.py": ""}, "shop", "install the project"),
+    ],
+)
+def test_a_module_with_the_name_of_one_of_pythons_is_refused_where_tests_import_it(
+    files: dict[str, str], module: str, said: str | None
+) -> None:
+    """A folder of that name which is no package is none of Python's, and nobody imports the other."""
+    tree, _ = sides({"tests/test_a.py": "import difflib\n", **files}, {})
+    if said is None:
+        check_in_place(tree, [(module, "/lib/a.py")], "python")
+    else:
+        with pytest.raises(UsageError, match=re.escape(said)):
+            check_in_place(tree, [(module, "/lib/a.py")], "python")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,91 @@
+"""Finds in a change of workflows what leaves tests where they are, and has them started by nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..worktree.tree import Tree
+
+RUNS_TESTS = re.compile(
+    r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
+)
+NO_STEP = re.compile(
+    r"(- )?(#|(run:\s+)?@?(echo|printf)\b[^&|;`$]*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
+    r"(import |@)nox\b|nox\.options\b|.*(\binstall\b|\s--notest\b)"
+)
+ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
+NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
+_TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
+_FOLDER = re.compile(
+    r"(?:working-directory\s*:|change_?dir\s*=|session\.(?:chdir|cd)\(|\bcd\s)\s*[\"']?(?:[${][\w{}]*/)?([\w.][\w./-]*)"
+)
+_CHOSEN = re.compile(r"(files|exclude|types(?:_or)?|exclude_types)\s*:\s*(.*)")
+_UNITS = {
+    "noxfile.py": re.compile(r"^(?=@nox\.session.*\n(?:@.*\n){0,9}def (\w+))@nox\.session(.*)", re.MULTILINE),
+    "Makefile": re.compile(r"^(?!\.[A-Z])([\w.%/-]+)[ \t]*::?(?!=)([^=;#\n]*)", re.MULTILINE),
+    "tox": re.compile(r"^\[(?:tool\.tox\.)?(?:testenv|env_run_base|env)\b[:.]?([^\]\n]*)()\]", re.MULTILINE),
+}
+"""Heads of what is started by its name: the name, and what it needs."""
+_LISTED = {
+    "noxfile.py": re.compile(r"nox\.options\.sessions\s*=\s*[\[(]([^\])]*)"),
+    "tox": re.compile(r"^env_?list\s*=\s*(.*(?:\n[ \t]+.*)*)", re.MULTILINE),
+}
+_OWN = re.compile(r"^commands\s*=|^[ \t]+session\.", re.MULTILINE)
+_DEEPEST = 10
+"""Targets of make's that need the next."""
+_WORD = re.compile(r"[\w{}-]+")
+
+
+def runs_tests(text: str) -> bool:
+    """Return True for a command that runs tests."""
+    return not NO_STEP.match(text.strip()) and bool(RUNS_TESTS.search(text))
+
+
+def unasked(text: str, tree: Tree) -> set[str]:
+    """Return the files with tests that are in none of the folders that a command names or runs in, if any."""
+    found = ASKED.search(text)
+    asked = (NO_ARGUMENT.sub(" ", found[0]) if found else "").split()
+    named = (each.strip("./") for each in (*asked, *_FOLDER.findall(text)))
+    tests = set(filter(_TESTS.fullmatch, tree.files))
+    folders = tuple(f"{each}/" for each in named if any(path.startswith(f"{each}/") for path in tests))
+    return {path for path in tests if folders and not path.startswith(folders)}
+
+
+def runs_seldom(path: str, text: str, tree: Tree, beside: Sequence[str]) -> bool:
+    """Return True for a setting by which a hook of pre-commit, with the lines `beside` it, runs at changes of less
+    than half of the code."""
+    found = _CHOSEN.match(text)
+    if found is None or not path.startswith(".pre-commit") or any("always_run: true" in each for each in beside):
+        return False
+    words = {*_WORD.findall(found[2])} - {"py", "pyi", "x"}
+    code = [{*re.split(r"[/.]", each), "python", "text", "file"} for each in tree.files if each.endswith(".py")]
+    chosen = sum(not words or not words.isdisjoint(parts) for parts in code)
+    return (2 * chosen > len(code)) == found[1].startswith("exclude")
+
+
+def is_hidden(text: str, old: str, new: str) -> bool:
+    """Return True for the name of a job that got a dot before it, and that no other job of GitLab's extends."""
+    return text[:1] == "." and f"\n{text[1:]}\n" in f"\n{old}\n" and new.count(text[:-1]) == 1
+
+
+def starting(path: str, text: str) -> dict[str, bool]:
+    """Return what starts something in a file of make's, nox's or tox's that runs tests, and if it starts these:
+    targets with what they need, or the list of what is started by default."""
+    name = path.rpartition("/")[2]
+    kind = name if name in _UNITS else "tox" if name.endswith((".ini", ".toml")) else "Makefile"
+    if kind == "Makefile" and not name.lower().endswith(("makefile", ".mk", "justfile")):
+        return {}
+    _, *parts = _UNITS[kind].split(text)
+    units = [*zip(parts[::3], parts[1::3], parts[2::3], strict=True)]
+    running = {name for name, _, body in units if any(map(runs_tests, body.splitlines()))}
+    if kind == "Makefile":
+        for _ in range(_DEEPEST):
+            running |= {name for name, needs, _ in units if running.intersection(needs.split())}
+        return {name: name in running for name, *_ in units} if running else {}
+    own = {name: needs for name, needs, body in units if _OWN.search(body)}
+    listed = _LISTED[kind].search(text)
+    names = (
+        _WORD.findall(listed[1]) if listed else ["", *(each for each in own if "default=False" not in own[each])]
+    )
+    return {kind: any((each if each in own else "") in running for each in names)} if running else {}
