@@ -195,7 +195,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored) or is_after
         goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
-        fewer = text in asking and (_fewer(text) - before - halves or nowhere - asked)
+        fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
         fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
         on_condition = in_block and not more and (_SELDOM if is_github else _RULES).match(text)
         told = {
