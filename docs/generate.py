@@ -46,6 +46,21 @@ def audit_schema() -> str:
     from agents.audit.records import ProjectReport
 
     schema = TypeAdapter(ProjectReport).json_schema(mode="serialization")
+    failure = {
+        "properties": {name: {"type": "string"} for name in ("kind", "message")},
+        "required": ["kind", "message"],
+    }
+    schema["anyOf"] = [
+        {"properties": {"error": {"type": "null"}}, "required": ["passed", *schema["required"]]},
+        {"properties": {"error": {"type": "object", **failure}}, "required": ["exit_code"]},
+    ]
+    schema["properties"] |= {
+        "schema_version": {"const": 1, "type": "integer"},
+        "passed": {"description": "True where the exit code is 0.", "type": "boolean"},
+        "exit_code": {"type": "integer"},
+        "error": {"description": "Why there is no report; null where there is one.", "type": ["object", "null"]},
+    }
+    schema["required"] = ["error", "schema_version"]
     schema["title"] = "Report on a repository's tests (audit --json)"
     return json.dumps(schema, indent=2, sort_keys=True) + "\n"
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
+from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 from agents.audit import records
-from agents.audit.documents import for_agent, sentences, summary
+from agents.audit.documents import document, for_agent, sentences, summary
+
+from ..support.commands import ROOT
 
 HOSTILE = "<img src=x>**b**\n::error::a\r\n# head\u202e"
 
@@ -24,3 +29,14 @@ def test_a_finding_is_one_line_whatever_it_names() -> None:
         each for token in tokens for each in token.children or () if each.type in ("html_inline", "strong_open")
     ]
     assert sum(token.type == "heading_open" for token in tokens) == 1
+
+
+def test_the_schema_describes_a_report_and_why_there_is_none() -> None:
+    schema = json.loads((ROOT / "docs" / "schema" / "audit.json").read_text("utf-8"))
+    report = document(records.ProjectReport("a", "main", ()))
+    failure = {"exit_code": 2, "error": {"kind": "usage", "message": "No."}, "verdict": None, "schema_version": 1}
+    valid = Draft202012Validator(schema).is_valid
+    assert valid(json.loads(json.dumps(report)))
+    assert valid(failure)
+    assert not valid({**report, "error": {}})
+    assert not valid({"schema_version": 1, "error": None})
