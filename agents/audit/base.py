@@ -68,7 +68,7 @@ class TestPlace:
 def read_base(tree: Tree, reference: str) -> Base:
     """Compare `tree` with the commit that `reference` names. Raises UsageError.
 
-    What git ignores, such as a module that a build has made, is taken as it is now.
+    What git ignores there, or code there names, such as a module that a build has made, is taken as it is now.
     """
     root = tree.root.resolve()
     with open_repository(root) as repository:
@@ -79,7 +79,8 @@ def read_base(tree: Tree, reference: str) -> Base:
         hidden = [*out_of_sight(repository, committed, commit)]
         before = {path: blob for path, blob in committed.items() if is_wanted(path)}
         made = [path for path in tree.files if path not in before and path not in repository.index]
-        ignored = repository.ignored(made)
+        ignored = repository.ignored(made, commit)
+        late = repository.ignored(made) - ignored  # a change may have its own modules ignored
         files: dict[str, bytes] = {}
         lost: list[str] = []
         for path, blob in before.items():
@@ -89,7 +90,11 @@ def read_base(tree: Tree, reference: str) -> Base:
                 lost.append(path)
         _refuse_unseen(tree, repository, before, commit)
         blobs = repository.blobs(before[path] for path in lost)
-    files |= {path: blobs[before[path]] for path in lost} | {path: tree.files[path] for path in ignored}
+    files |= {path: blobs[before[path]] for path in lost}
+    code = b" ".join(data for path, data in files.items() if late and path.endswith(".py"))
+    named = {each.decode() for each in re.findall(rb"[a-zA-Z_]\w*", code)}
+    ignored |= {path for path in late if path.rpartition("/")[2].partition(".")[0] in named}
+    files |= {path: tree.files[path] for path in ignored}
     differing = tuple(sorted({*hidden, *lost, *({*tree.files} - {*files})}))
     old = _with_named(replace(tree, files=files, left_out=frozenset()))
     lines = {
@@ -336,13 +341,3 @@ def touched_tests(
         below = f"{path}::" if path in files else f"{folder}/" if folder else ""
         found |= {name for name in names if name.startswith(below)}
     return frozenset(found)
-
-
-def function_starts(module: ast.Module) -> dict[int, int]:
-    """For each line in a function the first line of the innermost one, its decorators included."""
-    found: dict[int, int] = {}
-    for node in ast.walk(module):  # outer functions come first
-        if isinstance(node, Function):
-            start = first_line(node)
-            found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
-    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +11,9 @@ from itertools import islice
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
 from ..syntax.clean_text import clean
+from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
-from .base import Base, function_starts, is_of_tests, parsed
+from .base import Base, is_of_tests, parsed
 from .records import Change, Mutation
 from .trial import Trial, notices
 
@@ -230,4 +232,14 @@ def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
         starts = function_starts(parsed(tree.files[path]))
         new = sorted({starts[line] for line in lines if line in starts})
         found += [f"{path}:{start}" for start in new if f"{path}::{start}" not in called]
+    return found
+
+
+def function_starts(module: ast.Module) -> dict[int, int]:
+    """For each line in a function the first line of the innermost one, its decorators included."""
+    found: dict[int, int] = {}
+    for node in ast.walk(module):  # outer functions come first
+        if isinstance(node, Function):
+            start = first_line(node)
+            found.update(dict.fromkeys(range(start, (node.end_lineno or node.lineno) + 1), start))
     return found

@@ -172,19 +172,20 @@ class Repository:
             answer = answer[start + size + 1 :]
         return found
 
-    def ignored(self, paths: Iterable[str]) -> set[str]:
-        """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository leaves out. A folder's
-        path ends with `/`, and is returned so."""
+    def ignored(self, paths: Iterable[str], commit: str = "") -> set[str]:
+        """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository leaves out, or with a
+        `commit` its `.gitignore` files alone. A folder's path ends with `/`, and is returned so."""
         asked = [self._below + path for path in paths]
+        tree = self._laid_out(commit, ".gitignore") if commit else self._tree
         for path in asked:
             with suppress(OSError):  # a name may be too long for git, which says so
-                (self._tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
                 if path.endswith("/"):
-                    (self._tree / path).mkdir(exist_ok=True)
-            for folder in Path(path.rstrip("/")).parents:
+                    (tree / path).mkdir(exist_ok=True)
+            for folder in Path(path.rstrip("/")).parents if not commit else ():
                 self._copy_ignored(folder.as_posix())
         given = b"".join(b"./" + os.fsencode(path) + b"\0" for path in asked)  # a name may begin with a colon
-        said = self._run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1))
+        said = self._run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1), tree=tree)
         return {os.fsdecode(path[2:]).removeprefix(self._below) for path in said.split(b"\0") if path}
 
     @cached_property
@@ -225,20 +226,25 @@ class Repository:
         """Return the paths below `top` of files that are not kept as they are checked out, by the attributes that
         the commit has: a time is easily set, and those of now may be anybody's."""
         if commit not in self._by_filter:
-            listed = self._listed(commit)
-            named = {path: blob for path, blob, _ in listed if posixpath.basename(path) == ".gitattributes"}
-            texts = self.blobs(named.values())
-            tree = self._git / commit
-            tree.mkdir()
-            for path, blob in named.items():
-                with suppress(OSError):  # a name may be too long
-                    (tree / path).parent.mkdir(parents=True, exist_ok=True)
-                    (tree / path).write_bytes(texts[blob])
+            listed, tree = self._listed(commit), self._laid_out(commit, ".gitattributes")
             given = b"".join(os.fsencode(path) + b"\0" for path, *_ in listed)
             said = self._run("check-attr", "-z", "--stdin", *_MAKING, given=given, tree=tree).split(b"\0")
             states = zip(said[::3], said[2::3], strict=False)
             self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_MAKING}
         return self._by_filter[commit]
+
+    def _laid_out(self, commit: str, name: str) -> Path:
+        """Return a folder with the files of this name that a commit has, each where it lies."""
+        listed = [(path, blob) for path, blob, mode in self._listed(commit) if stat.S_ISREG(mode)]
+        named = {path: blob for path, blob in listed if posixpath.basename(path) == name}
+        texts = self.blobs(named.values())
+        tree = self._git / f"{commit}{name}"
+        tree.mkdir(exist_ok=True)
+        for path, blob in named.items():
+            with suppress(OSError):  # a name may be too long
+                (tree / path).parent.mkdir(parents=True, exist_ok=True)
+                (tree / path).write_bytes(texts[blob])
+        return tree
 
     def _listed(self, commit: str, *words: str) -> list[tuple[str, str, int]]:
         """Return path below `top`, blob and mode of a commit's files and links."""

@@ -284,7 +284,7 @@ def test_a_new_file_that_git_ignores_and_tracks_differs(tmp_path: Path) -> None:
     """Taken as it is now on both sides, hooks that are committed by force could make any test pass."""
     folder = tmp_path / "own"
     (folder / "pkg").mkdir(parents=True)
-    (folder / "pkg/__init__.py").write_text(CODE)
+    (folder / "pkg/__init__.py").write_text(f"{CODE}from .made import *\n")
     git(folder, "init", "--quiet")
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--message", "one")
@@ -619,6 +619,23 @@ def test_an_honest_repository_is_read_as_git_reads_it(strange: Strange, made: Ca
     assert {5} <= base.lines["s.py"] <= new
     inner = read_base(read_tree(folder / "p", [], {}), "HEAD")
     assert set(inner.lines) == {"new.py"}
+
+
+@pytest.mark.parametrize("place", [".gitignore", "p/.gitignore", ".git/info/exclude"])
+def test_what_the_base_does_not_ignore_is_new_though_it_is_ignored_now(strange: Strange, place: str) -> None:
+    folder = plain(strange.folder)
+    for name in ("p/__init__.py", "p/.gitignore"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("made.py\n" if name.endswith("ignore") else "")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "package")
+    for name in ("p/made.py", "p/tables.py"):
+        (folder / name).write_text("y = 1\n")
+    (folder / place).parent.mkdir(exist_ok=True)
+    (folder / place).write_text("made.py\ntables.py\n")
+    base = read_base(read_tree(folder, [], {}), "HEAD")
+    assert {path for path in base.differing if path.endswith(".py")} == {"p/tables.py"}
+    assert "p/made.py" in base.tree.files
 
 
 @pytest.mark.parametrize("attributes", ["", ".gitattributes", ".git/info/attributes"])
