@@ -670,7 +670,7 @@ def test_nothing_that_differs_is_said_and_no_test_is_run(project: Path) -> None:
 def test_a_coding_agent_is_told_in_thirty_short_lines_and_sent_back(project: Path, sandbox: Sandbox) -> None:
     write(project, {"versions.py": [BROKEN]})
     done = greenloop(project, "audit", "--base", "main", "--agent")
-    assert (done.returncode, done.stdout) == (2, "")
+    assert (done.returncode, done.stdout, " steps: " in done.stderr) == (2, "", False)
     assert (
         "tests/test_versions.py::test_bump: broken: it fails now: AssertionError: assert '3.6.0' == '3.5.0'"
         in done.stderr
