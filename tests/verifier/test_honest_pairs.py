@@ -13,6 +13,17 @@ from agents.verifier import Verifier
 HEAD = "import inspect, pytest, time, user_code\n"
 STATES = "import enum\nclass State(enum.Enum):\n    NEW = 1\n"
 PAIRS = {
+    "a group of exceptions of a class of the code's": (
+        "class Many(ExceptionGroup):\n    def __new__(cls, errors): return super().__new__(cls, 'many', errors)\n"
+        "    def derive(self, errors): return Many(errors)\ndef f(x): raise Many([ValueError('a'), KeyError(x)])\n",
+        "def test_a():\n    with pytest.raises(Many, match='many') as info:\n        f(1)\n"
+        "    assert [type(each) for each in info.value.exceptions] == [ValueError, KeyError]\n"
+        "    assert info.value.subgroup(KeyError).exceptions[0].args == (1,)\n"
+        "def test_b():\n    seen = []\n    try:\n        f(2)\n    except* KeyError as group:\n"
+        "        seen += group.exceptions[0].args\n    except* ValueError as group:\n        seen.append(len(group.exceptions))\n"
+        "    assert sorted(seen) == [1, 2]\n",
+        "KeyError(x)", "KeyError(3)",
+    ),
     "a fixture with the name of pytest's own": (
         "class Cache(dict): pass\n",
         "@pytest.fixture\ndef cache():\n    return Cache(a=1)\ndef test_a(cache):\n    assert cache['a'] == 1\n",

@@ -142,7 +142,10 @@ class Tampering:
             yield f"it asks for {text}, which tells which run this is"
 
     def _defined(self, node: Function | ast.ClassDef) -> Iterator[str]:
-        if node.name in self._names.under_test or USER_MODULE in self._names.imports.get(node.name, ()):
+        holder = self._names.parent(node)
+        is_method = isinstance(holder, ast.ClassDef) and not is_test(holder)
+        own = node.name in self._names.under_test or USER_MODULE in self._names.imports.get(node.name, ())
+        if own and not is_method:
             yield f"it defines its own {node.name}, which is under test"
         if isinstance(node, ast.ClassDef):
             hooks = {"__getattr__"} | (_NOT_OF_TEST_CASES if is_test_case(node) else set())

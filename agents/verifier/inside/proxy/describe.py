@@ -61,8 +61,8 @@ _DATA_TYPES = {
 _ERROR_MODULES = words(
     """asyncio builtins binascii collections concurrent configparser csv _csv dataclasses decimal enum fractions
     functools io ipaddress itertools json locale math numpy operator pandas pathlib pickle queue _queue random re
-    socket statistics string struct subprocess tarfile tomllib types typing unicodedata urllib uuid xml zipfile
-    zlib zoneinfo"""
+    socket sqlite3 statistics string struct subprocess tarfile tomllib types typing unicodedata urllib uuid xml
+    zipfile zlib zoneinfo"""
 )
 
 _LONGEST_DEFAULT = 100

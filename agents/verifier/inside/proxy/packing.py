@@ -173,7 +173,8 @@ class Packer:
 
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
         """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""
-        given = (value.message, tuple(value.exceptions)) if isinstance(value, EXCEPTION_GROUP) else value.args
+        of_group = [vars(EXCEPTION_GROUP)[name] for name in ("message", "exceptions")] if EXCEPTION_GROUP else []
+        given = [own.__get__(value) for own in of_group] if isinstance(value, EXCEPTION_GROUP) else value.args
         arguments = [self._or_text(argument, depth) for argument in given]
         kept = {name: getattr(value, name, None) for name in native_fields(type(value))} | vars(value)
         shown = {name: field for name, field in kept.items() if name[:1] != "_" and field is not None}

@@ -136,7 +136,8 @@ class Unpacker:
     def _instance(self, made: Any, extra: Tree, depth: int) -> Any:
         if issubclass(made, BaseException):
             arguments = tuple(self._many(extra[0], depth))
-            return self._filled(made.__new__(made), arguments, extra, depth, of_code=True)
+            needed = arguments if issubclass(made, EXCEPTION_GROUP) else ()  # a group is never empty
+            return self._filled(made.__new__(made, *needed), arguments, extra, depth, of_code=True)
         base = getattr(made, "_greenloop_value", None)
         if base is not None:
             return value_of_subclass(made, base, self.tree(extra, depth))
