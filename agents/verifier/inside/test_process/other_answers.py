@@ -83,49 +83,39 @@ def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
     yield from ((text_of(other), functools.partial(_same, other)) for other in others)
 
 
+def _of_day(value: Any) -> list[Any]:
+    year = value.year + (400 if value.year < 9_600 else -400)  # it has the same days
+    others = [value.replace(year=year), value.replace(day=value.day % 28 + 1)]
+    return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
+
+
+_OTHERS: dict[Any, Callable[[Any], list[Any]]] = {
+    bool: lambda value: [not value],
+    int: lambda value: [value + 1, -value, 0, value - 1],
+    float: lambda value: [value + 1, -value, 0.0, value * 2 + 1],
+    str: lambda value: [f"{value}x", "", value[1:]],
+    bytes: lambda value: [value + b"x", b"", value[1:]],
+    range: lambda value: [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)],
+    **dict.fromkeys([complex, "Decimal", "Fraction"], lambda value: [value + 1, -value]),
+    **dict.fromkeys(["date", "datetime"], _of_day),
+    "time": lambda value: [value.replace(minute=(value.minute + 1) % 60)],
+    "timedelta": lambda value: [value + type(value)(1), -value],
+    "UUID": lambda value: [type(value)(int=value.int ^ 1)],
+    **dict.fromkeys(["PosixPath", "PurePosixPath", "PureWindowsPath"], lambda value: [value / "x"]),
+}
+"""By type, or the name of a type of the standard library."""
+
+
 def of_value(value: Any) -> list[Any]:
     """Other values of the same type, for the types that are exactly built in or of the standard library."""
     kind = type(value)
-    if kind is bool:
-        return [not value]
-    if kind is int:
-        others: list[Any] = [value + 1, -value, 0, value - 1]
-    elif kind is float:
-        others = [value + 1, -value, 0.0, value * 2 + 1]
-    elif kind is str:
-        others = [f"{value}x", "", value[1:]]
-    elif kind is bytes:
-        others = [value + b"x", b"", value[1:]]
-    elif kind is complex or kind.__module__ in ("decimal", "fractions"):
-        others = [value + 1, -value]
-    elif kind is range:
-        others = [range(value.start, value.stop + value.step, value.step), value[:-1], range(0)]
-    elif package_kind(kind) is not None:
+    if package_kind(kind) is not None:
         return of_package(value)
-    else:
-        others = _of_others(value)
+    others: list[Any] = []
+    with suppress(ValueError, OverflowError):
+        others = _OTHERS.get(kind, _OTHERS.get(kind.__name__, lambda _: []))(value)
     told = [other for other in others if other != value and other == other]
     return [other for index, other in enumerate(told) if other not in told[:index]]
-
-
-def _of_others(value: Any) -> list[Any]:
-    name = type(value).__name__
-    try:
-        if name in ("date", "datetime"):
-            year = value.year + (400 if value.year < 9_600 else -400)  # it has the same days
-            others = [value.replace(year=year), value.replace(day=value.day % 28 + 1)]
-            return [*others, value.replace(tzinfo=None)] if getattr(value, "tzinfo", None) else others
-        if name == "time":
-            return [value.replace(minute=(value.minute + 1) % 60)]
-        if name == "timedelta":
-            return [value + type(value)(1), -value]
-        if name == "UUID":
-            return [type(value)(int=value.int ^ 1)]
-        if name.endswith(("PosixPath", "PureWindowsPath")):
-            return [value / "x"]
-    except (ValueError, OverflowError):
-        pass
-    return []
 
 
 def _equal(one: Any, other: Any) -> bool:
