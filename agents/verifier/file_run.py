@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import secrets
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from ..records import Isolation, Outcome, OutcomeStatus, Stopped
 from ..syntax.clean_text import clean
+from ..syntax.collection import chain
 from ..syntax.imports import modules_imported
 from ..syntax.source import names_unbound, parse
 from .async_plugins import async_plugins
@@ -20,6 +22,7 @@ from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
 from .session import Break, Session, Terms
+from .static.names import Names
 
 MOST_OUTPUT = 4000
 _PREFIX = f"{TESTS_FILE}::"
@@ -148,6 +151,7 @@ class FileRun:
                 "files": [before, TESTS_FILE, after],
                 "names": sorted(unbound),
                 "isolated": isolated,
+                "members": _members(self.file.source),
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
                 "properties": self.file.has_properties,
                 "plugins": async_plugins(self.file.source, interpreter),
@@ -209,6 +213,14 @@ class FileRun:
         self.stopped = self.stopped or stopped
         for name in self._left(names) or names:
             self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
+
+
+@lru_cache(maxsize=64)
+def _members(source: str) -> list[tuple[str, ...]]:
+    """Return the constants of the code that the tests name by a path, such as members of an enum."""
+    names = Names(source)
+    found = (chain(node) for node in names.nodes if isinstance(node, ast.Attribute) and node.attr.isupper())
+    return sorted({(root.id, *path) for root, path in found if root is not None and names.is_under_test(root)})
 
 
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:

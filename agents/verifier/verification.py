@@ -85,7 +85,8 @@ def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Itera
     for run in runs:
         yield from run.notes
         if run.never and whole:
-            yield f"Assertions of the tests that never ran: line {', '.join(map(str, sorted(run.never)))}."
+            lines = ", ".join(map(str, sorted(run.never)))
+            yield f"Assertions of the tests that never ran, or went through nothing: line {lines}."
 
 
 def _all_passed(runs: Sequence[FileRun]) -> bool:

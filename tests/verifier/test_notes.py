@@ -339,6 +339,20 @@ REPLACES = {
     "pytest.raises": "import pytest\npytest.raises = None\ndef double(n): return 2 * n\n",
     "kind.__eq__": "kind = type('K', (), {})\nkind.__eq__ = lambda a, b: True\ndef double(n): return 2 * n\n",
     "PYTEST_CURRENT_TEST": "import os\nat = os.getenv('PYTEST_CURRENT_TEST')\ndef double(n): return 2 * n\n",
+    "copy._deepcopy_dispatch": (
+        "import copy\ncopy._deepcopy_dispatch[list] = copy._deepcopy_list\ndef double(n): return 2 * n\n"
+    ),
+    "changes math, ": "import math\nsetattr(math, 'tau', 6)\ndef double(n): return 2 * n\n",
+    "changes math,": "import math\nvars(math).update(tau=6)\ndef double(n): return 2 * n\n",
+    "builtins.__dict__": "import builtins\nd = builtins.__dict__\ndef double(n): return 2 * n\n",
+    "sys.modules": "import math, sys\nsys.modules['math'] = math\ndef double(n): return 2 * n\n",
+    "uses hypothesis": "import hypothesis\ndef double(n): return 2 * n\n",
+    "__subclasscheck__": (
+        "class Meta(type):\n    def __subclasscheck__(cls, kind): return True\ndef double(n): return 2 * n\n"
+    ),
+    "uses code_context": "import inspect\nwho = inspect.stack()[0].code_context\ndef double(n): return 2 * n\n",
+    "uses extract_stack": "import traceback\nwho = traceback.extract_stack\ndef double(n): return 2 * n\n",
+    "uses /src/test*.py": "where = '/src/test*.py'\ndef double(n): return 2 * n\n",
     "": "import sys\nsys.stdout = sys.stdout\ndef double(n): return 2 * n\ndouble.__doc__ = 'Double.'\n",
 }
 

@@ -13,9 +13,12 @@ from ..inside.proxy.describe import words
 from .names import Names
 
 _FRAMES = words(
-    "_getframe _current_frames currentframe f_back tb_frame getouterframes get_objects get_referrers settrace"
-    " PYTEST_CURRENT_TEST"
+    "_getframe _current_frames currentframe f_back f_locals tb_frame getouterframes code_context extract_stack"
+    " format_stack walk_stack get_objects get_referrers settrace setprofile PYTEST_CURRENT_TEST"
+    " __instancecheck__ __subclasscheck__"
 )
+_TOOLS = words("_pytest hypothesis unittest")
+_TEST_FILE = re.compile(r"\S{0,60}\btest[\w*]{0,40}\.py")
 _OPERATORS = words("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ __contains__ __getattribute__")
 _SHARED = words("sys os logging warnings")
 """Modules whose attributes honest code sets: `sys.stdout`."""
@@ -31,12 +34,25 @@ def reaches_tests(code: str) -> str | None:
     theirs = {name for node in imports for name in names_bound(node)} - _SHARED
     for node in nodes:
         match node:
-            case ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)) if name in _FRAMES:
-                how = f"uses {name}, by which code in one process with its tests can read what they expect"
-            case ast.Attribute(attr=name, ctx=ast.Store()) if (
-                name in _OPERATORS or getattr(chain(node)[0], "id", "") in theirs
+            case (
+                ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)) | ast.alias(name=name)
+                | ast.FunctionDef(name=name)
+            ) if name in _FRAMES or _TEST_FILE.fullmatch(name):  # fmt: skip
+                how = f"uses {name}, by which code in one process with its tests can set or read what they expect"
+            case ast.alias(name=name) | ast.ImportFrom(module=str(name)) if name.partition(".")[0] in _TOOLS:
+                how = f"uses {name}, by which code in one process with its tests can decide how they run"
+            case (
+                ast.Attribute(attr="__dict__", value=owner)
+                | ast.Attribute(value=owner, ctx=ast.Store())
+                | ast.Subscript(value=ast.Attribute() as owner, ctx=ast.Store())
+                | ast.Call(func=ast.Name("setattr" | "delattr" | "vars"), args=[owner, *_])
+            ) if (
+                getattr(node, "attr", "") in _OPERATORS
+                or getattr(chain(owner)[0], "id", "") in theirs
+                or (getattr(owner, "attr", "") == "modules" and getattr(owner.value, "id", "") == "sys")
             ):
-                how = f"replaces {ast.unparse(node)}, which its tests in one process with it may use, too"
+                what = ast.unparse(node if isinstance(node, ast.Attribute) else owner)
+                how = f"changes {what}, which its tests in one process with it may use, too"
             case _:
                 continue
         return f"The code {how}: what passes says little."

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ class Asserts:
         self._named = frozenset(re.findall(r"\w+", tests_path.read_text("utf-8", "replace")))
         self._lines: set[int] = set()
         self._reached: set[int] = set()
+        self._empty: dict[int, bool] = {}
 
     def watch(self, *, unittest: bool) -> None:
         """Have pytest tell, and `unittest` where the tests use it; before they are imported."""
@@ -46,8 +47,14 @@ class Asserts:
         explain = rewrite._format_explanation  # type: ignore[attr-defined]
 
         def visit(rewriter: Any, statement: ast.Assert) -> list[ast.stmt]:
+            own = rewriter.module_path == self._path
+            for call in filter(_goes_through, ast.walk(statement.test) if own else ()):
+                call.args[-1] = rewriter.helper(
+                    "_greenloop_items", call.func, call.args[-1], ast.Constant(statement.lineno)
+                )
+                ast.fix_missing_locations(call)
             statements = written(rewriter, statement)
-            if rewriter.module_path == self._path and not isinstance(statement.test, ast.Constant):
+            if own and not isinstance(statement.test, ast.Constant):
                 self._lines.add(statement.lineno)
                 mark = ast.Expr(rewriter.helper("_greenloop_reached", ast.Constant(statement.lineno)))
                 for node in ast.walk(mark):
@@ -88,6 +95,7 @@ class Asserts:
         setattr(rewrite.AssertionRewriter, "visit_Compare", visit_comparison)  # noqa: B010
         setattr(rewrite.AssertionRewriter, "run", visit_module)  # noqa: B010
         setattr(rewrite, "_greenloop_template", self._template)  # noqa: B010
+        setattr(rewrite, "_greenloop_items", self._items)  # noqa: B010
         setattr(rewrite, "_greenloop_compared", self._compared)  # noqa: B010
         setattr(rewrite, "_format_explanation", explained)  # noqa: B010
         if unittest:
@@ -127,8 +135,17 @@ class Asserts:
         self._failed()
 
     def never(self) -> list[int]:
-        """Lines of the assertions that were never reached."""
-        return sorted(self._lines - self._reached)
+        """Lines of the assertions that were never reached, or went through nothing each time."""
+        return sorted(self._lines - self._reached | {line for line, empty in self._empty.items() if empty})
+
+    def _items(self, function: Any, items: Any, line: int) -> Any:
+        return self._each(items, line) if function in (all, any, zip) else items
+
+    def _each(self, items: Iterable[Any], line: int) -> Iterator[Any]:
+        self._empty.setdefault(line, True)
+        for item in items:
+            self._empty[line] = False
+            yield item
 
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
         found = unlike(left, right, self._named) if equal is True else None
@@ -146,6 +163,12 @@ class Asserts:
             self._count()
             raise TypeError(f"a text that reads private attributes is not filled in: {text!r:.80}")
         return text
+
+
+def _goes_through(node: Any) -> bool:
+    """Return True for a call of `all`, `any` or `zip`: of nothing they say what the code may not deserve."""
+    named = isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("all", "any", "zip")
+    return bool(named and node.args) and not isinstance(node.args[-1], ast.Starred)
 
 
 def _approximate_something() -> None:

@@ -30,8 +30,8 @@ _ENDS_OF_LOOPS = _STOPS | {"GeneratorExit", "CancelledError"}
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Python's own in the body of a class."""
 _FAILURES = (AssertionError, pytest.fail.Exception)
-_NAN = re.compile(rb'(?i)\["N",|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
-"""A NaN in an answer: a float, a part of a complex number, in JSON, or a text that is just that."""
+_NAN = re.compile(rb'(?i)\["N",|\["V", ?"na[t"]|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
+"""A NaN in an answer: a float, a part of a complex number, in JSON, a text that is just that; NaT and NA, too."""
 _MOST_CAUSES = 20
 _SHORT = 1 << 16
 """Bytes of all that the code answered in a test: what a test passes on is too long by these, or by itself."""
@@ -104,6 +104,7 @@ class Caller(Rulings):
         number = self.crossing.remote_number(arguments[0]) if arguments else None
         if what in ("set", "delete"):
             self.calls.changed(arguments[0])
+            self._constants.pop((id(arguments[0]), arguments[1]), None)
         if changes := self._environment.changes():
             self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])
@@ -220,7 +221,8 @@ class Caller(Rulings):
         self.caught = [failure for failure in self.caught if not _is_part(failure, error)]
         ends = _ENDS_OF_LOOPS.intersection(kind.__name__ for kind in type(error).__mro__)  # of a subclass, too
         iterating = what in ("special", "method") and arguments[1] in _ITERATING
-        if ends <= self._expected | (_STOPS if iterating or arguments[0] == "await_item" else set()):
+        awaiting = what == "operate" and arguments[0] == "await_item"
+        if ends <= self._expected | (_STOPS if iterating or awaiting else set()):
             return error
         wrong = RuntimeError(f"{self._name_of(what, arguments)} raised {type(error).__name__}")
         wrong.__cause__ = error

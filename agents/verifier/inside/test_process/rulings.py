@@ -17,6 +17,7 @@ from ..proxy.describe import specials, words
 from ..proxy.kinds import package_kind
 from ..proxy.mirror import BoundMethod
 from ..proxy.peer import Peer
+from ..proxy.versions import EXCEPTION_GROUP
 
 _COMPARISONS = specials("eq ne lt le gt ge")
 _BINARY = words("add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor")
@@ -36,6 +37,8 @@ _COMPARING_METHODS = words(
     rtruediv sub subtract truediv"""
 )
 """By these an object could say that it is an array or a frame that a test expects."""
+_AGREEING_METHODS = words("difference endswith isdisjoint issubset issuperset startswith symmetric_difference")
+"""By these it could say that it is what a test passes to it."""
 _PACKAGES = words("numpy pandas")
 _QUANTITIES = (int, float, complex, decimal.Decimal, fractions.Fraction)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
@@ -56,6 +59,7 @@ class Rulings(Peer):
         self._named: set[int] = set()
         self._differences: set[int | None] = set()
         self._members: dict[object, str] = {}
+        self._constants: dict[object, int] = {}
         self.caught: list[BaseException] = []
         """Failures of the test under way that came to the code, and no further, and uses that do not count: a test
         that expects a TypeError is not to take them for one of the code's."""
@@ -146,7 +150,12 @@ class Rulings(Peer):
                 raise self._uncounted(f"{name} of an object of the code's, a {kind.__name__}, does not count")
             self._tell_of(target)
             self._refuse_difference(target, name)
-        return super().method(target, name, args, kwargs)
+            if name in _AGREEING_METHODS:
+                self._note(f"what {name} of a {kind.__name__} answers")
+        result = super().method(target, name, args, kwargs)
+        if name == "derive" and isinstance(target, EXCEPTION_GROUP) and [*result.exceptions] != [*args[0]]:
+            self._note(f"what a {kind.__name__} makes of a part of it")
+        return result
 
     def _refuse_difference(self, target: object, name: str) -> None:
         """Raise TypeError for a use of what an object of the code's made of itself and what is expected of it."""
@@ -160,10 +169,14 @@ class Rulings(Peer):
         return TypeError(text)
 
     def _tell_of_member(self, target: type | types.ModuleType, name: str, member: object) -> None:
-        """Note that a class or module has a member under two names: what is the one is the other."""
+        """Note that a class or module has a member under two names: what is the one is the other; or that it has
+        two objects under one name, of a class that compares by identity: what is expected may be the answer."""
+        number = self.crossing.remote_number(member)
+        by_identity = name.isupper() and not getattr(type(member), "_greenloop_compares", False)
+        if number and by_identity and self._constants.setdefault((id(target), name), number) != number:
+            self._emit("note", f"{target.__name__}.{name} is not always one object")
         if type(member) is not target and not (name.isupper() and type(member) in (int, float, str)):
             return
-        number = self.crossing.remote_number(member)
         first = self._members.setdefault((target, type(member), number or member), name)
         if first != name:
             how = "one object" if number else f"both {member!r:.50}"
