@@ -49,7 +49,7 @@ def reaches_tests(code: str) -> str | None:
             ) if (
                 getattr(node, "attr", "") in _OPERATORS
                 or getattr(chain(owner)[0], "id", "") in theirs
-                or (getattr(owner, "attr", "") == "modules" and getattr(owner.value, "id", "") == "sys")
+                or (getattr(owner, "attr", "") == "modules" and getattr(chain(owner)[0], "id", "") == "sys")
             ):
                 what = ast.unparse(node if isinstance(node, ast.Attribute) else owner)
                 how = f"changes {what}, which its tests in one process with it may use, too"

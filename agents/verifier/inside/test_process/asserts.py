@@ -48,7 +48,8 @@ class Asserts:
 
         def visit(rewriter: Any, statement: ast.Assert) -> list[ast.stmt]:
             own = rewriter.module_path == self._path
-            for call in filter(_goes_through, ast.walk(statement.test) if own else ()):
+            calls: list[Any] = [*filter(_goes_through, ast.walk(statement.test) if own else ())]
+            for call in calls:
                 call.args[-1] = rewriter.helper(
                     "_greenloop_items", call.func, call.args[-1], ast.Constant(statement.lineno)
                 )
