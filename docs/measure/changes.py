@@ -7,8 +7,9 @@ change (with `base_files`) committed on `main`, and beside it `venv-PACKAGE`, an
 environment in which it is installed editable, with coverage. The repository is changed in place and put back.
 
 A line for each change: what plain pytest says, how many new lines of code no test runs, what `audit` says. With
-`--mutmut` before CHANGES only in how many functions more of mutmut's mutants survive than before the change, for
-packages in whose environment mutmut is and starts.
+`--mutmut` before CHANGES only in which functions more of mutmut's mutants survive than before: of those in the
+files of code that a change touches, or else that its tests run, and of its `functions` only where it has them
+(beginnings of mutmut's names). `PACKAGE.cfg` in FOLDER has a package's settings of mutmut, as in setup.cfg.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,16 +54,15 @@ def change(repository: Path, case: dict[str, Any]) -> None:
         (repository / name).write_text(text, encoding="utf-8")
 
 
-def plain(repository: Path, python: Path) -> tuple[bool, set[tuple[str, int]]]:
-    """Run plain pytest under coverage: if it is green, and which lines no test runs, by path."""
+def under_coverage(repository: Path, python: Path, tests: Sequence[str] = ()) -> tuple[bool, dict[str, Any]]:
+    """Run plain pytest under coverage: if it is green, and what coverage says of each file, by path."""
     with tempfile.TemporaryDirectory() as folder:
         file = f"--data-file={folder}/data"
         asked = [str(python), "-m", "coverage", "run", file, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-        done = subprocess.run(asked, cwd=repository, capture_output=True, check=False)
+        done = subprocess.run([*asked, *tests], cwd=repository, capture_output=True, check=False)
         told = [str(python), "-m", "coverage", "json", "-q", "-i", file, "-o", "-"]
         said = subprocess.run(told, cwd=repository, capture_output=True, text=True, check=False).stdout
-    files = json.loads(said)["files"] if said.startswith("{") else {}
-    return done.returncode == 0, {(path, line) for path, each in files.items() for line in each["missing_lines"]}
+    return done.returncode == 0, json.loads(said)["files"] if said.startswith("{") else {}
 
 
 def new_lines(repository: Path) -> set[tuple[str, int]]:
@@ -84,7 +85,8 @@ def measured(repository: Path, python: Path, case: dict[str, Any]) -> str:
     """Return what pytest, coverage and `audit` say of a change, in one line."""
     change(repository, case)
     try:
-        green, missing = plain(repository, python)
+        green, files = under_coverage(repository, python)
+        missing = {(path, line) for path, each in files.items() for line in each["missing_lines"]}
         uncovered = len(missing & new_lines(repository))
         began = time.monotonic()
         asked = ["audit", str(repository), "--python", str(python), "--base", "main", "--seconds", SECONDS]
@@ -107,35 +109,68 @@ def measured(repository: Path, python: Path, case: dict[str, Any]) -> str:
     )
 
 
-def survivors(repository: Path, python: Path) -> Counter[str] | None:
-    """Count the mutants that `mutmut run` leaves alive in a copy, by function; None where it does not start."""
+def mutated(repository: Path, python: Path, case: dict[str, Any]) -> tuple[str, ...]:
+    """Return the files of code that a change touches; if none, those whose functions its tests (or all) run."""
+    touched = sorted({each["file"] for each in case["edits"]} | set(case["new_files"]))
+    code = tuple(name for name in touched if name.endswith(".py") and "tests" not in Path(name).parts)
+    if code:
+        return code
+    tests = [each for each in touched if Path(each).name.startswith("test_") and (repository / each).exists()]
+    found = []
+    for path, file in under_coverage(repository, python, tests)[1].items():
+        ran = {name for name, function in file["functions"].items() if function["executed_lines"]}
+        if ran - {""} and "tests" not in Path(path).parts:
+            found.append(path)
+    return tuple(sorted(found))
+
+
+def mutants(
+    repository: Path, python: Path, files: tuple[str, ...], functions: tuple[str, ...]
+) -> dict[str, str] | str:
+    """Return what became of mutmut's mutants of the functions (or all) of the files, or why it tries none."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = shutil.copytree(repository, Path(scratch, repository.name))
+        more = Path(f"{repository}.cfg")
+        with (copy / "setup.cfg").open("a", encoding="utf-8") as settings:
+            settings.write("\n[mutmut]\n" + (more.read_text(encoding="utf-8") if more.exists() else ""))
+            settings.write("\n    ".join(["only_mutate=", *files]) + "\n")
         mutmut = [str(python.absolute()), "-m", "mutmut"]
-        done = subprocess.run([*mutmut, "run", "--max-children", "2"], cwd=copy, capture_output=True, check=False)
-        told = subprocess.run([*mutmut, "results"], cwd=copy, capture_output=True, text=True, check=False)
+        run = [*mutmut, "run", "--max-children", "1", *(f"{name}*" for name in functions)]
+        done = subprocess.run(run, cwd=copy, capture_output=True, text=True, check=False)
+        results = [*mutmut, "results", "--all", "true"]
+        told = subprocess.run(results, cwd=copy, capture_output=True, text=True, check=False)
     if done.returncode:
-        return None
+        said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        return next((line for line in said if line.lower().startswith(("stopping", "failed"))), said[-1])
     lines = [line.strip().partition(": ") for line in told.stdout.splitlines()]
-    return Counter(name.rpartition("__mutmut_")[0] for name, _, state in lines if state == "survived")
+    return {name: state for name, _, state in lines if state != "not checked"}
 
 
-survivors_before = cache(survivors)
+mutants_before = cache(mutants)
+
+
+def alive(states: dict[str, str]) -> Counter[str]:
+    """Count the mutants that survive, or that no test runs, by function."""
+    names = [name for name, state in states.items() if state in ("survived", "no tests")]
+    return Counter(name.rpartition("__mutmut_")[0] for name in names)
 
 
 def by_mutmut(repository: Path, python: Path, case: dict[str, Any]) -> str:
     """Return in which functions more mutants survive with a change than before it, in one line."""
-    before = survivors_before(repository, python)
+    asked = mutated(repository, python, case), tuple(case.get("functions", ()))
+    before = mutants_before(repository, python, *asked)
     change(repository, case)
     try:
-        after = survivors(repository, python)
+        after = mutants(repository, python, *asked)
     finally:
         put_back(repository)
-    if before is None or after is None:
-        found = f"does not start {'before' if before is None else 'with'} the change"
+    if isinstance(before, str) or isinstance(after, str):
+        found = f"tries none before ({before}) " if isinstance(before, str) else ""
+        found += f"tries none with the change ({after})" if isinstance(after, str) else ""
     else:
-        found = f"more survive in {', '.join(sorted(after - before)) or 'no function'}"
-    return f"{case['package']} {case['id']} ({case['kind']}): {found}"
+        names = ", ".join(sorted(alive(after) - alive(before))) or "no function"
+        found = f"{len(before)} mutants before, {len(after)} after, more survive in {names}"
+    return f"{case['package']} {case['id']} ({case['kind']}), {', '.join(asked[0])}: {found}"
 
 
 def main() -> None:
