@@ -220,7 +220,8 @@ def _members(source: str) -> list[tuple[str, ...]]:
     """Return the constants of the code that the tests name by a path, such as members of an enum."""
     names = Names(source)
     found = (chain(node) for node in names.nodes if isinstance(node, ast.Attribute) and node.attr.isupper())
-    return sorted({(root.id, *path) for root, path in found if root is not None and names.is_under_test(root)})
+    named = ((root.id, *path) for root, path in found if root is not None and names.is_under_test(root))
+    return [*dict.fromkeys(named)]
 
 
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:

@@ -21,7 +21,6 @@ from ..sandbox import open_sandbox
 from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName, check_limit
 from ..sandbox.interpreter import Interpreter
 from ..sandbox.packages import find_packages, open_interpreter
-from ..settings import SandboxSettings
 from .awaiting import result_of
 from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
@@ -75,8 +74,7 @@ class Verifier:
         own = isinstance(sandbox, str)
         with ExitStack() as held:
             if isinstance(sandbox, str):
-                chosen = SandboxSettings(sandbox=sandbox, python=python)
-                sandbox = open_sandbox(chosen.sandbox, open_interpreter(chosen.python))
+                sandbox = open_sandbox(sandbox, open_interpreter(python))
                 held.callback(sandbox.close)
             if importable is None:
                 found = None if packages is None else find_packages(packages, sandbox.interpreter)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..records import UserModule, Verdict
 from ..sandbox import SandboxLimits
-from ..settings import SandboxName
+from ..settings import SandboxName, SandboxSettings
 from .awaiting import in_thread
 from .verifier import Verifier
 
@@ -33,8 +33,8 @@ def verify(
     `packages` is None the code may import whatever is installed, and the tests the standard library.
     Raises UsageError (with the command that installs a missing package), SandboxUnavailable and SandboxBroken.
     """
-    limits = SandboxLimits(wall_seconds=seconds)
-    with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
+    limits, chosen = SandboxLimits(wall_seconds=seconds), SandboxSettings(sandbox=sandbox, python=python)
+    with Verifier(chosen.sandbox, limits, python=chosen.python, packages=packages, modules=modules) as verifier:
         return verifier.verify(code, tests)
 
 
@@ -50,10 +50,12 @@ async def averify(
 ) -> Verdict:
     """Do as `verify` in a thread. Cancelled, it waits until no process of it is left."""
     stop = threading.Event()
-    limits = SandboxLimits(wall_seconds=seconds)
+    limits, chosen = SandboxLimits(wall_seconds=seconds), SandboxSettings(sandbox=sandbox, python=python)
 
     def work() -> Verdict:
-        with Verifier(sandbox, limits, python=python, packages=packages, modules=modules) as verifier:
+        with Verifier(
+            chosen.sandbox, limits, python=chosen.python, packages=packages, modules=modules
+        ) as verifier:
             return verifier.verify(code, tests, stop)
 
     return await in_thread(work, stop.set)

@@ -262,7 +262,7 @@ NOTED = {
     "constants that are one value": (
         "NORTH = EAST = SOUTH = 'n'\ndef f(x): return x\n",
         "assert f(user_code.NORTH) == user_code.EAST\n    assert f(user_code.EAST) == user_code.SOUTH",
-        "user_code.NORTH and user_code.EAST are both 'n'",
+        "user_code.EAST and user_code.NORTH are both 'n'",
     ),
     "a time zone that sees what is expected": (
         "import datetime\nclass Zone(datetime.tzinfo):\n"
@@ -360,7 +360,7 @@ HONEST = {
     ),
     "what holds of each item": (
         "def f(x): return [n for n in x if n > 0]\n",
-        "assert all(n > 0 for n in f([1, -1]))\n    assert not any(n < 0 for n in f([2, -2]))",
+        "assert all(n > 0 for n in f([1, -1]))\n    assert f([2, -2, 3]) == [2, 3]",
     ),
     "a method of an object": ("def f(x): return x.has(1)", "assert f(Box(3)) is True"),
 }

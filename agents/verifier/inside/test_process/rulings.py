@@ -152,8 +152,9 @@ class Rulings(Peer):
             self._refuse_difference(target, name)
             if name in _AGREEING_METHODS:
                 self._note(f"what {name} of a {kind.__name__} answers")
-        result = super().method(target, name, args, kwargs)
-        if name == "derive" and isinstance(target, EXCEPTION_GROUP) and [*result.exceptions] != [*args[0]]:
+        result: Any = super().method(target, name, args, kwargs)
+        given: Any = args[0] if args else ()
+        if name == "derive" and isinstance(target, EXCEPTION_GROUP) and [*result.exceptions] != [*given]:
             self._note(f"what a {kind.__name__} makes of a part of it")
         return result
 
