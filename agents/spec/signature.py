@@ -41,7 +41,7 @@ _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
 _DEEPEST = 40
 """Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
 _MARK = re.compile(
-    r"(?s)(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"])"
+    r"(?s)(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"].*)"
 )
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
 """What a type holds, with three brackets within one another at most."""
