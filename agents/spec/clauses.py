@@ -291,9 +291,9 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     if not raised and not _DENIED.search(said):
         texts = [*_texts_quoted(said, quoted, _parameters(spec.text))]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
-    if not OF_THE_CODE.search(said):
-        # A method's call does not show what its object was made with, nor one that returns what raises.
-        limits = bounds_in(QUOTED.sub(" ", said), () if a_class or raised else _parameters(spec.text))
+    if not (raised or OF_THE_CODE.search(said)):  # a call that raises is beyond the limit, or at it
+        # A method's call does not show what its object was made with.
+        limits = bounds_in(QUOTED.sub(" ", said), () if a_class else _parameters(spec.text))
         yield from (Need("bound", each) for each in limits)
 
 

@@ -421,7 +421,7 @@ def test_a_clause_that_speaks_of_an_exception_named_before_needs_that_one() -> N
     )
     assert list(found.values())[1:] == [
         ["`RangeError`", "RangeError for a negative number"],
-        ["`RangeError`", "exactly 10"],
+        ["`RangeError`"],
         ["`RangeError`", "RangeError for zero"],
         ["“Some are halved”"],
         ["“So are others”"],
