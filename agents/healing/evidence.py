@@ -80,15 +80,9 @@ class Evidence:
 
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
-        while missing:
-            answers = [*case.answers(files, missing)]
-            told = [at for at, each in enumerate(answers, 1) if each is not None]
-            if told and not any(each and each.raises == NO_END for each in answers):
-                answers = answers[: told[-1]]  # for those behind there was no time
-            for call, answer in zip(missing, answers, strict=False):
-                lacks = answer and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
-                known[call] = None if lacks else answer  # an object that the code as it was has made
-            missing = missing[len(answers) :]
+        for call, answer in zip(missing, case.answers(files, missing) if missing else (), strict=True):
+            lacks = answer and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
+            known[call] = None if lacks else answer  # an object that the code as it was has made
 
     def notes(self, leader: Trial) -> tuple[str, ...]:
         """Sentences on what a patch changes beside what failed, and on what was not tried."""

@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import pytest
 
-from agents.healing.case import Case
-from agents.healing.evidence import Evidence
 from agents.healing.expectations import asked_and_expected
 from agents.healing.near_calls import calls_near
-from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
+from agents.records.heal import Call, Patch, Place
 from agents.repository.inside.answers import Answers
 from agents.repository.inside.calls import Calls
 
@@ -74,34 +72,6 @@ def test_docstrings_and_regular_expressions_are_no_arguments() -> None:
     found = near(text, ["snake('maxValue')"], ", name)", ", name).lower()")
     assert "snake('_x')" in found
     assert not any("small letters" in each or "[A-Z]" in each for each in found)
-
-
-class Slow(Case):
-    """A case that has the time for `most` answers at once."""
-
-    files = {"b.py": "def f(x):\n    return 0\n"}  # noqa: RUF012 - a property of the class
-    task = "It fails."
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-
-    def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        return Observation()
-
-    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        return [Call("b.py", "f", "f(3)")]
-
-    def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
-        return [Answer("1" if changed else "0") if at < self.most else None for at in range(len(calls))]
-
-
-@pytest.mark.parametrize(("most", "answered"), [(2, 500), (0, 0)])
-def test_calls_for_which_there_was_no_time_are_made_again(most: int, answered: int) -> None:
-    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": "def f(x):\n    return 1 + x // 9\n"})
-    evidence, trials = Evidence(), [Trial(patch, Observation())]
-    evidence.gather(Slow(most), trials)
-    for known in (evidence.before, evidence.after["patch1"]):
-        assert sum(each is not None for each in known.values()) == min(answered, len(evidence.calls))
 
 
 EDITOR = """\
