@@ -158,7 +158,7 @@ def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, prov
     (checkout / "python_programs/bitcount.py").write_text(buggy)
     arguments = ("bench", "quixbugs", "--data", str(checkout), "--limit", "1", "--out", str(tmp_path / "out"))
     model = ("--model", "openai/tiny-1b", "--api-base", provider.api_base)
-    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"})
+    ended = greenloop(tmp_path, *arguments, *model, extra={"OPENAI_API_KEY": "k"}, seconds=300)
     assert ended.returncode == 0, ended.stderr
     results = json.loads((tmp_path / "out/results.json").read_text())
     by_name = {each["strategy"]: each for each in results["strategies"]}
