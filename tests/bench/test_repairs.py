@@ -144,6 +144,7 @@ def test_the_mutant_planted_fails_an_example(tmp_path: Path, verifier: Verifier)
 
 @pytest.mark.thorough
 @with_quixbugs
+@pytest.mark.timeout(600)
 def test_the_command_counts_correct_repairs_and_false_fixes(tmp_path: Path, provider: Provider) -> None:
     assert BITCOUNT is not None
     table = (
