@@ -17,7 +17,7 @@ from ..syntax.source import parse_expression, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .case import Case
 from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
-from .near_calls import calls_near, literal_call
+from .near_calls import after, calls_near, literal_call
 from .voices import VERIFYING, voices_needed
 
 _SLOWER = 10
@@ -232,12 +232,14 @@ def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, 
     node, answers = literal_call(call.source), [each.get(call) for each in (one, other)]
     states = [each.state for each in answers if each and each.state and is_plain(each.state)]
     if len(states) == 2 and node is not None and isinstance(node.func, ast.Attribute):
-        method = unparse(ast.Call(ast.Attribute(ast.Name("it"), node.func.attr), node.args, node.keywords))
         left, others = map(value_of, states)
         for name in left:
             if name in others and left[name] != others[name]:
-                source = f"[it := {unparse(node.func.value)}, {method}, it.{name}][-1]"
-                yield replace(call, source=source), written(left[name]), written(others[name])
+                yield (
+                    replace(call, source=after(node, node.func, f"it.{name}")),
+                    written(left[name]),
+                    written(others[name]),
+                )
 
 
 def shown(call: Call) -> str:

@@ -14,7 +14,7 @@ from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
 from ..syntax.imports import split_imports
-from ..syntax.source import names_bound, names_used, parse_expression, statements
+from ..syntax.source import names_bound, names_used, parse_expression, statements, unparse
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .expectations import calls_in
@@ -154,18 +154,25 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
 def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
     """Yield a call on an object that keeps something to itself, with each other method that needs no argument
     behind it: what that returns, and leaves in public attributes."""
-    node, (owner, _, name) = literal_call(call.source), call.function.rpartition(".")
-    made = node.func.value if node is not None and isinstance(node.func, ast.Attribute) else None
-    public = [f"it.{each.arg}" for each in getattr(made, "keywords", ()) if each.arg[:1] != "_"]
-    if node is None or not isinstance(made, ast.Call) or len(public) == len(made.keywords):
+    node, owner = literal_call(call.source), call.function.rpartition(".")[0]
+    if node is None or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Call):
         return
-    first = ast.unparse(ast.Call(ast.Attribute(ast.Name("it"), name), node.args, node.keywords))
+    kept = [each.arg for each in node.func.value.keywords if each.arg]
+    public = [f"it.{name}" for name in kept if name[:1] != "_"]
+    if len(public) == len(kept):
+        return
     for path, each in _bound(files.get(call.path, "")):
         other = path.removeprefix(f"{owner}.")
         needs_none = isinstance(each, ast.FunctionDef) and len(each.args.args) == 1 and not each.decorator_list
         if needs_none and other.isidentifier() and path != other and other[:1] != "_":
             left = ", ".join([f"it.{other}()", *public])
-            yield replace(call, source=f"[it := {ast.unparse(made)}, {first}, [{left}]][-1]")
+            yield replace(call, source=after(node, node.func, f"[{left}]"))
+
+
+def after(call: ast.Call, method: ast.Attribute, left: str) -> str:
+    """Return the source of `left`, of the object `it`, after the call of its `method`."""
+    called = unparse(ast.Call(ast.Attribute(ast.Name("it"), method.attr), call.args, call.keywords))
+    return f"[it := {unparse(method.value)}, {called}, {left}][-1]"
 
 
 def literal_call(source: str) -> ast.Call | None:
@@ -190,8 +197,9 @@ def _bound(text: str) -> list[tuple[str, ast.AST]]:
     """The functions of a module behind their qualified names, and what it and its classes assign; none where it is
     no Python."""
     module = ast.Module(statements(text), [])
-    functions = [(name, node) for name, node in qualified(module) if isinstance(node, Function)]
-    bodies = [module.body, *(node.body for _, node in qualified(module) if isinstance(node, ast.ClassDef))]
+    named = [*qualified(module)]
+    functions = [(name, node) for name, node in named if isinstance(node, Function)]
+    bodies = [module.body, *(node.body for _, node in named if isinstance(node, ast.ClassDef))]
     assigned = (each for body in bodies for each in body if isinstance(each, ast.Assign | ast.AnnAssign))
     return [*functions, *((name, each) for each in assigned for name in names_bound(each))]
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.signature import parameters
 from ..syntax.source import indented, unparse
 from .claims import ValueClaim, as_test, claim_of
-from .probes import UNKNOWN, literal_calls
+from .probes import UNKNOWN, Calls, literal_calls
 
 _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
@@ -58,8 +58,8 @@ def argument_tests(
     named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
-        calls = dict.fromkeys(_calls(tests, first=_tells)) if said else ()
-        for number, (call, argument, preamble) in enumerate(calls, 1):
+        telling = sorted(literal_calls(tests), key=_tells) if said else []
+        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling)), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
             about = said if said and word == "unchanged" else ""  # `a new list, newest first` says more than new
@@ -99,7 +99,7 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     `tests` hold the spec's words on arguments."""
     if any(test.id.startswith(SAID) for test in tests):
         return ()
-    calls = [each for each in dict.fromkeys(_calls(tests)) if ast.literal_eval(each[1])]
+    calls = [each for each in dict.fromkeys(_calls(literal_calls(tests))) if ast.literal_eval(each[1])]
     found = []
     for number, (call, argument, preamble) in enumerate(calls, 1):
         for prefix, step, asked in ((CHANGED, call, "given"), (ITSELF, f"result = {call}", "(result is given)")):
@@ -108,16 +108,12 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     return tuple(found)
 
 
-def _calls(
-    tests: Sequence[Test], first: Callable[[ast.Call], tuple[bool, int]] | None = None
-) -> Iterator[tuple[str, str, str]]:
-    """Yield calls with `given` in place of an argument that can change, that argument, and preambles: of the first
-    calls, in an order by `first`."""
+def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield the first of `calls` that have an argument that can change, with `given` in its place, that argument,
+    and preambles."""
     kinds = ast.List | ast.Dict | ast.Set
-    calls = [found for found in literal_calls(tests) if any(isinstance(node, kinds) for node in found[0].args)]
-    if first:
-        calls.sort(key=lambda found: first(found[0]))
-    for call, preamble in calls[:_MOST_CALLS]:
+    changing = [found for found in calls if any(isinstance(node, kinds) for node in found[0].args)]
+    for call, preamble in changing[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
             if not isinstance(node, kinds):
                 continue
@@ -130,9 +126,10 @@ def _calls(
             yield from ((source, repr(each), preamble) for each in given)
 
 
-def _tells(call: ast.Call) -> tuple[bool, int]:
+def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:
     """Return a key by which calls come first that are given an unsorted list, and long ones: what code does to its
     arguments shows there."""
+    call, _ = found
     lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]
     try:
         return all(each == sorted(each) for each in lists), -len(unparse(call))

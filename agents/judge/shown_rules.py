@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import starmap
 from typing import Any
 
+from ..spec.bounds import in_digits
+
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 _MOST_RANKED = 200
 _LEFT_OUT = re.compile(
@@ -34,7 +36,7 @@ _TIED = re.compile(
     r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b",
     re.IGNORECASE | re.DOTALL,
 )
-_KEPT = re.compile(
+_IN_ORDER = re.compile(
     r"\b(?:first(?! in the alphabet)|earlie(?:r|st)|order|stay|keep|kept|given|original)\b", re.IGNORECASE
 )
 """Of ties: they stay in their order."""
@@ -42,7 +44,6 @@ _ROUNDED = re.compile(
     r".*\bround(?:ed|s)?\b[^.;]{0,20}? (?P<places>\d|one|two|three|four) (?:decimal|digit|place)",
     re.IGNORECASE | re.DOTALL,
 )
-_PLACES = ("one", "two", "three", "four")
 Stated = Sequence[tuple[Sequence[object], object]]
 """Calls, by the values that they pass on and their results."""
 
@@ -53,7 +54,7 @@ def shows(rule: str, own: Stated, counting: Stated) -> bool:
     wanted = [shown for words, shown in _RULES if words.match(rule)]
     rounded = _ROUNDED.match(rule)
     tied = _TIED.match(rule)
-    told = [_has_tie(*each, as_given=bool(_KEPT.search(rule))) for each in counting] if tied else []
+    told = [_has_tie(*each, as_given=bool(_IN_ORDER.search(rule))) for each in counting] if tied else []
     if rounded:
         told += [_has_places(result, rounded["places"]) for _, result in counting]
     if False in told and True not in told:
@@ -132,7 +133,7 @@ def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
 
 def _has_places(result: object, places: str) -> bool | None:
     """Return True if a number in a result has that many decimals; None if none is a float."""
-    count = _PLACES.index(places.lower()) + 1 if places.lower() in _PLACES else int(places)
+    count = int(in_digits(places.lower()))
     numbers = [each for each in (result, *within(result)) if isinstance(each, float)]
     return any(round(each, count - 1) != each for each in numbers) if numbers else None
 

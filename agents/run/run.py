@@ -262,7 +262,8 @@ def _known_result(
 def _is_found_again(run: RunDirectory, leader: Candidate, ruling: Ruling, verifier: CachedVerifier) -> bool:
     """Return True if the run's code and grade are those of its last ruling, and that code passes once more the
     tests that survived and those of the spec."""
-    spec, grade = run.read().spec, run.read().grade
+    earlier = run.read()
+    spec, grade = earlier.spec, earlier.grade
     own = (*example_tests(spec), *split(spec.user_tests or "", "user"))
     trusted = [test for test in own if not why_ruled_out(test, spec)]
     tests = {test.id: test for test in (*surviving(ruling), *trusted)}

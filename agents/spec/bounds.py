@@ -33,6 +33,11 @@ _NO_BOUND = re.compile(
 """`the digits from 0 to 9` are characters, `numbered from 1` is no limit."""
 
 
+def in_digits(number: str) -> str:
+    """Return a number that is written as a word, up to twelve, in digits; any other as it is."""
+    return str(_WORDS.index(number) + 1) if number in _WORDS else number
+
+
 def bounds_in(text: str, names: Collection[str] = ()) -> Iterator[str]:
     """Yield the numbers in `text` that are limits, as Python writes them, and those of `names`, each once; of
     `0 <= n <= 9`, which says what goes in, none."""
@@ -40,5 +45,6 @@ def bounds_in(text: str, names: Collection[str] = ()) -> Iterator[str]:
         return
     found = chain.from_iterable(pattern.finditer(text) for pattern in _BOUNDS)
     words = [each.lower() for match in found for each in match.groups()]
-    limits = [str(_WORDS.index(each) + 1) if each in _WORDS else each for each in words]
-    yield from dict.fromkeys([*limits, *(match[1] for match in _NAMED.finditer(text) if match[1] in names)])
+    yield from dict.fromkeys(
+        [*map(in_digits, words), *(match[1] for match in _NAMED.finditer(text) if match[1] in names)]
+    )

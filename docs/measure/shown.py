@@ -15,20 +15,14 @@ import sys
 from contextlib import closing
 from typing import Any
 
-from agents.events import ignore_event
 from agents.judge.leader_view import SUCCESSES
-from agents.loop.plan import plan
-from agents.loop.state import LoopState
-from agents.loop.strategies import run_strategy
-from agents.records import Reply, Request, Role, Ruling
-from agents.roles.ask import Ask
-from agents.run.role_models import ROLES, make_roles
+from agents.records import Reply, Request, Ruling
 from agents.sandbox import open_sandbox
 from agents.settings import Settings
 from agents.spec import read_spec
 from agents.verifier.cached_verifier import CachedVerifier
 from docs.measure import ROOT
-from docs.measure.simulate_answers import Answers, Kept
+from docs.measure.simulate_answers import Answers, run
 
 CASES = ROOT / "docs/benchmark/shown.json"
 _TEST = re.compile(r"^def test_\w+\(\):\n.*?(?=^def |\Z)", re.MULTILINE | re.DOTALL)
@@ -38,26 +32,21 @@ def _words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
-class _Scripted(Kept):
-    """The archive of one loop, whose model sends the code and the tests of a case."""
+class _Scripted(Answers):
+    """The replies to one loop: the code and the tests of a case."""
 
     def __init__(self, case: dict[str, Any], code: str, test: str) -> None:
-        super().__init__(Answers(CASES.parent / "none"))
         self._case, self._draft, self._test = case, code, test
 
-    def ask(self, role: Role) -> Ask:
-        """Return the function that answers by the case."""
-
-        def answer(request: Request) -> Reply:
-            if role == "code_writer":
-                return _fenced(self._draft)
-            if request.purpose.startswith("tests of clauses"):
-                return self._tests_of_clauses(str(request.messages[-1].content))
-            if request.purpose.startswith("tests"):
-                return _fenced(self._case["ordinary"])
-            return Reply("I don't know.", "stop")
-
-        return answer
+    def find(self, request: Request) -> Reply:
+        """Return the reply to `request`, by the case."""
+        if request.role == "code_writer":
+            return _fenced(self._draft)
+        if request.purpose.startswith("tests of clauses"):
+            return self._tests_of_clauses(str(request.messages[-1].content))
+        if request.purpose.startswith("tests"):
+            return _fenced(self._case["ordinary"])
+        return Reply("I don't know.", "stop")
 
     def _tests_of_clauses(self, asked: str) -> Reply:
         made = []
@@ -83,10 +72,8 @@ def is_about(case: dict[str, Any], text: str) -> bool:
 
 def ruling_on(case: dict[str, Any], code: str, test: str, verifier: CachedVerifier) -> Ruling:
     """Run the loop on a case."""
-    spec, settings = read_spec(case["spec"], origin="argument"), Settings()
-    kept = _Scripted(case, case[code], case[test])
-    roles = make_roles(kept.ask, settings, ROLES, verifier, 1, None)
-    run_strategy("greenloop", LoopState(spec, plan(settings, spec.limits), roles, kept, ignore_event))
+    replies = _Scripted(case, case[code], case[test])
+    kept = run(read_spec(case["spec"], origin="argument"), replies, verifier, Settings())
     return kept.rounds[-1].ruling
 
 

@@ -153,9 +153,10 @@ class Rulings(Peer):
             if name in _AGREEING_METHODS:
                 self._note(f"what {name} of a {kind.__name__} answers")
         result: Any = super().method(target, name, args, kwargs)
-        given: Any = args[0] if args else ()
-        if name == "derive" and isinstance(target, EXCEPTION_GROUP) and [*result.exceptions] != [*given]:
-            self._note(f"what a {kind.__name__} makes of a part of it")
+        if name == "derive" and isinstance(target, EXCEPTION_GROUP):
+            given: Any = args[0]
+            if [*result.exceptions] != [*given]:
+                self._note(f"what a {kind.__name__} makes of a part of it")
         return result
 
     def _refuse_difference(self, target: object, name: str) -> None:
