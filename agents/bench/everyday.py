@@ -15,7 +15,7 @@ from ..records import Spec
 from ..spec import read_spec
 from ..syntax.source import parses
 from ..verifier import Verifier
-from .proof import Proof, all_pass_and_fail, passes, proved, reference_fails
+from .proof import Proof, all_pass_and_fail, faults_of, proved
 from .results import Hidden
 
 _TEXTS = ("spec", "reference", "tests")
@@ -108,8 +108,6 @@ class EverydayTests:
         return proved(all_pass_and_fail(len(self._tasks), broken), self._faults, self._tasks.values())
 
     def _faults(self, task: EverydayTask) -> Iterator[str]:
-        if not self.judge(task.task_id, task.reference).plus:
-            yield reference_fails(task.task_id)
-        for one in task.broken:
-            if self.judge(task.task_id, one.code).plus:
-                yield passes(task.task_id, f"breaks {one.clause!r}")
+        right = self.judge(task.task_id, task.reference).plus
+        broken = ((f"breaks {one.clause!r}", self.judge(task.task_id, one.code).plus) for one in task.broken)
+        yield from faults_of(task.task_id, right=right, broken=broken)

@@ -155,19 +155,14 @@ def _grades(strategy: str, results: Sequence[TaskResult]) -> Iterable[GradeFigur
 
 
 def _comparisons(results: dict[str, list[TaskResult]]) -> Iterable[Comparison]:
-    if BASELINE not in results:
-        return
     for strategy, own in results.items():
-        base, plus = (_gain(own, results[BASELINE], holds) for holds in (_right_by_base, _right))
+        base, plus = (
+            difference_of(*(_by_seed(each, holds) for each in (own, results.get(BASELINE, ()))))
+            for holds in (_right_by_base, _right)
+        )
         if strategy != BASELINE and base is not None and plus is not None:
             yield Comparison(strategy, base, plus)
 
 
-def _gain(
-    own: Iterable[TaskResult], baseline: Iterable[TaskResult], holds: Callable[[TaskResult], bool]
-) -> Difference | None:
-    of_own, of_baseline = (
-        {(result.task_id, result.seed): holds(result) for result in _judged(results)}
-        for results in (own, baseline)
-    )
-    return difference_of(of_own, of_baseline)
+def _by_seed(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> dict[tuple[str, int], bool]:
+    return {(result.task_id, result.seed): holds(result) for result in _judged(results)}

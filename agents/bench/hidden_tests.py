@@ -23,7 +23,7 @@ from typing import Any
 from ..errors import SandboxBroken, UsageError
 from ..sandbox import Ended, Job, Sandbox, SandboxLimits
 from ..syntax.clean_text import clean
-from .proof import BROKEN, Proof, all_pass_and_fail, passes, proved, reference_fails
+from .proof import BROKEN, Proof, all_pass_and_fail, faults_of, proved
 from .results import Hidden
 from .tasks import BenchTask
 
@@ -75,11 +75,10 @@ class HiddenTests:
     def _faults(self, task: BenchTask) -> Iterator[str]:
         name = task.task_id
         answer = self.rehearse(name, [task.reference, *(broken(task.head) for broken in BROKEN.values())])
-        if not (answer.judged and answer.judged[0].plus):
-            yield reference_fails(name)
-        for number, way in enumerate(BROKEN, 1):
-            if not answer.judged or answer.judged[number].base:  # without an answer none is shown to fail
-                yield passes(name, way)
+        right = bool(answer.judged) and answer.judged[0].plus
+        # Without an answer none is shown to fail.
+        broken = ((way, not answer.judged or answer.judged[number].base) for number, way in enumerate(BROKEN, 1))
+        yield from faults_of(name, right=right, broken=broken)
         if any(answer.accepted):
             yield f"{name}: its reference passes against wrong expectations"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
@@ -48,14 +48,12 @@ def all_pass_and_fail(tasks: int, broken: int) -> str:
     return f"The hidden tests of {tasks} tasks pass every reference solution and fail all {broken} broken ones"
 
 
-def reference_fails(task: str) -> str:
-    """Say that a task's reference does not pass."""
-    return f"{task}: its reference fails"
-
-
-def passes(task: str, way: str) -> str:
-    """Say that a broken solution passes."""
-    return f"{task}: a solution that {way} passes"
+def faults_of(task: str, *, right: bool, broken: Iterable[tuple[str, bool]]) -> Iterator[str]:
+    """Yield a phrase where the reference of `task` is not `right`, and one for each way to be `broken` that
+    passes."""
+    if not right:
+        yield f"{task}: its reference fails"
+    yield from (f"{task}: a solution that {way} passes" for way, passed in broken if passed)
 
 
 def proved(shown: str, faults: Callable[[_Given], Iterable[str]], tasks: Iterable[_Given]) -> Proof:

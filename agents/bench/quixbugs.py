@@ -22,7 +22,7 @@ from ..records import Verdict
 from ..sandbox import Job, Sandbox, SandboxLimits
 from ..syntax.source import indented, is_constant, parse, source_of
 from ..verifier import Verifier
-from .proof import BROKEN, Proof, each, passes, proved, reference_fails
+from .proof import BROKEN, Proof, each, faults_of, proved
 from .quixbugs_inputs import GENERATORS, inputs
 from .results import Hidden
 
@@ -192,13 +192,11 @@ class QuixBugsTests:
         return proved(f"{holds}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())
 
     def _faults(self, one: Program) -> Iterator[str]:
-        if not self.judge(one.name, one.reference, tuple(one.items)).plus:
-            yield reference_fails(one.name)
+        right = self.judge(one.name, one.reference, tuple(one.items)).plus
+        broken = ((way, self.judge(one.name, make(one.head)).plus) for way, make in BROKEN.items())
+        yield from faults_of(one.name, right=right, broken=broken)
         if self.verdict(one, one.buggy, self.visible[one.name]).kind not in ("failed", "stopped"):
             yield f"{one.name}: no visible item shows its bug"
-        for way, make in BROKEN.items():
-            if self.judge(one.name, make(one.head)).plus:
-                yield passes(one.name, way)
 
     def judge(self, name: str, code: str, items: Collection[str] | None = None) -> Hidden:
         """Judge a repair of the program `name` by `items` (None: those that it was not shown) (`base`), and by

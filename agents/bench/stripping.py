@@ -122,15 +122,9 @@ def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> 
 
 def _runs_of_calls(lines: Sequence[str], name: str, gone: Container[int]) -> list[list[int]]:
     """Group consecutive lines that begin with a call of `name`."""
-    runs: list[list[int]] = []
-    for number, line in enumerate(lines):
-        if number in gone or _called(line, name) is None:
-            continue
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return runs
+    calls = [number not in gone and _called(line, name) is not None for number, line in enumerate(lines)]
+    runs = groupby(range(len(lines)), key=calls.__getitem__)
+    return [list(run) for begins, run in runs if begins]
 
 
 def _called(line: str, name: str) -> str | None:
