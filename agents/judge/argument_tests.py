@@ -17,23 +17,20 @@ _GIVEN = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
 )
 _UNCHANGED = re.compile(
-    r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
+    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
     rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
     rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
     rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
-    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_GIVEN}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*",
-    re.IGNORECASE,
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_GIVEN}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*"
 )
 _NEW = re.compile(
-    r"\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"
-    r"|\b(?:return|giv|mak)\w*\s+a\s+(?:\w+\s+)?copy\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"
+    r"|\b(?:return|giv|mak)\w*\s+a\s+(?:\w+\s+)?copy\b"
 )
-_IN_PLACE = re.compile(r"\bin[- ]place\b", re.IGNORECASE)
+_IN_PLACE = re.compile(r"(?i)\bin[- ]place\b")
 _NUMBER = re.compile(
-    r"\b(?:results?|returns?|returned|answer|it)\b(?:(?!given|passed|represented|written|stored|taken)[^.;,]){0,40}?"
-    r"\b(?:always|as)\s+an?\s+(?P<type>float|int|integer)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:results?|returns?|returned|answer|it)\b(?:(?!given|passed|represented|written|stored|taken)[^.;,]){0,40}?"
+    r"\b(?:always|as)\s+an?\s+(?P<type>float|int|integer)\b"
 )
 _MOST_CALLS = 2
 _MOST_RESULTS = 6
@@ -115,15 +112,12 @@ def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
     changing = [found for found in calls if any(isinstance(node, kinds) for node in found[0].args)]
     for call, preamble in changing[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
-            if not isinstance(node, kinds):
-                continue
-            texts = [unparse(each) for each in call.args]
-            texts[index] = "given"
-            named = [f"{each.arg}={unparse(each.value)}" for each in call.keywords]
-            source = f"{unparse(call.func)}({', '.join([*texts, *named])})"
-            value = ast.literal_eval(node)
-            given = (value, value[:1] if isinstance(value, list) else value, type(value)())
-            yield from ((source, repr(each), preamble) for each in given)
+            if isinstance(node, kinds):
+                arguments = [*call.args[:index], ast.Name("given"), *call.args[index + 1 :]]
+                source = unparse(ast.Call(call.func, arguments, call.keywords))
+                value = ast.literal_eval(node)
+                given = (value, value[:1] if isinstance(value, list) else value, type(value)())
+                yield from ((source, repr(each), preamble) for each in given)
 
 
 def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:

@@ -89,11 +89,11 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     spot = chance.choice([node for node in parts if node in argument and node not in keys])
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
-        return _with(text, spots, written(mutated(value_of(spot), chance, words=())).encode())
+        return _with(text, dict.fromkeys(spots, written(mutated(value_of(spot), chance, words=())).encode()))
     empty = parts[spot] in (b"[]", b"()", b"{}")
     others = [node for node in parts if node not in keys and (not empty or argument.get(node) == argument[spot])]
     fitting = {parts[node]: None for node in others if _is_fitting(node, spot)}
-    return _with(text, [spot], chance.choice([each for part in fitting for each in (part, *_twins(part))]))
+    return _with(text, {spot: chance.choice([each for part in fitting for each in (part, *_twins(part))])})
 
 
 def _twins(part: bytes) -> list[bytes]:
@@ -110,9 +110,9 @@ def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
     return text.encode(), tree
 
 
-def _with(text: bytes, spots: Sequence[ast.expr], other: bytes) -> str | None:
-    for node in sorted(spots, key=lambda node: -node.col_offset):
-        text = text[: node.col_offset] + other + text[node.end_col_offset :]
+def _with(text: bytes, others: Mapping[ast.expr, bytes]) -> str | None:
+    for node in sorted(others, key=lambda node: -node.col_offset):
+        text = text[: node.col_offset] + others[node] + text[node.end_col_offset :]
     return text.decode() if len(text) <= LONGEST_INPUT else None
 
 
@@ -150,19 +150,11 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
     return _first(made, calls, count)
 
 
-def _with_all(call: ast.Call, others: Mapping[int, object]) -> str:
-    """The source of `call`, of literals, with `others` in the place of its arguments at these indices."""
-    tree = _read_again(call)[1]
-    nodes = argument_nodes(tree)
-    made: dict[ast.AST, ast.expr] = {nodes[at]: parse_expression(written(value)) for at, value in others.items()}
-    return unparse(swapped(tree, made.get))
-
-
-def _emptied(call: ast.Call) -> str:
+def _emptied(call: ast.Call) -> str | None:
     """The source of `call`, of literals, with all texts and containers that it is given empty."""
     given = enumerate(argument_values(call))
     kinds = [(at, type(value)) for at, value in given if isinstance(value, str | list | tuple | dict | set)]
-    return _with_all(call, {at: kind() for at, kind in kinds})
+    return with_arguments(call, {at: kind() for at, kind in kinds})
 
 
 def nested_calls(calls: Calls[T]) -> dict[str, T]:
@@ -175,7 +167,7 @@ def nested_calls(calls: Calls[T]) -> dict[str, T]:
         marks = {at: another_mark(value) for at, value in given.items() if is_mark(value)}
         if any(isinstance(item, dict) for value in tables.values() for item in value.values()):
             deeper: dict[int, object] = {at: {next(iter(value)): value} for at, value in tables.items()}
-            made += [(_with_all(call, each), label) for each in (deeper, deeper | marks)]
+            made += [(with_arguments(call, each), label) for each in (deeper, deeper | marks)]
     return _first(made, calls, None)
 
 
@@ -183,7 +175,7 @@ def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> d
     """At most `count` of `calls` with another value for one argument, as `near_calls` gives them; `others` gets
     that argument, and all of its call."""
     made = (
-        (with_argument(call, index, other), label)
+        (with_arguments(call, {index: other}), label)
         for call, label in calls
         for values in [argument_values(call)]
         for index, value in enumerate(values)
@@ -283,7 +275,7 @@ def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | 
     index = chance.randrange(len(values))
     parting = words is not None and len(values) > 1 and is_mark(values[index])
     changed = another_mark(values[index]) if parting else mutated(values[index], chance, words=words)
-    return None if repr(changed) == repr(values[index]) else with_argument(call, index, changed)
+    return None if repr(changed) == repr(values[index]) else with_arguments(call, {index: changed})
 
 
 def argument_values(call: ast.Call) -> list[object]:
@@ -291,7 +283,9 @@ def argument_values(call: ast.Call) -> list[object]:
     return [*map(value_of, argument_nodes(call))]
 
 
-def with_argument(call: ast.Call, index: int, value: object) -> str | None:
-    """The source of `call`, of literals, with another value for one argument; None where it is too long."""
+def with_arguments(call: ast.Call, others: Mapping[int, object]) -> str | None:
+    """The source of `call`, of literals, with `others` for its arguments at these indices; None where it is too
+    long."""
     text, tree = _read_again(call)
-    return _with(text, [argument_nodes(tree)[index]], written(value).encode())
+    nodes = argument_nodes(tree)
+    return _with(text, {nodes[at]: written(value).encode() for at, value in others.items()})
