@@ -19,7 +19,7 @@ _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
 _MOST = 1_000_000_000
 """Of a limit, as of the option of its name."""
 KEYS = ("id", "signature", "examples", "tests", "packages", "with", "limits", *_LIMITS)
-_BLOCK = re.compile(r"\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"(?s)\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(?:\s|\Z)")
 """A first line `---`, and a key after it."""
 
@@ -63,7 +63,7 @@ def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
     if data is None:
         # Prose between two rules.
         return FrontMatter(), text
-    return _front_matter(data, lines, place, text[: match.end()]), text[match.end() :]
+    return replace(front_matter(data, lines, place), source=text[: match.end()]), text[match.end() :]
 
 
 def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place: Place) -> FrontMatter:
@@ -71,20 +71,9 @@ def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place:
 
     Raises UsageError that names the line.
     """
-    found = _front_matter(data, lines, place, "")
-    tests = Fields(data, lines, place).texts("tests")
-    texts = {"id": found.id, "signature": found.signature, "examples": found.examples, "tests": tests}
-    every = {**texts, "packages": found.packages, "with": found.named, **asdict(found.limits)}
-    values = {key: value for key, value in every.items() if value}
-    return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
-
-
-def _front_matter(
-    data: Mapping[object, object], lines: Mapping[str, int], place: Place, source: str
-) -> FrontMatter:
     read = Fields(data, lines, place)
     read.check_keys(KEYS)
-    return FrontMatter(
+    found = FrontMatter(
         id=read.identifier(),
         signature=read.text("signature"),
         examples=read.texts("examples"),
@@ -94,8 +83,16 @@ def _front_matter(
         named=read.texts("with"),
         limits=_limits(read),
         places={str(key): read.where(str(key)) for key in data},
-        source=source,
     )
+    texts = {
+        "id": found.id,
+        "signature": found.signature,
+        "examples": found.examples,
+        "tests": read.texts("tests"),
+    }
+    every = {**texts, "packages": found.packages, "with": found.named, **asdict(found.limits)}
+    values = {key: value for key, value in every.items() if value}
+    return replace(found, source=json.dumps(values, sort_keys=True) + "\n" if values else "")
 
 
 def _limits(read: Fields) -> SpecLimits:
