@@ -14,35 +14,29 @@ from ..spec.bounds import in_digits
 _CONTAINERS = (list, tuple, set, frozenset, dict)
 _MOST_RANKED = 200
 _LEFT_OUT = re.compile(
-    r"(?!.*\b(?:not?|nor|never)\b|.*n't\b).*\b(?:left out|leaves? out|dropp(?:ed|ing)|drops?|remov(?:ed|es)"
-    r"|skipp?(?:ed|s)|omit(?:s|ted)|excluded?|filtered|discard(?:ed|s))\b",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is)(?!.*\b(?:not?|nor|never)\b|.*n't\b).*\b(?:left out|leaves? out|dropp(?:ed|ing)|drops?|remov(?:ed|es)"
+    r"|skipp?(?:ed|s)|omit(?:s|ted)|excluded?|filtered|discard(?:ed|s))\b"
 )
 _SORTED = re.compile(
-    r"(?!.*\b(?:not|already|any order|given|input)\b).*\b(?:(?:ascending|descending|alphabetical|numerical) order"
+    r"(?is)(?!.*\b(?:not|already|any order|given|input)\b).*\b"
+    r"(?:(?:ascending|descending|alphabetical|numerical) order"
     r"|sorted (?:by|from|alphabetically|ascending|descending)"
-    r"|(?:smallest|largest|longest|shortest|highest|lowest|newest|oldest|biggest) first)\b",
-    re.IGNORECASE | re.DOTALL,
+    r"|(?:smallest|largest|longest|shortest|highest|lowest|newest|oldest|biggest) first)\b"
 )
 _AS_GIVEN = re.compile(
-    r".*\b(?:(?:in the )?order (?:of (?:the first|their|first|appearance|insertion)|in which|they)"
+    r"(?is).*\b(?:(?:in the )?order (?:of (?:the first|their|first|appearance|insertion)|in which|they)"
     r"|(?:keep|kept|preserv)\w* (?:in )?(?:the |their )?(?:original |relative )?order"
-    r"|order (?:is|stays|remains) (?:kept|preserved|the same))\b",
-    re.IGNORECASE | re.DOTALL,
+    r"|order (?:is|stays|remains) (?:kept|preserved|the same))\b"
 )
 _TIED = re.compile(
-    r".*\b(?:ties?|tied|equally|(?:several|two|three|some|many|\w+s)(?: \w+)? share"
+    r"(?is).*\b(?:ties?|tied|equally|(?:several|two|three|some|many|\w+s)(?: \w+)? share"
     r"|(?:with|have|has|having|of|share) (?:the same|equal|an equal)"
-    r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b",
-    re.IGNORECASE | re.DOTALL,
+    r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b"
 )
-_IN_ORDER = re.compile(
-    r"\b(?:first(?! in the alphabet)|earlie(?:r|st)|order|stay|keep|kept|given|original)\b", re.IGNORECASE
-)
+_IN_ORDER = re.compile(r"(?i)\b(?:first(?! in the alphabet)|earlie(?:r|st)|order|stay|keep|kept|given|original)\b")
 """Of ties: they stay in their order."""
 _ROUNDED = re.compile(
-    r".*\bround(?:ed|s)?\b[^.;]{0,20}? (?P<places>\d|one|two|three|four) (?:decimal|digit|place)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is).*\bround(?:ed|s)?\b[^.;]{0,20}? (?P<places>\d|one|two|three|four) (?:decimal|digit|place)"
 )
 Stated = Sequence[tuple[Sequence[object], object]]
 """Calls, by the values that they pass on and their results."""

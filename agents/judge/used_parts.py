@@ -20,8 +20,8 @@ from .probes import argument_nodes
 from .shown_rules import Stated, shows, within
 
 _KEPT = re.compile(
-    r"\b(?:leaves?|stays?|remains?|keeps?|unchanged|untouched|does nothing|(?:changes?|no) (?:nothing|effect))\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:leaves?|stays?|remains?|keeps?|unchanged|untouched|does nothing"
+    r"|(?:changes?|no) (?:nothing|effect))\b"
 )
 """What holds after a call: no test shows it by that call alone, which may be refused."""
 _NUMBER_IN_TEXT = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,4})?(?!\.?\d)")

@@ -8,7 +8,7 @@ from typing import Literal
 from ..records import Spec
 
 Kind = Literal["function", "program", "class", "async", "async generator", "generator", "printing", "files"]
-_FILES = re.compile(r"\b(?:reads?|writes?|appends?|opens?)\s+(?:\w+\s+){0,3}files?\b|\btext file\b", re.IGNORECASE)
+_FILES = re.compile(r"(?i)\b(?:reads?|writes?|appends?|opens?)\s+(?:\w+\s+){0,3}files?\b|\btext file\b")
 
 
 def kind_of(spec: Spec) -> Kind:

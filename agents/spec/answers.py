@@ -25,9 +25,9 @@ from .place import check_text, read_text
 
 LONGEST_ANSWERS = 100_000
 """Bytes of UTF-8."""
-_YAML = re.compile(r"\A(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*examples[ \t]*:", re.MULTILINE)
+_YAML = re.compile(r"(?m)\A(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*examples[ \t]*:")
 _BULLET = re.compile(r"^[-*•][ \t]+")
-_KIND = re.compile(r"(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)", re.DOTALL | re.IGNORECASE)
+_KIND = re.compile(r"(?is)(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)")
 
 
 @dataclass(frozen=True, slots=True)

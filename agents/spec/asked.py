@@ -11,14 +11,13 @@ ASKED = (
 WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 FENCE = re.compile(r"\s*(?:```|~~~)")
 """The begin or the end of a block."""
-FENCED = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)", re.DOTALL | re.MULTILINE)
+FENCED = re.compile(r"(?ms)^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)")
 _FOREIGN = re.compile(
-    r"^[ \t]*(?P<mark>```|~~~)(?:jsx?|javascript|tsx?|typescript|java|kotlin|c|cpp|c\+\+|csharp|cs|go|golang"
-    r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+    r"(?ims)^[ \t]*(?P<mark>```|~~~)(?:jsx?|javascript|tsx?|typescript|java|kotlin|c|cpp|c\+\+|csharp|cs|go|golang"
+    r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)"
 )
 ARROW = "[→⇒➞⟶↦➔➙➛➜➝➟➠➡➤➥➨➩➭➯➲➳➵➸➺➻➼➽➾⟹⟼⟾⇨⇾⇝⇢↣⮕▶►]"
-_FIRST_WORDS = re.compile(rf"\s*(?:(?:an?|the)\s+)?{WORDS}`?", re.IGNORECASE)
+_FIRST_WORDS = re.compile(rf"(?i)\s*(?:(?:an?|the)\s+)?{WORDS}`?")
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 
 

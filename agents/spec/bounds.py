@@ -17,19 +17,15 @@ _BEFORE = (
     rf"(?<!\bby )\b(?:at (?:least|most)|(?:{_THAN}) than|over|under|above|below|up to|exceed(?:s|ing)?|beyond"
     r"|(?:min|max)imum (?:of|is)|(?:is|are|becomes?|reach(?:es)?|only)? ?[<>]=?)"
 )
-_NAMED = re.compile(rf"{_BEFORE} (?:the )?`?([a-z_]\w*)`?(?![\w(])", re.IGNORECASE)
+_NAMED = re.compile(rf"(?i){_BEFORE} (?:the )?`?([a-z_]\w*)`?(?![\w(])")
 _BOUNDS = (
-    re.compile(rf"{_BEFORE} {_NUMBER}{_PRECISION}", re.IGNORECASE),
-    re.compile(
-        rf"(?<![\w.:/-]){_NUMBER}(?: \w+)?,? (?:or|and) (?:{_THAN}|above|below|over|under|up)\b", re.IGNORECASE
-    ),
-    re.compile(rf"\bfrom (?:an? \w+ of )?{_NUMBER}(?: \w+)?(?= on\b| up\b|[,;.)]|\Z)", re.IGNORECASE),
-    re.compile(rf"\b(?:between|from) {_NUMBER} (?:and|to|through|up to) {_NUMBER}{_PRECISION}", re.IGNORECASE),
+    re.compile(rf"(?i){_BEFORE} {_NUMBER}{_PRECISION}"),
+    re.compile(rf"(?i)(?<![\w.:/-]){_NUMBER}(?: \w+)?,? (?:or|and) (?:{_THAN}|above|below|over|under|up)\b"),
+    re.compile(rf"(?i)\bfrom (?:an? \w+ of )?{_NUMBER}(?: \w+)?(?= on\b| up\b|[,;.)]|\Z)"),
+    re.compile(rf"(?i)\b(?:between|from) {_NUMBER} (?:and|to|through|up to) {_NUMBER}{_PRECISION}"),
 )
 _COMPARED = re.compile(r"[<>]")
-_NO_BOUND = re.compile(
-    r"\b(?:digits?|numbered|counted|counting|letters|characters?) (?:from|between) ", re.IGNORECASE
-)
+_NO_BOUND = re.compile(r"(?i)\b(?:digits?|numbered|counted|counting|letters|characters?) (?:from|between) ")
 """`the digits from 0 to 9` are characters, `numbered from 1` is no limit."""
 
 

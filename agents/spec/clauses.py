@@ -28,23 +28,21 @@ _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
 """What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
-    r"^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])",
-    re.MULTILINE,
+    r"(?m)^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)"
+    r"|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])"
 )
 """The types in numpy's docstrings, above what is said of a parameter or the result: they are no kinds of input."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
 _BETWEEN = re.compile(
-    r"\b(?:(?:for )?(?:examples?|instance)|e\.g\.|of|should|shall|produces?|inputs?"
+    r"(?i)\b(?:(?:for )?(?:examples?|instance)|e\.g\.|of|should|shall|produces?|inputs?"
     r"|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
-    r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert|def|async)\b",
-    re.IGNORECASE,
+    r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert|def|async)\b"
 )
 _RAISE = re.compile(
-    r"(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?"
-    r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)",
-    re.IGNORECASE,
+    r"(?i)(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?"
+    r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)"
 )
 _RAISES_ALONE = re.compile(r" (?:an? )?`?[A-Z]\w*`?(?: exception| too| as well)?[ .;]*\Z")
 """Nothing says when: `Negative amounts are wrong and raise ValueError` is one clause."""
@@ -68,25 +66,21 @@ _EXCEPTION = re.compile(
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
 """By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
-_NO_ERROR = re.compile(r",?(?: but| and)? no (?:error|exception)(?: either)?\Z", re.IGNORECASE)
+_NO_ERROR = re.compile(r"(?i),?(?: but| and)? no (?:error|exception)(?: either)?\Z")
 """Beside what happens instead: `the default is returned, no exception`."""
-_DENIED = re.compile(
-    r"\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))", re.I
-)
-_SO_DO = re.compile(r"\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b", re.IGNORECASE)
+_DENIED = re.compile(r"(?i)\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))")
+_SO_DO = re.compile(r"(?i)\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b")
 """`so do points above 10`, `or for cycles`: they raise what the clause before does."""
-_RAISE_IT = re.compile(r"\brais(?:es?|ing) it\b", re.IGNORECASE)
+_RAISE_IT = re.compile(r"(?i)\brais(?:es?|ing) it\b")
 """`raise it for anything else`: the exception that was named last."""
-_BASE = re.compile(r"\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+", re.IGNORECASE)
-_PART = re.compile(r"\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b", re.I)
+_BASE = re.compile(r"(?i)\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+")
+_PART = re.compile(r"(?i)\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b")
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
 """`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_PATTERN = re.compile(
-    r"(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*", re.DOTALL
-)
+_PATTERN = re.compile(r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*")
 """A layout of texts (`YYYY-MM-DD`), which is no text itself."""
 _ROW = re.compile(r"(?!\s*\$).* \| ")
 """Of a table, and no command."""

@@ -32,13 +32,13 @@ _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
 """What `print` shows as it is written."""
 _PRINTED = re.compile(r"(?!\s|.*\.\.\.)[^#'\"`<>()\[\]{}\\…→]+")
 """A line of output at the margin, with neither quotes nor a remark beside it."""
-_HEADS_OUTPUT = re.compile(r"(?!.*\bformat\b)(?:.*:[*_`\s]*|\W*+\w++\W*+\w*+\W*+)\Z", re.IGNORECASE)
+_HEADS_OUTPUT = re.compile(r"(?i)(?!.*\bformat\b)(?:.*:[*_`\s]*|\W*+\w++\W*+\w*+\W*+)\Z")
 """`Output:`, `It prints`: what is below a whole sentence about results may be prose."""
-_GIVEN = re.compile(r"(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b", re.IGNORECASE)
-_SAMPLE = re.compile(r"\b(?:samples?|examples?|this|given|with)\b", re.IGNORECASE)
-_COMES = re.compile(r"\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)", re.IGNORECASE)
+_GIVEN = re.compile(r"(?i)(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b")
+_SAMPLE = re.compile(r"(?i)\b(?:samples?|examples?|this|given|with)\b")
+_COMES = re.compile(r"(?i)\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)")
 _COMMAND = re.compile(r"`(?:\$ )?(python3? user_code\.py[^`\n]*+)`")
-_WITH_ARGUMENTS = re.compile(r"\bargv\b|\barguments?\b|\soptions?\b|\s--\w|\.py [\w<-]", re.IGNORECASE)
+_WITH_ARGUMENTS = re.compile(r"(?i)\bargv\b|\barguments?\b|\soptions?\b|\s--\w|\.py [\w<-]")
 _LONGEST = 30
 """Lines of an example."""
 _FARTHEST = 3
@@ -123,8 +123,7 @@ def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator
     says = re.compile(rf"\W*(?P<call>{name}\([^\n]*\))`?\s+(?:should |must )?(?:prints?|outputs?|shows?)\W*")
     for number, line in enumerate(lines):
         match = says.fullmatch(line)
-        below = dropwhile(_is_between, lines[number + 1 : number + _LONGEST]) if match else ()
-        shown = [*takewhile(lambda each: not _is_between(each), below)]
+        shown = _first_shown(lines[number + 1 : number + _LONGEST]) if match else []
         told = any(re.search(r"\w \w+ \w|[.:]$", each.rstrip()) for each in shown)  # prose
         if match and shown and not told and expression(match["call"]):
             texts = textwrap.dedent("\n".join(map(str.rstrip, shown))).split("\n")
@@ -177,8 +176,8 @@ def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
     """Return `block` with each `print` as an assertion of what it shows, where a line for each stands below."""
     prints = [index for index, line in enumerate(block) if line.lstrip().startswith("print(")]
     below = [*block[max(prints, default=0) + 1 :], *after]
-    label, *rest = [*dropwhile(_is_between, below), ""]
-    shown = [*takewhile(lambda line: not _is_between(line), dropwhile(_is_between, rest))]
+    label, *rest = [*dropwhile(lambda line: not is_shown(line), below), ""]
+    shown = _first_shown(rest)
     heads = _HEADS_OUTPUT.match(label) and _COMES.search(label) and not is_mistaken(label, _COMES)
     if not heads or not prints or len(shown) != len(prints):
         return block
@@ -200,8 +199,13 @@ def _printing(line: str, shown: str) -> str | None:
     return None
 
 
-def _is_between(line: str) -> bool:
-    return not line.strip() or FENCE.match(line) is not None
+def is_shown(line: str) -> bool:
+    """Return True for a line that is neither blank nor a fence."""
+    return bool(line.strip()) and not FENCE.match(line)
+
+
+def _first_shown(lines: Sequence[str]) -> list[str]:
+    return [*takewhile(is_shown, dropwhile(lambda line: not is_shown(line), lines))]
 
 
 def _tells_results(block: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from .doubt import FAILURE, is_mistaken, is_taken_back
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
 _MOST_SETUP = 100
 """Statements that an example may need before it."""
-_REPR = re.compile(r"(?!<generator|<.* object)(?:[A-Za-z_][\w.]*\(.*\)|<.*>|[\[({].*[\])}])", re.DOTALL)
+_REPR = re.compile(r"(?s)(?!<generator|<.* object)(?:[A-Za-z_][\w.]*\(.*\)|<.*>|[\[({].*[\])}])")
 _SHORT_REPR = re.compile(r"(?![A-Za-z]+\Z)[^\s#(-]\S*")
 """What `repr` shows: of any object, and of one that shows itself in a word, as `3/4`."""
 _FAILED = re.compile(r"[A-Z]\w*: .+")

@@ -13,61 +13,53 @@ from .sentences import CONDITION, sentences
 from .signature import parameters
 
 _DOUBT = re.compile(
-    r"\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
-    r"|roughly|about|but(?!\s`?_[\ue000-\ue7ff]))\b|n't\b(?! matter)|≈|~=|!=",
-    re.IGNORECASE,
+    r"(?i)\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
+    r"|roughly|about|but(?!\s`?_[\ue000-\ue7ff]))\b|n't\b(?! matter)|≈|~=|!="
 )
 """Words of a sentence of which no example is taken."""
 STATED = "\ue800"
 """In place of a value that is stated."""
 CONTRAST = re.compile(
-    rf"{STATED}[`\s]*+[,;(]?\s*+(?>(?:(?:i\.e\.|and|but|it)\s+)*)"
+    rf"(?i){STATED}[`\s]*+[,;(]?\s*+(?>(?:(?:i\.e\.|and|but|it)\s+)*)"
     r"(?:not|unlike|rather\s+than|instead\s+of|(?:does\s+not|doesn't)\s+return)"
-    r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)",
-    re.IGNORECASE,
+    r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)"
 )
 """After it another value that it is not, which puts nothing in doubt: `f(1) is 2, not 3`."""
 REMARK = re.compile(
-    rf"{STATED}`?(?:\s+with\s+(?:the\s+|a\s+)?(?:message|text)|\s+saying|:)?\s*+(?:'[^'\n]*+'|\"[^\"\n]*+\")"
+    rf"(?i){STATED}`?(?:\s+with\s+(?:the\s+|a\s+)?(?:message|text)|\s+saying|:)?\s*+(?:'[^'\n]*+'|\"[^\"\n]*+\")"
     rf"|{STATED}`?\s*+\((?:\w+\s+)?not\s+(?:found|present|an?|included|counted|part|divisible|enough|empty)\b[^()\n]*+\)"
     rf"|{STATED}`?\s+(?:--?|[–—])\s(?!not?\b|.*\b(?:if|when|unless|except|rather|yet|longer|sure|true)\b)[^.\n]*+"
-    rf"|{STATED}`?:\s+(?:not an?|cannot|can't)\s[\w\s]{{1,40}}\Z",
-    re.IGNORECASE,
+    rf"|{STATED}`?:\s+(?:not an?|cannot|can't)\s[\w\s]{{1,40}}\Z"
 )
 """What may follow a value and puts nothing in doubt: the message of an exception, `-1 (not found)`."""
-_SO = re.compile(
-    r"(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])", re.IGNORECASE
-)
-_CASE_OF = re.compile(r"\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])", re.IGNORECASE)
+_SO = re.compile(r"(?i)(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])")
+_CASE_OF = re.compile(r"(?i)\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])")
 _MISTAKE = re.compile(
-    r"\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly"
+    r"(?i)\b(?:wrongly|incorrectly|mistakes?|pitfalls?|misbehav\w+|bug|buggy|currently|previously|formerly"
     r"|(?<!is )(?<!are )(?<!be )used to (?:be|have|return|give|say|see)"
     r"|instead|fail\w*(?! with\b)|actual|actually|before\s+the\s+(?:fix|change)"
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
-    r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b",
-    re.IGNORECASE,
+    r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b"
 )
 """Words of a line of which no example is taken."""
 _VALUE = r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
 _TAKEN_BACK = re.compile(
-    r"\b(?:expected|should|wants?|wanted|tomorrow|where|while|it's|really)\b[ :]{0,3}"
+    r"(?i)\b(?:expected|should|wants?|wanted|tomorrow|where|while|it's|really)\b[ :]{0,3}"
     rf"(?:(?:be|is|was|return|give|to be)\b[ :]{{0,2}})?{_VALUE}"
     r"|\b(?:approx\w*|roughly|more or less|random(?:ly)?|maybe|perhaps|usually|mostly|sometimes|in most"
     r"|rounded (?:here|for)|for readability|up to rounding|shortened|within [\w ]{0,20}(?:precision|tolerance)"
     r"|any order|or so|todo|fixme|for now|at the moment"
     r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
-    r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b",
-    re.IGNORECASE,
+    r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b"
 )
 """Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
 _UNSURE = re.compile(
-    r"[^.!?\n]{0,80}?(?:\b(?:some|either|whatever|random|arbitrary|no (?:particular|special|fixed)) order"
+    r"(?i)[^.!?\n]{0,80}?(?:\b(?:some|either|whatever|random|arbitrary|no (?:particular|special|fixed)) order"
     r"|\bunordered|\border (?:may|can|might|varies|irrelevant|unimportant|(?:does|is)(?: not|n't))"
     r"|\border is (?:un|irr|arb)|\b(?:hopefully|sic|to be confirmed|tbc|on average|may (?:change|vary|differ))\b"
     r"|\bI (?:think|guess|believe|suppose)\b|\b(?:one (?:of several|possible)|among others|assuming)\b"
     r"|\bonly (?:on|in|if|for|when|with)\b|\bright\?|\(\?\))"
-    rf"|[`,;(\s]{{0,9}}(?:(?:or|was|then|later|now)\s{_VALUE}|(?:old|legacy|current)\b)",
-    re.IGNORECASE,
+    rf"|[`,;(\s]{{0,9}}(?:(?:or|was|then|later|now)\s{_VALUE}|(?:old|legacy|current)\b)"
 )
 """What follows a value at once, or in its sentence, and does so: `[1, 2], or [2, 1]`, `5 (only on Windows)`."""
 FAILURE = re.compile(
@@ -78,48 +70,41 @@ FAILURE = re.compile(
 )
 """A remark that the step before it fails."""
 _INTRODUCES = re.compile(
-    r"(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
+    r"(?is)(?:.*[:;(]|.*\b(?:(?:so|such|check|ensure) that|so|thus|hence|e\.g\.|i\.e\.|for (?:ex\w+|instance)|like"
     r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|await|(?:with|for|and) \w+=\S+)[,:]?"
-    r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*+)[`\s*]*+",
-    re.IGNORECASE | re.DOTALL,
+    r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*+)[`\s*]*+"
 )
 """What may stand in a sentence before its first example: `Sadly f(1) is 2` wants another value."""
-_OTHER_CASE = re.compile(
-    r"\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*", re.IGNORECASE | re.DOTALL
-)
+_OTHER_CASE = re.compile(r"(?is)\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*")
 _LABEL = re.compile(
-    r".*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|no(?:pe)?|v\d+"
-    r"|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+",
-    re.IGNORECASE | re.DOTALL,
+    r"(?is).*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|no(?:pe)?|v\d+"
+    r"|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+"
 )
 HELD = re.compile("[\ue000-\ue800]")
 """Marks of calls and values in a sentence."""
 _FIRST_MARK = re.compile("(_[\ue000-\ue7ff])")
-_OF_ONE = re.compile(r"\b(?:it|this|that|they|th[eo]se|we|i|should)\b", re.IGNORECASE)
+_OF_ONE = re.compile(r"(?i)\b(?:it|this|that|they|th[eo]se|we|i|should)\b")
 """Words of a sentence that may speak of an example before it."""
 _SETS = re.compile(
-    r"(?:\b(?:with|under|for|using|passing|given|where|and|set|but)\s|\()`?(?P<name>[a-z]\w*+)`?\s?=\s?(?=[\w`'\"\[({.-])",
-    re.IGNORECASE,
+    r"(?i)(?:\b(?:with|under|for|using|passing|given|where|and|set|but)\s|\()`?(?P<name>[a-z]\w*+)`?\s?=\s?(?=[\w`'\"\[({.-])"
 )
 """`with strict=True`, said of a call beside it."""
-_DEFAULT = re.compile(r"\b(?:defaults?|by itself|unset)\b", re.IGNORECASE)
+_DEFAULT = re.compile(r"(?i)\b(?:defaults?|by itself|unset)\b")
 
 _HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
 _EXPECTED = re.compile(
-    r"\W*(?:(?:but )?(?:it )?should (?:be|return|give)|expected(?: result)?|(?:we|i) (?:want|expect)|wanted"
-    r"|correct)\b[\s:*`]*(?:['\"\[({\d-]|(?:None|True|False)\b)",
-    re.IGNORECASE,
+    r"(?i)\W*(?:(?:but )?(?:it )?should (?:be|return|give)|expected(?: result)?|(?:we|i) (?:want|expect)|wanted"
+    r"|correct)\b[\s:*`]*(?:['\"\[({\d-]|(?:None|True|False)\b)"
 )
 """`Expected: 3`, below an example that states another value."""
 _OUTDATED = re.compile(
-    r"\W{0,9}(?:(?:old|today|what happens|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)"
-    r"|.*\bI see\b|.*\bexcept\b|.*\b(?:did|gave|returned|produced)\W*\Z)",
-    re.IGNORECASE,
+    r"(?i)\W{0,9}(?:(?:old|today|what happens|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)"
+    r"|.*\bI see\b|.*\bexcept\b|.*\b(?:did|gave|returned|produced)\W*\Z)"
 )
 """Words of a heading above what holds no longer, or is wrong."""
-_VERSION = re.compile(r"#{1,6}\s+(?:version\s+|v)?\[?(?P<n>\d+(?:\.\d+){1,3})\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?i)#{1,6}\s+(?:version\s+|v)?\[?(?P<n>\d+(?:\.\d+){1,3})\b")
 _CORRECTS = re.compile(
-    r"\s{0,20}(?:(?:that|this|which|both|these)(?:'s|\s(?:is|was|are))\s(?:all\s)?"
+    r"(?i)\s{0,20}(?:(?:that|this|which|both|these)(?:'s|\s(?:is|was|are))\s(?:all\s)?"
     r"(?:wrong|incorrect|a bug|not (?:right|what))"
     r"|I (?:get|got|see) .{1,40}\bbut\b"
     r"|(?:it|that|this|the \w+) should (?:be|have been|return|give|say) [-\w'\"`\[({]"
@@ -127,14 +112,13 @@ _CORRECTS = re.compile(
     r"|(?:(?:edit|correction|update|erratum|note|sorry|oops|wait)\b[\s:,.]{1,3}){0,3}(?:the )?"
     r"(?:(?:first|second|third|fourth|last|above|previous|\d(?:st|nd|rd|th))\b"
     r"(?: (?:one|example|line|result|value))?|(?:examples?|table|list)(?: above)?)"
-    r" (?:is|was|are|were) (?:wrong|incorrect|false|a typo|not right)\b)",
-    re.IGNORECASE,
+    r" (?:is|was|are|were) (?:wrong|incorrect|false|a typo|not right)\b)"
 )
 """Prose below an example that says what it should show."""
 _FARTHEST = 3
 """Lines from an example to such prose."""
 _EXAMPLE_SIGN = re.compile(rf"\)`?\s*(?:->|=|{ARROW}|(?:returns?|gives?|is|outputs?|prints?)\b)")
-_DENIED = re.compile(r"\bnot\b|n't\b", re.IGNORECASE)
+_DENIED = re.compile(r"(?i)\bnot\b|n't\b")
 _EXAMPLE_LINE = re.compile(rf"[=-]>|==|{ARROW}|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 
 

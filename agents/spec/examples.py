@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from ..records import PROGRAM_FILE, Example, Signature
@@ -17,8 +18,8 @@ from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, is_value, value
 from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
-from .asked import FENCE, uncommented
-from .code_blocks import printed_below, samples, set_up
+from .asked import uncommented
+from .code_blocks import is_shown, printed_below, samples, set_up
 from .doctests import checks, lines_of, shown
 from .doubt import lines_in_doubt
 from .in_line import in_line, leading_exception
@@ -33,13 +34,11 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "io", "islice", "itertools", "json", "subprocess", "sys",
 }  # fmt: skip
 """Names of the standard library that are no words for a parameter."""
-_RAISES_ALONE = re.compile(r"(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)", re.MULTILINE)
+_RAISES_ALONE = re.compile(r"(?m)(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)")
 """`f(0) raises.`, in a spec that names one exception."""
-_SLASHES = re.compile(r"^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$", re.MULTILINE)
+_SLASHES = re.compile(r"(?m)^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$")
 """`cache.put(1, 1);  // evicts 2`, as in other languages."""
-_REMARK = re.compile(
-    r"^(?P<step>[^\n#(]{1,80}\([^\n#]{0,200}?\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$", re.MULTILINE
-)
+_REMARK = re.compile(r"(?m)^(?P<step>[^\n#(]{1,80}\([^\n#]{0,200}?\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$")
 """`cache.put("c", 3)   (evicts "b")`."""
 _INSTEAD = re.compile(
     r"(?P<call>\b[a-z_]\w*+\([^\n]{0,120}?\)`?)\s"
@@ -50,20 +49,19 @@ _INSTEAD = re.compile(
 _TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b|(?:true|false|null|True|False|None)\b")
 """What may follow `//` that divides by nothing, though Python would read it so: `// returns -1 (not found)`."""
 _PRINTS = re.compile(
-    r"(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b|\breturns? nothing\b",
-    re.IGNORECASE,
+    r"(?i)(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b"
+    r"|\breturns? nothing\b"
 )
 _RETURNS = re.compile(
-    r"\b(?:return|yield)(?:s|ed|ing)?\b(?! (?:nothing|None)\b)|\bgives?\b|->(?! None\b)|==|\bassert\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:return|yield)(?:s|ed|ing)?\b(?! (?:nothing|None)\b)|\bgives?\b|->(?! None\b)|==|\bassert\b"
 )
 """What says of a function that it prints, and of one that it returns something."""
 _OTHERS = {"str": "int float", "int": "str bytes Tuple", "float": "str bytes Tuple", "bytes": "str int"}
 _OTHERS |= {"list": "str int float Tuple", "tuple": "str int float List"}
 """Types of literals that are none of an annotated one."""
 _DECIMALS = re.compile(r"== -?(?P<number>\d*\.\d{3,})\Z")
-_SAYS_ROUNDED = re.compile(r"\bround|\b(?:decimals?|places|precision|digits|assert)\b|>>>", re.IGNORECASE)
-_GIVES_A_CLASS = re.compile(r"\b(?:exception|error) (?:class|type)\b", re.IGNORECASE)
+_SAYS_ROUNDED = re.compile(r"(?i)\bround|\b(?:decimals?|places|precision|digits|assert)\b|>>>")
+_GIVES_A_CLASS = re.compile(r"(?i)\b(?:exception|error) (?:class|type)\b")
 """What is named is returned, and not raised."""
 _WRAPPED = 50
 """Characters of a line of prose that may go on in the next one."""
@@ -230,13 +228,9 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 def _told_above(lines: Sequence[str], index: int) -> bool:
     """Return True if the comments around the line at `index` stand above the lines that they speak of."""
-    around = [lines[index].strip()]
-    for step in (-1, 1):
-        at = index + step
-        while 0 <= at < len(lines) and lines[at].strip() and not FENCE.match(lines[at]):
-            around.insert(len(around) if step == 1 else 0, lines[at].strip())
-            at += step
-    return around[0].startswith("#") and not around[-1].startswith("#")
+    above, below = reversed(lines[:index]), lines[index + 1 :]
+    first, last = ([lines[index], *takewhile(is_shown, part)][-1].strip() for part in (above, below))
+    return first.startswith("#") and not last.startswith("#")
 
 
 def _depth(text: str) -> int:

@@ -29,7 +29,7 @@ _BESIDE = re.compile(
 )
 """`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
-_DENIAL = re.compile(r"#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b", re.IGNORECASE)
+_DENIAL = re.compile(r"(?i)#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b")
 """Words of a comment beside code that may not hold."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(
@@ -41,11 +41,10 @@ _LONGEST_VALUE = 5000
 MOST_BREAKS = 40
 """Places that are tried as the end of a value: each costs a parse."""
 _RAISES_FOR = re.compile(
-    r"(?:\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?(?P<named>[A-Z]\w*(?:Error|Exception))`?\s+"
+    r"(?i)(?:\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?(?P<named>[A-Z]\w*(?:Error|Exception))`?\s+"
     r"(?:for|on|in|at|when\s+calling)"
     r"|\b(?P<before>[A-Z]\w*(?:Error|Exception))\b(?:(?:(?!unless|except)[^.;:\n]){0,80}?[\s(](?:e\.g\.|for\s(?:instance|example)|such\sas|like|say)"
-    r"[,:]?|:))\s+`?(?=\w++\()",
-    re.IGNORECASE,
+    r"[,:]?|:))\s+`?(?=\w++\()"
 )
 _RANGE = re.compile(r"`?(?:\d++(?>(?:-\d++)+)(?!\.\d|[\w(])|-?\d++,\d++(?!,?\d))")
 """`3-5`, `2024-11-16`, `0,5`: to Python these are differences, and a tuple."""
@@ -66,7 +65,7 @@ _TAIL = re.compile(
     r"|`?(?:--?|[–—])\s++(?!or\b)[A-Za-z]{2,}+\s[^=<>]*+|[`).,;]++\s[^=<>]*+|`?\.\s[A-Za-z`].*"
 )
 _CAMEL = re.compile(r"[A-Z]+[a-z0-9]+[A-Z]")
-_DENIED = re.compile(r"\b(?:not?|never|without|but)\b|n't\b", re.IGNORECASE)
+_DENIED = re.compile(r"(?i)\b(?:not?|never|without|but)\b|n't\b")
 
 
 def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:

@@ -235,20 +235,18 @@ KINDS: tuple[KindOfInput, ...] = (
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 _OUTCOME = re.compile(
-    r"\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak)\w*\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak)\w*\b"
 )
 _MAIN = re.compile(
-    r"(?:(?:(?!(?:if|when|where|for|that|which|with|without|given|on)\b)\S++ )*?(?:is|are|or|else|\S*[,:]) )?"
-    r"(?:an? )?",
-    re.IGNORECASE,
+    r"(?i)(?:(?:(?!(?:if|when|where|for|that|which|with|without|given|on)\b)\S++ )*?(?:is|are|or|else|\S*[,:]) )?"
+    r"(?:an? )?"
 )
 _UNDER = re.compile(r"(?: \w++)? (?:if|when|where|for)\b")
 """Around what comes out: `an empty list if there are no rows`, `The tag is None for a name without one`."""
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
-_NEGATED = re.compile(rf"{_NOT}[\w\s]{{0,25}}\Z", re.IGNORECASE)
+_NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
-    rf"{_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}", re.IGNORECASE
+    rf"(?i){_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}"
 )
 """`not a digit, a space or a hyphen`: of none of these."""
 

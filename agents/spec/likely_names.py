@@ -16,7 +16,7 @@ from .asked import ASKED
 
 _ENOUGH = 4
 _KNOWN = BUILTINS | KNOWN.keys()
-_OBJECTS = re.compile(r"\b(?:constructor|method|attribute|property|properties|object|instance|state)s?\b", re.I)
+_OBJECTS = re.compile(r"(?i)\b(?:constructor|method|attribute|property|properties|object|instance|state)s?\b")
 _FORMS = frozenset({"snake_case", "camel_case", "kebab_case", "pascal_case", "title_case"})
 _HEADER = re.compile(r"(?<![\w.@])(?P<n>[a-z_]\w*+)\([x:=,*|. \[\]]*+\)")
 _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")

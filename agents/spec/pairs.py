@@ -20,29 +20,25 @@ from .signature import parameters
 from .tables import lists, tables
 
 _FOR = re.compile(
-    r"\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
+    r"(?i)\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
     r"|(?:output|result|answer|value)\s(?:(?:should|shall|would)\sbe|is)|it(?:'s|\sis|\sgives|\sreturns|\s(?:should|shall)\s(?:be|give|return))"
-    r"|that(?:'d\sbe|\sis|\sgives)|you\sget))\s*+:?\s*+`?(?P<stated>.+?)(?=,?\sfor\s|\Z)",
-    re.IGNORECASE,
+    r"|that(?:'d\sbe|\sis|\sgives)|you\sget))\s*+:?\s*+`?(?P<stated>.+?)(?=,?\sfor\s|\Z)"
 )
 """`for n = 5 the output should be 8`, `for 4 the answer is 'IV'`."""
 _BOTH = re.compile(
-    r"(?:\A|[.:]\s)(?:[-*]\s)?\**+(?:inputs?|in(?=\**:))\**+\s?:?\**+\s(?P<given>[^\n]{1,200}?)`?\s?"
-    rf"(?:[,;]|->|{ARROW})\s?(?:[-*]\s)?\**+(?:outputs?|returns?|out(?=\**:))\**+\s?:?\**+\s(?P<stated>.+)",
-    re.IGNORECASE,
+    r"(?i)(?:\A|[.:]\s)(?:[-*]\s)?\**+(?:inputs?|in(?=\**:))\**+\s?:?\**+\s(?P<given>[^\n]{1,200}?)`?\s?"
+    rf"(?:[,;]|->|{ARROW})\s?(?:[-*]\s)?\**+(?:outputs?|returns?|out(?=\**:))\**+\s?:?\**+\s(?P<stated>.+)"
 )
 _EXAMPLE = re.compile(
-    r"(?:(?:\A|[.:,;]\s)\W{0,4}(?:for )?examples?:|\be\.g\.[:,]?|\bfor (?:instance|example),?|\blike so:)"
-    r"\s+(?P<pairs>\S.*)",
-    re.IGNORECASE,
+    r"(?i)(?:(?:\A|[.:,;]\s)\W{0,4}(?:for )?examples?:|\be\.g\.[:,]?|\bfor (?:instance|example),?|\blike so:)"
+    r"\s+(?P<pairs>\S.*)"
 )
 _SAID = ("gives", "returns", "yields")
-_FEW_WORDS = re.compile(r"(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}", re.IGNORECASE)
+_FEW_WORDS = re.compile(r"(?i)(?:(?!(?:not|never|unlike|but)\b)[^\n=<>]){0,60}")
 _SIGN = rf"(?:{ARROW}|[-=]+>|gives|returns|yields|becomes|(?:should|must)\s(?:become|give|return)|maps\sto|into)"
 _ALONE = re.compile(
-    r"(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\((?=-?[\d.]++\s\S{1,3}\s['\"])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
-    rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))",
-    re.DOTALL,
+    r"(?s)(?:\A|:\s+|,\s+(?:so\s+)?(?=['\"`])|\((?=-?[\d.]++\s\S{1,3}\s['\"])|\b(?:turn|convert|chang)(?:s|es|ing)?\s+)(?P<pairs>(?P<given>(?:-?\d|['\"`\[{(]|None|True|False|Decimal\(|date\()"
+    rf"(?>(?:(?!\s{_SIGN}\s).)*))\s(?P<sign>{_SIGN})\s(?P<stated>.+))"
 )
 """`None returns ''`, `it flattens: {'a': {'b': 1}} becomes {'a.b': 1}`."""
 _GIVES = re.compile(
@@ -50,10 +46,8 @@ _GIVES = re.compile(
     r"|(?:should|shall|must)\s(?:return|give|yield|become|produce))\b"
 )
 _BETWEEN = re.compile(r"[,;]|\band\b")
-_RESULT = re.compile(
-    r"(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)", re.IGNORECASE
-)
-_INPUT = re.compile(r"(?:inputs?|args?|arguments?|call(?:ed with)?|given|parameters?|text|string)", re.IGNORECASE)
+_RESULT = re.compile(r"(?i)(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)")
+_INPUT = re.compile(r"(?i)(?:inputs?|args?|arguments?|call(?:ed with)?|given|parameters?|text|string)")
 _NUMBERS = re.compile(r"#|(?:no|nr|id|row|line|step|case|test|example|version|scenario)s?\.?")
 """Heads of columns that count the rows."""
 _SAYS_IF = re.compile(
@@ -65,10 +59,9 @@ _TEXT = re.compile(r"(?:\w+\.)?(?:str|Any|AnyStr|object|Hashable|Optional|Union|
 _NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
 _WORDS = re.compile(r"[A-Za-z]{2}\s(?:[a-z]{2}|\d)")
 _NO_TEXT = re.compile(
-    r"|.*\".*|[(<].*|.*\)|.*(?:\s[-–—#(]|,\s[a-z]).*|[-–—.…]+"
+    r"(?i)|.*\".*|[(<].*|.*\)|.*(?:\s[-–—#(]|,\s[a-z]).*|[-–—.…]+"
     r"|(?:an?|the|no|only|all|every|some|text|string|list)\s[a-z]{3,}.*"
-    r"|(?:\w+\s)?(?:unchanged|same|empty|blank|nothing|none|errors?|invalid|any\w*|others?|else|junk|missing)(?:\s.*)?",
-    re.IGNORECASE,
+    r"|(?:\w+\s)?(?:unchanged|same|empty|blank|nothing|none|errors?|invalid|any\w*|others?|else|junk|missing)(?:\s.*)?"
 )
 """What stands in a cell in place of a text, or beside one."""
 

@@ -11,7 +11,7 @@ from ..syntax.definitions import Definition
 from ..syntax.literals import is_value
 from ..syntax.source import parse, parse_expression, swapped, unparse
 
-_NAN = re.compile(r"(?:\w+\.)?nan|float\(['\"][-+]?nan['\"]\)", re.IGNORECASE)
+_NAN = re.compile(r"(?i)(?:\w+\.)?nan|float\(['\"][-+]?nan['\"]\)")
 """It equals nothing, not even itself."""
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
 

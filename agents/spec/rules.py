@@ -9,13 +9,12 @@ from ..records import Need
 from .sentences import QUOTED, VERB
 
 NO_RAISE = re.compile(
-    r"\b(?:never|without|not)\s+(?:(?:be|to|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
+    r"(?i)\b(?:never|without|not)\s+(?:(?:be|to|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
     r"|n't\s+(?:(?:be|ever|even|itself|also)\s+){0,2}(?:rais|throw)"
-    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)",
-    re.IGNORECASE,
+    r"|\b(?:no\s+(?:error|exception)|raises?\s+nothing)"
 )
 _RULE = re.compile(
-    r"(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
+    r"(?i)(?<!check )(?<!determine )(?<!true )(?<!false )(?<!decide )(?<!tell )\bif\b"
     r"|(?:n't|\b(?:is|are|do|does|will|may|can) not|, not)\b"
     r"(?! (?:have to|need(?:ed)?|know|want|care|required|necessary)\b)|^no\b"
     r"|^(?:with|for|in|from|under|after) (?:an?|the|\d)\b[^,;]{1,40}(?:,| it | the )"
@@ -27,27 +26,24 @@ _RULE = re.compile(
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
     r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
-    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z",
-    re.IGNORECASE,
+    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z"
 )
 """Words of a clause that says more than what the code is for: a test has to be written for it. Two spaces are what
 is left around a quotation: `without "="`."""
 _STATEMENT = re.compile(
-    r"(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
+    r"(?i)(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
     r"|takes?|we|i|our|your?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"
     r"|.*(?:\bno limit|(?:\bnot|n't) (?:have to|need\w*|know|required)|any value)\b"
     r"|[^,]*\b(?:is|are|be) (?:like\b|non-|(?:all |given |as |in |an? )*"
     r"(?:list|dict|tuple|string|text|int|integer|number|float|[\w.]+ object|[\w-]+ function|whole \w+)s?\b"
-    r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}",
-    re.IGNORECASE,
+    r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}"
 )
 """A sentence that tells no story, and names neither what is asked for nor a type."""
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
-    r"\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
-    r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b",
-    re.IGNORECASE,
+    r"(?i)\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
+    r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b"
 )
 """Words of a rule that no kind of input, and no text that the clause quotes, shows alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
@@ -57,11 +53,10 @@ _GIVING = re.compile(
     rf"({_LITERAL})(?: then| instead| too| as well)?[ .]*$"
 )
 _RESULT_OF = re.compile(
-    r"\b(?:(?:returns?|gives?|yields?|gets?|is|are)\s+"
+    r"(?i)\b(?:(?:returns?|gives?|yields?|gets?|is|are)\s+"
     rf"`?(?P<value>{_LITERAL}|True|False)`?"
     r"(?:[ .]*\Z|\s(?:if|for|when|where|on)\b)|(?:is|are|counts? as)\s(?P<denied>(?:not|never|no)\s)?(?:an?\s)?"
-    r"(?P<what>[\w-]+(?:\s(?!too\b|as\b)[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)",
-    re.IGNORECASE,
+    r"(?P<what>[\w-]+(?:\s(?!too\b|as\b)[\w-]+)?)(?:\stoo|\sas\swell)?[ .]*\Z)"
 )
 _QUESTION = re.compile(r"(?:is|are|has|can)_(?P<what>\w+)")
 OF_ITS_TEXT = re.compile(
@@ -70,17 +65,16 @@ OF_ITS_TEXT = re.compile(
 )
 """Said of how the code is written, `do not use sorted()`: it names nothing that the code has to have."""
 OF_THE_CODE = re.compile(
-    rf"{OF_ITS_TEXT.pattern}|\bO\("
+    rf"(?i){OF_ITS_TEXT.pattern}|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
     r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
     r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
-    r"(?: inclusive)?\Z",
-    re.IGNORECASE,
+    r"(?: inclusive)?\Z"
 )
 """Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
 BOUND = re.compile(r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)")
 """`n < 1 returns []`."""
-ASSUMED = re.compile(r"\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum", re.IGNORECASE)
+ASSUMED = re.compile(r"(?i)\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum")
 
 
 def stated_result(said: str, name: str) -> str:

@@ -14,10 +14,9 @@ _END = re.compile(
 _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
 """`push(x) adds`: of the methods in a list each is a part of its own."""
 _UNCHANGED = re.compile(
-    r"(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
+    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
     r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} (?:alone\b|as (?:it|they)\b)"
-    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter)",
-    re.IGNORECASE,
+    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter)"
 )
 
 VERB = re.compile(
@@ -28,15 +27,14 @@ VERB = re.compile(
 )
 """A verb in the forms that a rule has; of those that may be nouns (`a set`, `the use`) the one with `s` alone."""
 STATES = re.compile(
-    rf"(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
-    rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}",
-    re.IGNORECASE,
+    rf"(?i)(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
+    rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}"
 )
 """Its subject, and a verb."""
 _NEAR = 300
 """Characters of a part that are looked at."""
 CONDITION = re.compile(
-    r"\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b", re.IGNORECASE
+    r"(?i)\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b"
 )
 """The begin of what holds in one case."""
 

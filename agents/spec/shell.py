@@ -16,13 +16,13 @@ _SAID = re.compile(
     r"`(?P<command>[^`\n]*\buser_code\.py[^`\n]*)` (?:prints|outputs|shows) "
     r"(?:`(?P<code>[^`\n]+)`|\"(?P<quoted>[^\"\n]+)\"|'(?P<text>[^'\n]+)'|(?P<number>-?\d++(?:\.\d++)?))(?=[.;,)]*+(?:$|(?<=[.;,)])\s))"
 )
-_PROGRAM = re.compile(r"\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b", re.IGNORECASE)
+_PROGRAM = re.compile(r"(?i)\b(?:program|script|command[- ]line\s+(?:tool|utility|interface)|CLI)\b")
 _OF_A_PROGRAM = re.compile(
-    r"\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status)|CLI|python\s+\S+\.py)\b", re.I
+    r"(?i)\b(?:standard\s+input|stdin|command[- ]line|arguments?|exit\s+(?:code|status)|CLI|python\s+\S+\.py)\b"
 )
-_READS = re.compile(r"\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\b", re.I)
-_WRITES = re.compile(r"\b(?:prints?|standard\s+output|stdout)\b", re.I)
-_CALLED = re.compile(r"\b(?:function|class|method)\b|\w\(", re.I)
+_READS = re.compile(r"(?i)\b(?:standard\s+input|stdin|command[- ]line\s+arguments?)\b")
+_WRITES = re.compile(r"(?i)\b(?:prints?|standard\s+output|stdout)\b")
+_CALLED = re.compile(r"(?i)\b(?:function|class|method)\b|\w\(")
 _STATUS = "echo $?"
 _SCRIPT = re.compile(r"\bpython3? ([\w-]++\.py)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")

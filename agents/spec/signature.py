@@ -26,14 +26,12 @@ _RETURNING = re.compile(
 )
 """A function that is written like a class: `FizzBuzz(n) returns`."""
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager)"
-_SEVERAL = re.compile(
-    r"\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b", re.I
-)
-_PROMPTED = re.compile(r"^[ \t]*(?:>>>|\.\.\.).*$", re.MULTILINE)
-_DECORATED = re.compile(r"^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b", re.MULTILINE)
-_IMPORTS = re.compile(r"^[ \t]*(?:>>> )?from (\w+) import (\w+)[ \t]*$", re.MULTILINE)
+_SEVERAL = re.compile(r"(?i)\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b")
+_PROMPTED = re.compile(r"(?m)^[ \t]*(?:>>>|\.\.\.).*$")
+_DECORATED = re.compile(r"(?m)^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b")
+_IMPORTS = re.compile(r"(?m)^[ \t]*(?:>>> )?from (\w+) import (\w+)[ \t]*$")
 _LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest"}
-_LEADS = re.compile(rf"\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z", re.IGNORECASE)
+_LEADS = re.compile(rf"(?i)\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z")
 """Words before a header, which may say what it leaves out."""
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
 _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"

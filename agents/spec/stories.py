@@ -15,31 +15,27 @@ from .signature import closing
 from .tables import tables
 
 _BETWEEN = re.compile(
-    r"(?>(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
-    r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*)",
-    re.IGNORECASE,
+    r"(?i)(?>(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
+    r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*)"
 )
 """What may stand between two steps."""
 _AFTERWARDS = re.compile(
-    r"(?:\s+(?:is\s+called|again)\b)?[,\s]*+(?:then\s+(?=[\[({'\"\d-]|None|True|False)|(?:then\s+)?"
-    r"(?:(?:(?:I|you)\s+get|it\s+(?:is|returns|gives|raises)|the\s+(?:result|answer)\s+is)\s+|(?=an?\s+\w+\s+is\s+raised)))",
-    re.IGNORECASE,
+    r"(?i)(?:\s+(?:is\s+called|again)\b)?[,\s]*+(?:then\s+(?=[\[({'\"\d-]|None|True|False)|(?:then\s+)?"
+    r"(?:(?:(?:I|you)\s+get|it\s+(?:is|returns|gives|raises)|the\s+(?:result|answer)\s+is)\s+|(?=an?\s+\w+\s+is\s+raised)))"
 )
 """Before what a step gives, beside the signs of an example in one line."""
-_PLURAL = re.compile(r"raise|throw|return|give|yield|equal|become|produce|output", re.IGNORECASE)
+_PLURAL = re.compile(r"(?i)raise|throw|return|give|yield|equal|become|produce|output")
 _MOST_STEPS = 30
 _LONGEST = 1_000
 """Characters of a story."""
 _WHEN = re.compile(
-    r"\s*(?:When|And)\s+(?:I\s+|you\s+|we\s+)?(?:calls?\s+)?"
-    r"`?(?:(?P<call>[a-z_]\w*\(.*\))`?\s*|(?P<name>[a-z_]\w*+)`?\s+is\s+called\s+with\s+(?P<given>\S.*))",
-    re.IGNORECASE,
+    r"(?i)\s*(?:When|And)\s+(?:I\s+|you\s+|we\s+)?(?:calls?\s+)?"
+    r"`?(?:(?P<call>[a-z_]\w*\(.*\))`?\s*|(?P<name>[a-z_]\w*+)`?\s+is\s+called\s+with\s+(?P<given>\S.*))"
 )
 _AND = re.compile(r"(?<!\s)\s++and\s+(?=[<\w'\"\[({-])")
 _THEN = re.compile(
-    r"\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|(?:should|shall)\s+be)"
-    r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*)",
-    re.IGNORECASE,
+    r"(?i)\s*Then\s+(?:I\s+get|it\s+(?:returns|gives|raises|is)|the\s+(?:result|answer|output|value)\s+(?:is|(?:should|shall)\s+be)"
+    r"|(?=an?\s\w+\sis\sraised))\s*(?P<stated>\S.*)"
 )
 
 

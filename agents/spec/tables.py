@@ -18,28 +18,26 @@ from .in_line import leading_exception, leading_value
 _RULE = re.compile(r"[\s|:+=]*+-[\s|:+=-]++")
 _ITEM = re.compile(r"\s*+(?:[-*+•]\s++(?:\[[ xX]?\]\s++)?|\d{1,3}[.)]\s++)")
 _EXAMPLES = re.compile(
-    r"\W*(?:(?:for|some|more|usage|a few|the|acceptance|test|sample)\s+)*(?:examples?|expected|acceptance|criteria"
-    r"|checks?|cases|tests?|samples?|e\.g\.?|instance|check against (?:these|this)|like (?:so|this|these))"
-    r"(?!\s+of\s+(?!use|usage|input|call))(?:\s+[a-z]+){0,4}\W*",
-    re.IGNORECASE,
+    r"(?i)\W*(?:(?:for|some|more|usage|a few|the|acceptance|test|sample)\s+)*"
+    r"(?:examples?|expected|acceptance|criteria|checks?|cases|tests?|samples?|e\.g\.?|instance"
+    r"|check against (?:these|this)|like (?:so|this|these))"
+    r"(?!\s+of\s+(?!use|usage|input|call))(?:\s+[a-z]+){0,4}\W*"
 )
 """A heading of examples: `Examples:`, `## Acceptance criteria`, `Check against these:`."""
 _SIGN = re.compile(
-    rf"\s(?P<arrow>==?>|===?|--?>|{ARROW})\s|\s=\s|,?\s(?:(?:should|shall|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
+    rf"(?i)\s(?P<arrow>==?>|===?|--?>|{ARROW})\s|\s=\s|,?\s(?:(?:should|shall|must|will)\s+)?(?:returns?|gives?|yields?|becomes?"
     r"|results?\s+in|scores?|raises?|[a-z]+s\s(?:as|to|into)|is(?:\s(?:an?\serror|refused|rejected|invalid)(?:\swith|[:,])?)?)"
-    r"\s|:\s",
-    re.IGNORECASE,
+    r"\s|:\s"
 )
 _MOST_SIGNS = 10
 _MOST_ROWS = 300
 _REMARK = re.compile(r"\A[^\"'\[({]*,\s+(?=[\[({'\"])")
 _SORTS = re.compile(
-    r"\W*+(?:(?P<true>valid|accept(?:s|ed)?|good|okay|ok|true|yes|allowed|passes|match(?:es)?)"
+    r"(?i)\W*+(?:(?P<true>valid|accept(?:s|ed)?|good|okay|ok|true|yes|allowed|passes|match(?:es)?)"
     r"|(?:(?:not|in|un)[\s-]?(?:valid|accepted|okay|ok|allowed)|reject(?:s|ed)?|bad|false|no|refused|fails))"
-    r"(?:\s(?:inputs?|examples?|values?|for))?\W*:\W*?(?P<listed>\s.*)?",
-    re.IGNORECASE,
+    r"(?:\s(?:inputs?|examples?|values?|for))?\W*:\W*?(?P<listed>\s.*)?"
 )
-_CASE = re.compile(r"inputs?,(?:outputs?|results?)|.+,expected\w*", re.IGNORECASE)
+_CASE = re.compile(r"(?i)inputs?,(?:outputs?|results?)|.+,expected\w*")
 """The keys of an object of JSON that is an example, and no data."""
 Table = tuple[list[str], list[tuple[int, list[str]]]]
 """The heads of its columns, none of a list; for each row its line (from 0) and its cells, the last the result."""
