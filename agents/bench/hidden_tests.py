@@ -33,7 +33,6 @@ class HiddenTests:
 
     def __init__(self, tasks: Iterable[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> None:
         """Run at most `jobs` sandbox jobs at once (by default one a processor); the sandbox stays its owner's.
-
         Raises UsageError without EvalPlus."""
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
@@ -47,10 +46,8 @@ class HiddenTests:
         """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """Run the hidden tests on `solution`; one that forges its outcome fails.
-
-        Raises UsageError for an unknown task, and SandboxBroken.
-        """
+        """Run the hidden tests on `solution`; one that forges its outcome fails. Raises UsageError for an unknown
+        task, and SandboxBroken."""
         key = (task_id, solution)
         with self._lock:
             known = self._findings.get(key)
@@ -66,9 +63,7 @@ class HiddenTests:
 
     def prove(self) -> Proof:
         """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
-
-        Raises SandboxBroken.
-        """
+        Raises SandboxBroken."""
         count = len(self._tasks)
         return proved(all_pass_and_fail(count, count * len(BROKEN)), self._faults, self._tasks.values())
 
@@ -141,10 +136,8 @@ class Judged(Hidden):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A job's answer: `judged` by solution, and by control how many wrong expectations it met (`accepted`).
-
-    Both are empty where a solution ended the job.
-    """
+    """A job's answer: `judged` by solution, and by control how many wrong expectations it met (`accepted`). Both
+    are empty where a solution ended the job."""
 
     judged: tuple[Judged, ...] = ()
     accepted: tuple[int, ...] = ()

@@ -36,9 +36,7 @@ _GENERATORS = ("flatten", "kheapsort")
 @dataclass(frozen=True, slots=True)
 class Program:
     """One program: the module with the bug, the one without, and its items, test functions by their names.
-
-    `preamble` is what the items need: the import of the program, and what its pytest file defines beside tests.
-    """
+    `preamble` is what the items need: the import of the program, and what its pytest file defines beside tests."""
 
     name: str
     buggy: str
@@ -127,10 +125,8 @@ def _comparison(name: str, given: list[Any], value: Any) -> str:
 
 
 def _items_of_file(checkout: Path, name: str) -> tuple[str, dict[str, str]]:
-    """Read a pytest file of QuixBugs: its import of the program becomes that of `user_code`.
-
-    Each test makes anew what its file makes once for all: the verifier passes no object from test to test.
-    """
+    """Read a pytest file of QuixBugs: its import of the program becomes that of `user_code`. Each test makes anew
+    what its file makes once for all: the verifier passes no object from test to test."""
     text = _text(checkout / "python_testcases" / f"test_{name}.py")
     lines = text.split("\n")
     preamble = [f"from {_MODULE} import {name}"]
@@ -252,9 +248,7 @@ def _is_within(value: str, text: str) -> bool:
 
 def outputs(sandbox: Sandbox, code: str, entry_point: str, inputs: Sequence[str]) -> tuple[Output, ...]:
     """Call `entry_point` of `code` on each of `inputs` (Python, a tuple of arguments), the results in their order.
-
-    There are fewer results than inputs where the code does not come to its end. Raises SandboxBroken.
-    """
+    There are fewer results than inputs where the code does not come to its end. Raises SandboxBroken."""
     job = Job(
         ["-I", "-B", "/src/outputs.py"],
         {"outputs.py": _PROGRAM.read_bytes(), "user_code.py": code.encode()},

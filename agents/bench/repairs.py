@@ -78,9 +78,7 @@ def _first_failing(task: RepairTask, verifier: Verifier) -> Test:
 
 def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:
     """Plant a mutant in the reference of each task, the first by a hash that fails an example of its docstring.
-
-    Tasks without one are left out. Raises SandboxBroken.
-    """
+    Tasks without one are left out. Raises SandboxBroken."""
     return tuple(seeded for task in tasks for seeded in _seeded(task, verifier))
 
 

@@ -71,10 +71,8 @@ class Journal:
     """The results in `directory`/cells and the recorded replies in `directory`/replies."""
 
     def __init__(self, directory: Path, plan: Mapping[str, object], *, again: bool = False) -> None:
-        """Open or begin the measurement that `plan` describes; with `again` only the replies are kept.
-
-        Raises UsageError where the directory holds another measurement, or can't be written, or a link leads out.
-        """
+        """Open or begin the measurement that `plan` describes; with `again` only the replies are kept. Raises
+        UsageError where the directory holds another measurement, or can't be written, or a link leads out."""
         self.directory = directory
         self._root = contained(directory)
         self.replies = directory / "replies"

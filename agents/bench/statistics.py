@@ -47,10 +47,8 @@ class Difference:
 
 
 def wilson(share: float, trials: float) -> Interval:
-    """Compute the score interval of a proportion seen in `trials` independent trials.
-
-    E. B. Wilson, Probable Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927) 209-212.
-    """
+    """Compute the score interval of a proportion seen in `trials` independent trials. E. B. Wilson, Probable
+    Inference, the Law of Succession, and Statistical Inference, JASA 22 (1927) 209-212."""
     square = _Z * _Z / trials
     middle = (share + square / 2) / (1 + square)
     half = _Z * math.sqrt(share * (1 - share) / trials + square / (4 * trials)) / (1 + square)

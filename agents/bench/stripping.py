@@ -41,10 +41,8 @@ def definition(stub: str, name: str) -> Function:
 
 
 def without_examples(stub: str, entry_point: str) -> str:
-    """Take the examples out of the docstring of `entry_point`; the code around it stays byte for byte.
-
-    Raises ValueError where `stub` is not Python or defines no function `entry_point`.
-    """
+    """Take the examples out of the docstring of `entry_point`; the code around it stays byte for byte. Raises
+    ValueError where `stub` is not Python or defines no function `entry_point`."""
     docstring = definition(stub, entry_point).body[0]
     if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
         return stub

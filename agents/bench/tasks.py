@@ -55,10 +55,8 @@ class BenchTask:
         return self.prompt if self.dataset == "HumanEval+" else self.prompt.removesuffix(" ...") + "\n"
 
     def spec(self, strip_examples: bool = False) -> Spec:
-        """Make the spec; its text has the whole stub, helper functions included.
-
-        With `strip_examples` the text has no example left, and the spec none that is trusted.
-        """
+        """Make the spec; its text has the whole stub, helper functions included. With `strip_examples` the text
+        has no example left, and the spec none that is trusted."""
         stub = without_examples(self.prompt, self.entry_point) if strip_examples else self.prompt
         parts = (self.prose, stub, "" if strip_examples else self.example)
         made = read_spec("\n\n".join(filter(None, parts)), origin=self.task_id)
@@ -101,10 +99,8 @@ class BenchTask:
 
 
 def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, ...]:
-    """Read the tasks of `dataset` from a JSON Lines file in EvalPlus's format, in its order.
-
-    Raises UsageError, with the file and the line, where it can't be read or a line is no task.
-    """
+    """Read the tasks of `dataset` from a JSON Lines file in EvalPlus's format, in its order. Raises UsageError,
+    with the file and the line, where it can't be read or a line is no task."""
     try:
         lines = read_regular(path).decode("utf-8").split("\n")
     except OSError as error:

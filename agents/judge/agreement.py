@@ -114,9 +114,8 @@ class Agreement:
         return tuple((outcome.status, comparable(outcome.actual)) for outcome in outcomes)
 
     def returned(self, candidate: Candidate, probe: Test) -> str | None:
-        """The value that `candidate` returns for a probe; None where it raises.
-
-        On a text of nearly the right form an exception that the spec names is an answer like others."""
+        """The value that `candidate` returns for a probe; None where it raises. On a text of nearly the right form
+        an exception that the spec names is an answer like others."""
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         if probe.id.startswith(ODD) and exception_of(outcome) in self.named:
             return f"raises {exception_of(outcome)}"

@@ -104,10 +104,8 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
 
 
 def unconfirmed(ruling: Ruling, verdict: Verdict) -> Ruling:
-    """Downgrade a success that did not pass again in a cold sandbox.
-
-    A limit overrun there is a doubt and no failure: a busy machine is enough for it.
-    """
+    """Downgrade a success that did not pass again in a cold sandbox. A limit overrun there is a doubt and no
+    failure: a busy machine is enough for it."""
     why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
     return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
 

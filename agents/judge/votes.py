@@ -75,9 +75,7 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | N
 
 def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueClaim) -> str | None:
     """The ballot of `candidate` on the call of `claim`: the value that it returns, or `raises` and the exception.
-
-    None where the code is at fault whatever the input: it does not end, or uses a name that is not there.
-    """
+    None where the code is at fault whatever the input: it does not end, or uses a name that is not there."""
     outcome = agreement.board.verdict(candidate.id).outcome(test.id)
     if outcome.status == "passed":
         return claim.expected

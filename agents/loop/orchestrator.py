@@ -24,10 +24,8 @@ from .state import LoopState, surviving
 
 
 def orchestrate(state: LoopState) -> Ruling:
-    """Run one spec: the least effort first, and more only where a board leaves a doubt.
-
-    Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling.
-    """
+    """Run one spec: the least effort first, and more only where a board leaves a doubt. Raises ModelError,
+    SandboxBroken, and BudgetSpent before a first ruling."""
     going_on = _start(state)
     state.take_branch(0)
     number = 0
@@ -55,10 +53,8 @@ def orchestrate(state: LoopState) -> Ruling:
 
 
 def _start(state: LoopState) -> bool:
-    """Draft until one draft passes the trusted tests, then write blind tests.
-
-    Returns False where the budget ended it, and raises BudgetSpent where it left too little to rule on.
-    """
+    """Draft until one draft passes the trusted tests, then write blind tests. Returns False where the budget ended
+    it, and raises BudgetSpent where it left too little to rule on."""
     plan = state.plan
     try:
         state.draft(plan.drafts)
@@ -166,10 +162,8 @@ def _strengthened(state: LoopState, ruling: Ruling) -> bool:
 
 
 def killing_tests(state: LoopState, leader: Candidate, suite: Sequence[Test]) -> list[Test]:
-    """Tests on which surviving mutants of `leader` fail, as many as the plan allows.
-
-    Only where enough independent drafts return what the leader returns is there a test: its own word is none.
-    """
+    """Tests on which surviving mutants of `leader` fail, as many as the plan allows. Only where enough independent
+    drafts return what the leader returns is there a test: its own word is none."""
     runner = state.roles.verifier
     try:
         survivors = measure(leader.code, suite, runner).survivors

@@ -17,10 +17,8 @@ CRITIC_ROUNDS = 5
 
 
 def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
-    """Run a fresh `state` by `strategy` to its last ruling.
-
-    Raises ModelError, SandboxBroken, and BudgetSpent before a first ruling.
-    """
+    """Run a fresh `state` by `strategy` to its last ruling. Raises ModelError, SandboxBroken, and BudgetSpent
+    before a first ruling."""
     match strategy:
         case "single":
             return sample(state, 1)
@@ -33,10 +31,8 @@ def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
 
 
 def sample(state: LoopState, drafts: int) -> Ruling:
-    """Draft `drafts` times, or as often as the budget allows, and lead by what passes most trusted tests.
-
-    Raises BudgetSpent before a first draft.
-    """
+    """Draft `drafts` times, or as often as the budget allows, and lead by what passes most trusted tests. Raises
+    BudgetSpent before a first draft."""
     started = time.monotonic()
     try:
         state.draft(drafts)

@@ -29,10 +29,8 @@ LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
 def ask_until_readable(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
-    """Ask `request` and `read` its reply; ask once more, with the reason, where `read` refuses it.
-
-    Raises ReplyError when the second reply can't be used either; whatever `ask` raises goes through.
-    """
+    """Ask `request` and `read` its reply; ask once more, with the reason, where `read` refuses it. Raises
+    ReplyError when the second reply can't be used either; whatever `ask` raises goes through."""
     reply = ask(request)
     try:
         return read(reply)

@@ -80,10 +80,8 @@ def _said(spec: Spec, header: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class CodeWriter:
-    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer.
-
-    With `begin` the reply is begun for the model, which only goes on with it.
-    """
+    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer. With `begin`
+    the reply is begun for the model, which only goes on with it."""
 
     ask: Ask
     lengths: ReplyLengths
@@ -93,10 +91,8 @@ class CodeWriter:
     begin: bool = False
 
     def draft(self, spec: Spec, number: int, round_number: int) -> Candidate:
-        """Draft `number` (from 0); one after the first round is told of answers that came later.
-
-        Raises ReplyError when no module can be read out of the replies.
-        """
+        """Draft `number` (from 0); one after the first round is told of answers that came later. Raises ReplyError
+        when no module can be read out of the replies."""
         told = spec if round_number == 1 else with_all_examples(spec)
         begun = beginning(told) if self.begin else ""
         request = Request(

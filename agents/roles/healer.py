@@ -77,9 +77,7 @@ class Healer:
         repeats: int = 0,
     ) -> Patch:
         """Patch `number` (from 1) for a place of `files`; `repeats` is how many replies repeated an earlier patch.
-
-        Raises ReplyError where none can be read out of two replies, and what `ask` raises.
-        """
+        Raises ReplyError where none can be read out of two replies, and what `ask` raises."""
         code = text_of(files[place.path], place).rstrip("\n")
         items = symptom.items[:SHOWN_ITEMS]
         tests = [item for item in items if "\n" in item.source.strip()]

@@ -33,10 +33,8 @@ def render(name: str, **variables: object) -> str:
 
 
 def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
-    """The messages of a role's request: the same system prompt and spec for every role, the task after them.
-
-    What requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix.
-    """
+    """The messages of a role's request: the same system prompt and spec for every role, the task after them. What
+    requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix."""
     about = render("spec", spec=spec, unsaid=unsaid(spec), outline=outline(spec.modules, spec.text))
     return (system(spec), Message("user", f"{about}\n\n{render(task, spec=spec, **variables)}"))
 

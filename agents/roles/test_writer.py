@@ -47,10 +47,8 @@ class TestWriter:
         return self._tests(spec, (system(spec), Message("user", text)), "tests of the code")
 
     def properties(self, spec: Spec, count: int) -> tuple[Test, ...]:
-        """At most `count` property tests for hypothesis, of one assertion each and without expected values.
-
-        Raises ReplyError when none can be read.
-        """
+        """At most `count` property tests for hypothesis, of one assertion each and without expected values. Raises
+        ReplyError when none can be read."""
 
         def read(reply: Reply) -> tuple[Test, ...]:
             return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)

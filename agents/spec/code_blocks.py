@@ -223,9 +223,7 @@ def _tells_results(block: Sequence[str]) -> bool:
 
 def _as_code(line: str, tells: bool = False, signature: Signature | None = None) -> str:
     """Return `step -> value` as a comparison, `step -> Error` as a block that expects it, other lines as is.
-
-    Beside a step after `#` stands what it gives where it only asks, or where `tells` says so.
-    """
+    Beside a step after `#` stands what it gives where it only asks, or where `tells` says so."""
     for number, sign in enumerate(_SIGN.finditer(line)):
         node = expression(line[: sign.start()])
         if number == _MOST_SIGNS or isinstance(node, ast.Constant | ast.BoolOp):

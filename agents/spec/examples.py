@@ -85,10 +85,8 @@ class _Found(NamedTuple):
 
 
 def examples(text: str, signature: Signature | None, importable: Container[str] = ()) -> tuple[Example, ...]:
-    """Return the examples in `text`, in order, each once; those that contradict one another are left out.
-
-    They may use names that are `importable` beside the code.
-    """
+    """Return the examples in `text`, in order, each once; those that contradict one another are left out. They may
+    use names that are `importable` beside the code."""
     lines = _readable(text)
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
@@ -131,9 +129,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
     """Return an example given as such: an assertion, a comparison, `call -> value`, or a run of the program.
-
-    Raises ValueError, naming the example, where it is none of these.
-    """
+    Raises ValueError, naming the example, where it is none of these."""
     source = text.strip()
     code = stated_plainly(_stated(source, signature), signature)
     if fault := compile_error(code):

@@ -26,10 +26,8 @@ _OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The settings in a spec's front matter; `places` says where each key is.
-
-    `source` is its text as written, or a text that follows the values only: a spec's id follows it.
-    """
+    """The settings in a spec's front matter; `places` says where each key is. `source` is its text as written, or
+    a text that follows the values only: a spec's id follows it."""
 
     id: str | None = None
     signature: str | None = None
@@ -67,10 +65,8 @@ def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
 
 
 def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place: Place) -> FrontMatter:
-    """Front matter that was read already, from a list of specs for example; `lines` are those of its keys.
-
-    Raises UsageError that names the line.
-    """
+    """Front matter that was read already, from a list of specs for example; `lines` are those of its keys. Raises
+    UsageError that names the line."""
     read = Fields(data, lines, place)
     read.check_keys(KEYS)
     found = FrontMatter(
@@ -112,9 +108,7 @@ def _limits(read: Fields) -> SpecLimits:
 
 def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
     """Return the texts of the list `key` in a document that holds nothing else, each with its line (from 1).
-
-    Raises UsageError that names `origin` and the line.
-    """
+    Raises UsageError that names `origin` and the line."""
     import yaml
 
     place = place_of(origin)

@@ -252,10 +252,8 @@ _NEGATED_LIST = re.compile(
 
 
 def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool]]:
-    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out.
-
-    Words that are `named` stand for something else: a parameter `spaces` of a garage.
-    """
+    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out. Words
+    that are `named` stand for something else: a parameter `spaces` of a garage."""
     outcome = _OUTCOME.search(text)
     without = [match.span() for match in _NEGATED_LIST.finditer(text)]
     for kind in KINDS:

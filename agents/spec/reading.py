@@ -102,10 +102,8 @@ def read_spec_file(
     modules: tuple[UserModule, ...] = (),
     packages: tuple[str, ...] = (),
 ) -> Spec:
-    """Return the spec in the file `path`, and trusted tests from `tests_path`; the rest as for `read_spec`.
-
-    Raises UsageError.
-    """
+    """Return the spec in the file `path`, and trusted tests from `tests_path`; the rest as for `read_spec`. Raises
+    UsageError."""
     text = read_text(path, LONGEST_SPEC)
     tests = read_tests_file(tests_path) if tests_path else None
     return read_spec(text, origin=str(path), tests=tests, modules=modules, packages=packages)

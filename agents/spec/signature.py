@@ -82,10 +82,8 @@ def is_alone(text: str, name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def names(text: str, name: str, *, called: bool) -> bool:
-    """Return True if a spec's text introduces `name` as a class or, `called`, as a function of the module.
-
-    A parameter or a method in backticks is neither.
-    """
+    """Return True if a spec's text introduces `name` as a class or, `called`, as a function of the module. A
+    parameter or a method in backticks is neither."""
     word = re.escape(name)
     if name[:1].isupper():
         before = rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b"

@@ -67,9 +67,7 @@ class Part:
 
     def check(self, solution: str, *, fast: bool) -> tuple[str, Sequence[bool], float]:
         """Return EvalPlus's status (pass, fail, timeout), its outcome of each input, and the seconds it took.
-
-        `fast` ends at the first failure.
-        """
+        `fast` ends at the first failure."""
         begun = time.monotonic()
         status, details = self._ask(self.dataset, solution, len(self.inputs), fast)
         if self._is_unrecorded_pass(status, details, solution):
