@@ -49,8 +49,7 @@ def all_pass_and_fail(tasks: int, broken: int) -> str:
 
 
 def faults_of(task: str, *, right: bool, broken: Iterable[tuple[str, bool]]) -> Iterator[str]:
-    """Yield a phrase where the reference of `task` is not `right`, and one for each way to be `broken` that
-    passes."""
+    """Yield a phrase where a task's reference is not `right`, and for each way to be `broken` that passes."""
     if not right:
         yield f"{task}: its reference fails"
     yield from (f"{task}: a solution that {way} passes" for way, passed in broken if passed)

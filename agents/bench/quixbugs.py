@@ -181,8 +181,7 @@ class QuixBugsTests:
         return shown(program, [one.test_id for one in outcomes if one.status != "passed"])
 
     def prove(self) -> Proof:
-        """Judge references, which pass all items and inputs, buggy programs, which fail a visible item, and broken
-        ones, which fail. Raises SandboxBroken."""
+        """Judge references, which pass, and buggy and broken programs, which fail. Raises SandboxBroken."""
         count = len(self.visible)  # made before threads ask for them
         holds = f"{count} references pass all items and inputs, {count} buggy programs fail a visible item, "
         return proved(f"{holds}{count * len(BROKEN)} broken ones fail", self._faults, self._programs.values())

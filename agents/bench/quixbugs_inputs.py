@@ -157,8 +157,7 @@ def _spanning(random: Random) -> tuple[Any, ...]:
 
 
 def _weighted(random: Random, count: int) -> dict[tuple[int, int], int]:
-    """Weights of which some are negative, and the sum along no cycle is: each node has a height, and a way costs
-    at least the difference."""
+    """Weights, some negative, whose sum along no cycle is: a way costs at least the difference of heights."""
     heights = [random.randint(-10, 10) for _ in range(count)]
     edges = _edges(random, count, 0.4)
     return {(one, other): random.randint(0, 20) + heights[other] - heights[one] for one, other in edges}

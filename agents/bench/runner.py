@@ -95,8 +95,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """The means that the strategies of a measurement share; `judge` is the hidden tests, on a task's id and a
-    solution, and seeds are 0 to `seeds` - 1."""
+    """What the strategies of a measurement share: `judge` runs the hidden tests; seeds are 0 to `seeds` - 1."""
 
     settings: Settings
     models: SharedModels

@@ -46,8 +46,7 @@ def spec_runner(
     strip_examples: bool = False,
     answers: int = 0,
 ) -> Runner:
-    """Make the runner of `strategies`; with `answers` greenloop is run a second time, and the reference answers so
-    many of its questions at the most."""
+    """Make the runner of `strategies`; with `answers` greenloop runs again, the reference answering that many."""
 
     def measured(
         strategy: Strategy, most: int, task: SpecTask, seed: int, matched: int | None, verifier: CachedVerifier

@@ -27,8 +27,7 @@ def runnable(board: Board) -> list[Candidate]:
 
 
 def exception_of(outcome: Outcome) -> str:
-    """Return the name of the exception that ended a test with an error; empty where it says none, as where the
-    code could not be imported."""
+    """Return the name of the exception that ended a test; empty without one, as where no import succeeds."""
     named = re.match(r"(?:[a-z_]\w*\.)*[A-Z]\w*", outcome.detail)
     return named[0] if named else ""
 
@@ -39,8 +38,7 @@ def comparable(returned: str | None) -> str | None:
 
 
 def independent(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates written from the spec alone: they saw no test and no other candidate, and
-    no person changed them."""
+    """The candidates written from the spec alone: by a model that saw no test and no other candidate."""
     return tuple(candidate for candidate in candidates if candidate.origin not in ("repair", "user"))
 
 
@@ -67,8 +65,7 @@ class Agreement:
         return [check for test in trusted for check in checks_in(test.source, test.preamble)]
 
     def by_the_spec(self, candidate: Candidate) -> tuple[int, int]:
-        """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name, on
-        tests and probes."""
+        """How many trusted tests `candidate` passes, and minus how often it raises what the spec does not name."""
         passed = sum(self.passes(candidate, test) for test in self._compared if test.trusted)
         unnamed = sum(bool(self.unnamed_on(candidate, probe)) for probe in self.probes.tests)
         return passed, -unnamed - sum(self.raises_unnamed(candidate, test) for test in self.board.tests)
@@ -80,8 +77,7 @@ class Agreement:
 
     @property
     def _compared(self) -> list[Test]:
-        """The tests that candidates are compared on: what happens to arguments is decided by trusted tests of
-        its own, and says nothing of the values."""
+        """The tests that candidates are compared on: those of arguments say nothing of values."""
         return [test for test in self.board.tests if not test.id.startswith(SAID)]
 
     def passes(self, candidate: Candidate, test: Test) -> bool:
@@ -93,8 +89,7 @@ class Agreement:
         return tuple(voter for voter in self.voters if self.alike(candidate, voter))
 
     def unnamed_on(self, candidate: Candidate, probe: Test) -> str:
-        """Return the exception by which `candidate` ends `probe`, where the spec names others and not this one;
-        an empty text without one."""
+        """Return the exception by which `candidate` ends `probe` where the spec names others; else empty."""
         outcome = self.probes.verdict(candidate.id).outcome(probe.id)
         raised = exception_of(outcome) if outcome.status == "error" else ""
         return "" if not self.named or raised in self.named else raised

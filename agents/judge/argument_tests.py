@@ -92,8 +92,7 @@ def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test
 
 
 def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
-    """Return probes of what an argument is after a call, and whether it is what the call returns; none where
-    `tests` hold the spec's words on arguments."""
+    """Return probes of what calls do to arguments; none where `tests` hold the spec's words on them."""
     if any(test.id.startswith(SAID) for test in tests):
         return ()
     calls = [each for each in dict.fromkeys(_calls(literal_calls(tests))) if ast.literal_eval(each[1])]
@@ -106,8 +105,7 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
 
 
 def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield the first of `calls` that have an argument that can change, with `given` in its place, that argument,
-    and preambles."""
+    """Yield calls with `given` for an argument that can change, that argument, and preambles."""
     kinds = ast.List | ast.Dict | ast.Set
     changing = [found for found in calls if any(isinstance(node, kinds) for node in found[0].args)]
     for call, preamble in changing[:_MOST_CALLS]:
@@ -121,8 +119,7 @@ def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:
-    """Return a key by which calls come first that are given an unsorted list, and long ones: what code does to its
-    arguments shows there."""
+    """Return a key that puts calls first in which changes show: of an unsorted list, and long ones."""
     call, _ = found
     lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]
     try:

@@ -15,8 +15,7 @@ from ..syntax.source import indented, is_constant, names_used, statements, unpar
 
 @dataclass(frozen=True, slots=True)
 class ValueClaim:
-    """`call` gives `expected` after the statements `setup`; all are source text. `fixtures` are what they use of
-    pytest's."""
+    """`call` gives `expected` after `setup`, which uses `fixtures` of pytest's; all are source text."""
 
     call: str
     expected: str

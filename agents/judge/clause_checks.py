@@ -115,8 +115,7 @@ def _made(need: Need, test: Test) -> str | None:
 
 
 def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clause, ...]:
-    """Return clauses without the inputs of the calls in `unspecified`: an answer says that they
-    are left open."""
+    """Return clauses without the inputs of the calls in `unspecified`, which an answer leaves open."""
     left_open = [used_by(Test("", code, "spec")) for code in unspecified]
 
     def asks(need: Need) -> bool:

@@ -56,8 +56,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The ruling on a board, the settled tests that its votes add to the suite, and those that later drafts are to
-    be told of."""
+    """The ruling on a board, the tests that its votes settle, and those that later drafts are to be told of."""
 
     ruling: Ruling
     settled: tuple[Test, ...] = ()
@@ -126,8 +125,7 @@ def _leader(agreement: Agreement) -> Candidate | None:
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
-    """Return True if `candidate` ends no test that could be run without an error other than those that the spec
-    names."""
+    """Return True if `candidate` ends each test that could be run by an error that the spec does not name."""
     verdict = agreement.board.verdict(candidate.id)
     refused = {refusal.test_id for refusal in verdict.refused}
     outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]

@@ -47,8 +47,7 @@ class LeaderView:
 
     @property
     def unsettled(self) -> list[LedgerEntry]:
-        """The contested tests that no majority of drafts speaks against, or that the spec's words speak for: while
-        one is open there is no success."""
+        """The contested tests that most drafts don't speak against, or the spec does for: a success has none."""
         return [entry for entry in self.contested if self._is_unsettled(entry)]
 
     def _is_unsettled(self, entry: LedgerEntry) -> bool:
@@ -74,8 +73,7 @@ class LeaderView:
         return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
 
     def _is_spoken_for(self, entry: LedgerEntry) -> bool:
-        """Return True if a test expects an exception that the spec names, or the leader raises one that it does
-        not name."""
+        """Return True if a test expects an exception that the spec names, or the leader raises another."""
         names = used_by(entry.test).raises & self.agreement.named
         return (bool(names) and not self._raises_named(entry)) or self.agreement.raises_unnamed(
             self.leader, entry.test
@@ -88,8 +86,7 @@ class LeaderView:
 
     @property
     def worth_asking(self) -> bool:
-        """True where tests of unchecked clauses may tell something: of an exception, a name, an input; or where
-        they alone are missing for a success."""
+        """True where tests of unchecked clauses may tell something, or they alone are missing for a success."""
         special = any(need.kind not in ("test", "bound") for check in self.unchecked for need in check.missing)
         return special or (bool(self.unchecked) and self.share == 1)
 
@@ -111,8 +108,7 @@ class LeaderView:
 
     @property
     def agreeing(self) -> int:
-        """Independent drafts that behave as the leader does on every test and probe, the leader included if it is
-        one."""
+        """Independent drafts, the leader included if it is one, that behave as it does on every test and probe."""
         return len(self.agreement.following(self.leader))
 
     @property
@@ -133,8 +129,7 @@ class LeaderView:
 
     @property
     def unnamed(self) -> str:
-        """Return a sentence on a probe that the leader ends by an exception, where the spec names others; empty
-        without one."""
+        """Return a sentence on a probe that the leader ends by an exception that the spec does not name."""
         for probe in self.agreement.probes.tests:
             if raised := self.agreement.unnamed_on(self.leader, probe):
                 return f"It raises {raised} for {probed_call(probe)}, an exception that the spec does not name."

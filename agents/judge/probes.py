@@ -35,8 +35,7 @@ _PARTS = ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Call
 
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """At most `count` probes on inputs near those of `tests`, and a few on edges of the first two calls; the same
-    tests give the same probes."""
+    """At most `count` probes on inputs near those of `tests`, a few on edges; always the same ones."""
     calls = literal_calls(tests)
     if not calls:
         return _of_sessions(tests, count)
@@ -51,8 +50,7 @@ def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Te
 
 
 def near_calls(calls: Calls[T], count: int, *, words: Sequence[str] | None = None) -> dict[str, T]:
-    """At most `count` calls near `calls`, of literals, as source, each with what came with the call it is made of;
-    the same calls give the same ones."""
+    """At most `count` calls near `calls`, as source, each with what came with its own; always the same ones."""
     return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, words))
 
 
@@ -172,8 +170,7 @@ def nested_calls(calls: Calls[T]) -> dict[str, T]:
 
 
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:
-    """At most `count` of `calls` with another value for one argument, as `near_calls` gives them; `others` gets
-    that argument, and all of its call."""
+    """At most `count` of `calls` with one argument changed; `others` gets that argument, and all of its call."""
     made = (
         (with_arguments(call, {index: other}), label)
         for call, label in calls
@@ -185,8 +182,7 @@ def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> d
 
 
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Probes that repeat a test's statements with one literal argument of one call changed: of methods, of
-    coroutines, of a program."""
+    """Probes that repeat a test's statements with one literal changed: of methods, of coroutines, of a program."""
     claims = [(claim, test.preamble) for test in tests if (claim := claim_of(test)) is not None]
     chance = random.Random(fingerprint("".join(claim.question for claim, _ in claims)))
     made: dict[str, Test] = {}
@@ -252,8 +248,7 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call by position, by name, and what the object of `having(Class, ...).m()` has; what such
-    objects among them have in their place."""
+    """The arguments of a call and of `having(Class, ...).m()`'s object; for such objects what they have."""
     made = [each for each in ast.walk(call.func) if isinstance(each, ast.Call) and last_name(each) == "having"]
     given = [*call.args, *(keyword.value for each in (*made, call) for keyword in each.keywords)]
     return [part for each in given for part in _parts_of_objects(each)]
@@ -284,8 +279,7 @@ def argument_values(call: ast.Call) -> list[object]:
 
 
 def with_arguments(call: ast.Call, others: Mapping[int, object]) -> str | None:
-    """The source of `call`, of literals, with `others` for its arguments at these indices; None where it is too
-    long."""
+    """The source of `call`, of literals, with `others` for its arguments at these indices; None if too long."""
     text, tree = _read_again(call)
     nodes = argument_nodes(tree)
     return _with(text, {nodes[at]: written(value).encode() for at, value in others.items()})

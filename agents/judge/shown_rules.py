@@ -57,8 +57,7 @@ def shows(rule: str, own: Stated, counting: Stated) -> bool:
 
 
 def _loses(given: Sequence[object], result: object) -> bool:
-    """Return True if a part of what is `given` is not in the result: a key of dicts, an item of lists, a character
-    of texts."""
+    """Return True if a key, an item or a character of what is `given` is not in the result."""
     alike: list[Any] = [each for each in given if isinstance(each, type(result))]
     if not alike:
         return True

@@ -16,8 +16,7 @@ from ..records import Grade, TrackRecord
 
 
 def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
-    """The record of `grade` where all roles run on one model, whoever serves it; an empty one where that model, or
-    the mixture, was not measured."""
+    """The record of `grade` where all roles run on one measured model, whoever serves it; else an empty one."""
     plain = (re.sub(r"[^a-z0-9.]+", "-", model.lower()) for model in models)
     families = {EMBEDDED_FAMILY if model == "embedded" or EMBEDDED_FAMILY in model else "" for model in plain}
     measured = _measured().get(families.pop()) if len(families) == 1 else None

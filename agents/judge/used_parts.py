@@ -29,8 +29,7 @@ _NUMBER_IN_TEXT = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,4})?(?!\.?\d)")
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """The parts that one test uses: names, exceptions it expects, values that it passes on and compares with, and
-    all its texts."""
+    """The parts that one test uses: names, exceptions, values that it passes on and compares with, and texts."""
 
     names: frozenset[str]
     raises: frozenset[str]

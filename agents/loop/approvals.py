@@ -15,8 +15,7 @@ from ..syntax.source import parse
 
 
 class LoopApprovals:
-    """Asks `decide`, which may raise Interrupted, for the approvals of one loop at `points`; all else is approved
-    unasked."""
+    """Asks `decide`, which may raise Interrupted, for approvals at `points`; all else is approved unasked."""
 
     def __init__(self, emit: EventHandler, points: Sequence[Point] = (), decide: Approve | None = None) -> None:
         self._emit = emit

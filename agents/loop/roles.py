@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The three roles, the number of requests that may be in flight at once, the verifier, and the debugger where
-    there is one."""
+    """The three roles, how many requests may be in flight at once, the verifier, and the debugger if any."""
 
     code_writer: CodeWriter
     test_writer: TestWriter

@@ -89,8 +89,7 @@ class LoopState:
         self._answers = len(said)
 
     def take_branch(self, number: int) -> bool:
-        """Go on as the branch after round `number` says, if there is one. Return True if it brings something new
-        to judge."""
+        """Go on as the branch after round `number` says, if any. Return True if it brings something to judge."""
         branch = self._branches.get(number)
         if branch is None:
             return False
@@ -159,8 +158,7 @@ class LoopState:
         self.tests_written = True
 
     def write_clause_tests(self, checks: Sequence[ClauseCheck]) -> None:
-        """Ask for tests of the clauses that nothing checks, once a run; replies that were recorded without them
-        leave those clauses unchecked."""
+        """Ask for tests of clauses that nothing checks, once a run; none are added where no reply was recorded."""
         self._clauses_asked = True
         unchecked = [check for check in checks if check.missing]
         for start in range(0, len(unchecked), MOST_CLAUSES):
@@ -260,8 +258,7 @@ class LoopState:
         return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
 
     def record(self, record: RoundRecord) -> None:
-        """Record one round, and the leader with the surviving suite, before anything else happens; the ledger has
-        the tests that answers rule out, too."""
+        """Record one round before anything else happens, with the tests that answers rule out; save its leader."""
         why = [(test, why_ruled_out(test, self.spec)) for test in self.suite]
         answered = tuple(LedgerEntry(test, "ruled out", reason=reason) for test, reason in why if reason)
         ruling = replace(record.ruling, ledger=(*record.ruling.ledger, *answered))

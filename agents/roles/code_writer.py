@@ -28,8 +28,7 @@ family (as of others) have the fourth at the beginning of the next word."""
 
 
 def beginning(spec: Spec) -> str:
-    """The prefill of the reply to `spec`: an open code block, and in it what the spec says of the module, up to
-    the indentation of its body."""
+    """The prefill of the reply to `spec`: an open code block, and the module up to the indentation of its body."""
     opened = f"{FENCE}python\n"
     if spec.signature and spec.signature.lacks_parameters:
         said = _said(spec).split("\n") if len(spec.text) <= LONGEST_DOCSTRING else []
@@ -40,8 +39,7 @@ def beginning(spec: Spec) -> str:
 
 
 def whole(begun: str, text: str) -> str:
-    """The reply that begins with `begun`, whether the server sent `text` as its continuation, repeated the
-    beginning, or answered anew."""
+    """The reply that begins with `begun`, whether the server continued it, repeated it, or answered anew."""
     if text.lstrip().startswith(FENCE):
         return text
     return begun + (" " if begun.endswith(_INDENT) and not text[:1].isspace() else "") + text

@@ -168,8 +168,7 @@ def head_of(code: str) -> str:
 
 
 def _again(request: Request, reason: str, place: Place) -> Request:
-    """The request once more, with why its reply can't be used; without that reply, for which the context of a
-    small model has no room."""
+    """The request with why its reply can't be used; without that reply, for which a small context has no room."""
     system, user = request.messages
     wanted = {"file": "the whole corrected file", "statements": "the corrected lines"}
     whole = wanted.get(place.unit, f"the whole {place.unit} `{place.name}`")

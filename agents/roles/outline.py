@@ -94,8 +94,7 @@ def _entries(path: str, source: str) -> Iterator[_Entry]:
 
 
 def _form(node: Definition, *, whole: bool) -> str:
-    """The header of a function or class, with the first line of its docstring; of a class `whole` also its fields
-    and public methods."""
+    """The header of a function or class with its docstring's first line; of a class `whole` its public members."""
     documented = (ast.get_docstring(node) or "").strip().split("\n")[0]
     body: list[ast.stmt] = [ast.Expr(ast.Constant(documented))] if documented and whole else []
     if isinstance(node, ast.ClassDef) and whole:

@@ -32,8 +32,7 @@ _KIND = re.compile(r"(?is)(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """An answer of the user's: an example holds, a test is `wrong`, or `any` outcome of a call is all right.
-    `code` holds the statements."""
+    """The statements of an answer: an example holds, a test is `wrong`, `any` outcome of a call is all right."""
 
     kind: Literal["example", "wrong", "any"]
     code: str

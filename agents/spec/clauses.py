@@ -153,8 +153,7 @@ def _is_example(said: str, spec: Spec) -> bool:
 
 
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without prompts and fenced code, but for comments on exceptions; of a stub its
-    docstrings."""
+    """Return the text of `spec` without code, but for comments on exceptions; of a stub its docstrings."""
     text = uncommented(spec.text[:_LONGEST])
     text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_said_in(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")

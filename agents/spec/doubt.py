@@ -123,8 +123,7 @@ _EXAMPLE_LINE = re.compile(rf"[=-]>|==|{ARROW}|\||^\s*(?:[-*+•]\s|```|~~~|>>>|
 
 
 def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) -> set[str]:
-    """Return the marks of the calls in `prose` of which it leaves doubt what they give: the keys of `calls`, which
-    stand in place of them."""
+    """Return the marks, keys of `calls`, of those calls of which `prose` leaves doubt what they give."""
     wanted = parameters(signature) if signature else None
     found: set[str] = set()
     for sentence in sentences(prose):
@@ -139,8 +138,7 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
 
 
 def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
-    """Return the parameters that a sentence says have another value than the usual: `with strict=True`, `in strict
-    mode`."""
+    """Return the parameters that a sentence says have another value: `with strict=True`, `in strict mode`."""
     if _DEFAULT.search(sentence):
         return set()
     named = {match["name"] for match in _SETS.finditer(sentence)}
@@ -161,8 +159,7 @@ def _given_in(call: str, wanted: ast.arguments | None) -> set[str]:
 
 
 def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
-    """Return for each line True if the heading above it says that what follows is wrong, or the line below an
-    example what is right."""
+    """Return True for each line of which the heading above, or the line below it, says that it is wrong."""
     found, doubtful = [], False
     corrected = {*_corrected(lines), *_of_older_versions(lines)}
     for number, line in enumerate(lines):

@@ -279,8 +279,7 @@ def _is_rounded(code: str) -> bool:
 
 
 def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
-    """Return True for a call of the function with a number for a parameter or a result that is a text, or the
-    other way."""
+    """Return True for a call with a number where a parameter or the result is a text, or the other way."""
     wanted = parameters(signature)
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]

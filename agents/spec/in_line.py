@@ -134,8 +134,7 @@ def _whole(text: str) -> list[str]:
 
 
 def states(node: ast.expr) -> bool:
-    """Return True if `node` compares something computed with a value, or with an object made of values, or orders
-    such objects: `Money(1) < Money(2)`."""
+    """Return True if `node` compares something computed with a value, or orders objects made of values."""
     match node:
         case ast.Compare(left=left, ops=[ast.Eq() | ast.Is()], comparators=[stated]):
             return _is_made(stated) or (is_value(stated) and not is_value(left))
@@ -152,8 +151,7 @@ def _is_made(node: ast.expr) -> bool:
 
 
 def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, str]]:
-    """Yield expressions with calls of the entry point in `line`, without one calls of any function, each with the
-    sign after it and the text after that."""
+    """Yield expressions with calls of the entry point, or of any, with the sign after each and what follows."""
     name = re.escape(signature.name) if signature else r"[a-z_]\w*+"
     around = rf"(?P<around>(?>(?:(?:{AROUND})\()*))" if signature else "(?P<around>)"
     member = r"(?:\.[A-Z][A-Z0-9_]*\.\w+)?" if signature and signature.kind == "class" else ""
@@ -177,8 +175,7 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
 
 
 def _whole_expression(line: str, end: int, brackets: int) -> int | None:
-    """Return where the expression ends that a call ending at `end` begins: attributes and calls follow, and then
-    the `brackets` around it."""
+    """Return the end of the expression that a call ending at `end` begins, the `brackets` around it included."""
     while part := _FOLLOWS.match(line, end + 1):
         bracket = part.end() - 1
         closed = closing(line, bracket) if line[bracket] in "([" else bracket

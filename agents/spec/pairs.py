@@ -175,8 +175,7 @@ def _read(cells: Sequence[str], kind: str | None, plain: bool) -> list[str | Non
 
 
 def _told(line: str, asked: _Function) -> Iterator[str]:
-    """Yield assertions for arguments and values alone in a sentence: `Example: 4 -> 'IV', 9 -> 'IX'`, or
-    `None returns ''.`"""
+    """Yield assertions for pairs alone in a sentence: `Example: 4 -> 'IV', 9 -> 'IX'`, or `None returns ''.`"""
     item = re.match(r"(?:[-*+•]|\d+[.)])\s+", line)
     for sentence in sentences(line[item.end() :] if item else line):
         texts = [found["pairs"] for found in _EXAMPLE.finditer(sentence)]

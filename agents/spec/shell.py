@@ -96,8 +96,7 @@ def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
 
 
 def run_of(command: str, given: str = "") -> str | None:
-    """Return the statement that runs `command`, on `given` where it names no other input; None where it is more
-    than a run of the program."""
+    """Return the statement that runs `command`, on `given` without another input; None for anything but a run."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="|<")
     lexer.whitespace_split = True
     try:

@@ -77,8 +77,7 @@ def _scenes(lines: Sequence[str], index: int, text: str) -> Iterator[tuple[int, 
 
 
 def _with_object(text: str, signature: Signature) -> tuple[str, str]:
-    """Return a story that begins with the class asked for, `Stack, push(1)`, with the object's name before its
-    methods, and that name."""
+    """Return a story such as `Stack, push(1)` with the object's name before its methods, and that name."""
     made = signature.name
     rest = text[len(made) :]
     if rest.startswith("("):
@@ -120,8 +119,7 @@ def _steps(text: str, name: str, signature: Signature) -> list[str]:
 
 
 def scenarios(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield `call -> value` for each scenario that calls a function and says what it gives, with its line: for an
-    outline, for each row of its table."""
+    """Yield `call -> value` for each scenario that says what a call gives, or row of an outline; with its line."""
     for index, (when, then) in enumerate(pairwise(lines)):
         call, result = _WHEN.fullmatch(when), _THEN.fullmatch(then)
         if call and result:
