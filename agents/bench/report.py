@@ -39,7 +39,9 @@ def document(report: Report, results: Sequence[TaskResult]) -> dict[str, Any]:
     for observation in observations:
         del observation["solution"]
     head = {"schema_version": SCHEMA_VERSION, "confidence": CONFIDENCE}
-    return {**head, **_rounded(asdict(report)), "results": observations}
+    # More than six decimal places would say more than is known.
+    figures = json.loads(json.dumps(asdict(report)), parse_float=lambda number: round(float(number), 6))
+    return {**head, **figures, "results": observations}
 
 
 def samples(results: Iterable[TaskResult]) -> str:
@@ -52,15 +54,6 @@ def samples(results: Iterable[TaskResult]) -> str:
     names = ("task_id", "solution", "grade", "claimed", "seed")
     ordered = sorted(results, key=lambda result: result.seed)
     return "".join(json.dumps({name: getattr(each, name) for name in names}) + "\n" for each in ordered)
-
-
-def _rounded(value: Any) -> Any:
-    """Round floats to six decimal places: more would say more than is known."""
-    if isinstance(value, dict):
-        return {name: _rounded(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(item) for item in value]
-    return round(value, 6) if isinstance(value, float) else value
 
 
 _NONE = "–"

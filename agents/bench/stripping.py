@@ -15,7 +15,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from ..spec.doctests import shown
-from ..spec.signature import closing
+from ..spec.signature import closing, unclosed
 from ..syntax.definitions import Function
 from ..syntax.laid_out import LaidOut
 from ..syntax.literals import expression, is_value
@@ -102,7 +102,7 @@ def _sentence_starts(line: str) -> list[int]:
 def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> Iterator[int]:
     """Yield the lines after `head` that belong to its example, blank ones between them included."""
     headed = _heading(lines[head]) is not None
-    depth = 0 if headed else _depth(lines[head])
+    depth = 0 if headed else unclosed(lines[head])
     waiting: list[int] = []
     for number in range(head + 1, len(lines)):
         line = lines[number]
@@ -113,7 +113,7 @@ def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> 
         example = _called(line, name) is not None or any(form.match(line.strip()) for form in _FORMS)
         if not (inside or number in gone or example):
             return
-        depth = max(0, depth + _depth(line))
+        depth = max(0, depth + unclosed(line))
         yield from [*waiting, number]
         waiting = []
 
@@ -163,7 +163,3 @@ def _joined(lines: Sequence[str], gone: Mapping[int, str]) -> list[str]:
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _depth(line: str) -> int:
-    return sum(line.count(mark) for mark in "([{") - sum(line.count(mark) for mark in ")]}")

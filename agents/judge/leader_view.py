@@ -241,11 +241,8 @@ class LeaderView:
         claim, outcome = claim_of(entry.test), self.outcome(entry)
         if claim is None or "\n" in claim.question:
             return Dispute(entry.test.id, entry.test.source.strip(), (outcome.detail,))
-        answers = [claim.expected]
-        for candidate in self.agreement.board.candidates:
-            given = ballot(self.agreement, candidate, entry.test, claim)
-            if given is not None and given not in answers:
-                answers.append(given)
+        given = (ballot(self.agreement, each, entry.test, claim) for each in self.agreement.board.candidates)
+        answers = dict.fromkeys([claim.expected, *filter(None, given)])
         return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
 
 

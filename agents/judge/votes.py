@@ -10,6 +10,7 @@ spec more likely than of the code: no result may be called verified.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -98,15 +99,10 @@ def _is_named(vote: str, named: frozenset[str]) -> bool:
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
     """The ballots with their votes, most votes first; the earlier of two with as many."""
-    counted: list[tuple[str, int]] = []
+    counted = Counter[str]()
     for each in ballots:
-        for index, (value, votes) in enumerate(counted):
-            if same_value(value, each):
-                counted[index] = (value, votes + 1)
-                break
-        else:
-            counted.append((each, 1))
-    return sorted(counted, key=lambda pair: -pair[1])
+        counted[next((known for known in counted if same_value(known, each)), each)] += 1
+    return counted.most_common()
 
 
 def settlements(

@@ -104,7 +104,7 @@ def repair(
     """Ask the Critic at once for a replacement of the leader for each of `traces` of its failing call, told what
     other `attempts` failed with, and for more `drafts`. Return True if there is a new replacement."""
     state.repaired.add(known.leader.id)
-    earlier, note = state.programs(), ""
+    earlier, note = frozenset(program(each.code) for each in state.pool), ""  # what repeats one is nothing new
     made: dict[str, Candidate] = {}
 
     def ask(trace: str) -> None:

@@ -22,7 +22,7 @@ from ..roles.test_writer import MOST_CLAUSES
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, render, split
-from ..syntax.source import parse, program, unparse
+from ..syntax.source import parse, unparse
 from ..verifier.static.hard_coded_answers import answers_from_a_table
 from .approvals import LoopApprovals
 from .plan import Plan
@@ -187,10 +187,6 @@ class LoopState:
         approved = self.approvals.replacement(replacement, leader, failing)
         if approved is not None:
             self.pool.append(approved)
-
-    def programs(self) -> frozenset[str]:
-        """The candidates as programs: what repeats one is nothing new."""
-        return frozenset(program(candidate.code) for candidate in self.pool)
 
     def approve_step(self, ruling: Ruling) -> bool:
         """Return False if the user wants no next step; a candidate of theirs joins the pool."""

@@ -4,7 +4,6 @@ test of it has to use."""
 from __future__ import annotations
 
 import ast
-import builtins
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +14,7 @@ from ..records import Clause, Example, Need, Spec
 from ..syntax.checks import checks_in
 from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
-from ..syntax.source import statements
+from ..syntax.source import BUILTINS, statements
 from .asked import ARROW, FENCED, uncommented
 from .bounds import bounds_in
 from .doctests import lines_of, shown
@@ -88,9 +87,8 @@ _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "o
 """Kinds of an input as a whole: what a clause says comes out is the result, and no part of it."""
 _LACKING = r"\b(?:without|lack(?:s|ing)?|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
-_BUILTIN = frozenset(dir(builtins))
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
-_NOT_TESTED = _BUILTIN - _ASKED
+_NOT_TESTED = BUILTINS - _ASKED
 _NO_NAMES = frozenset({
     "bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str",
     "tuple", "cls", "enumerate", "eval", "exec", "isinstance", "null", "python", "self", "sorted",
@@ -298,9 +296,9 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     called = [
         match["name"]
         for match in _CALLED.finditer(text)
-        if match["owner"] not in _BUILTIN | sys.stdlib_module_names
+        if match["owner"] not in BUILTINS | sys.stdlib_module_names
         if match["owner"] in (None, entry) or match["owner"].islower()
-        if match["name"] not in (_NOT_TESTED if own else _BUILTIN | MAKERS)
+        if match["name"] not in (_NOT_TESTED if own else BUILTINS | MAKERS)
         or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("` ") for each in quoted if each.startswith("`")]

@@ -247,7 +247,7 @@ def _stated(
     if isinstance(node, ast.Call) and last_name(node) == "print":
         return _printing(step, stated) if _PLAIN.fullmatch(stated) else None
     function = signature.name if signature and signature.kind == "function" else None
-    asks = not isinstance(node, ast.Call) or last_name(node) == function or _ASKS.match(last_name(node) or "")
+    asks = not isinstance(node, ast.Call) or last_name(node) == function or _ASKS.match(last_name(node))
     if sign["beside"] and not tells and not asks:
         return None
     if isinstance(node, ast.Compare | ast.BoolOp | ast.UnaryOp) and stated in ("True", "False"):

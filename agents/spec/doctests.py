@@ -37,19 +37,13 @@ class Shown:
 def shown(lines: Sequence[str]) -> list[list[Shown]]:
     """Return the sessions in `lines`: runs of prompts with nothing but results and blank lines between them."""
     sessions: list[list[Shown]] = []
-    open_session = False
-    index = 0
-    while index < len(lines):
-        match = _PROMPT.match(lines[index])
-        if not match:
-            open_session = open_session and not lines[index].strip()
-            index += 1
-            continue
-        if not open_session:
-            sessions.append([])
-        item, index = _one(lines, index, match)
-        sessions[-1].append(item)
-        open_session = True
+    end = 0
+    for start, line in enumerate(lines):
+        if start >= end and (match := _PROMPT.match(line)):
+            if not sessions or any(map(str.strip, lines[end:start])):
+                sessions.append([])
+            item, end = _one(lines, start, match)
+            sessions[-1].append(item)
     return sessions
 
 
@@ -143,7 +137,7 @@ def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool,
     stated = value(result)
     if stated is None or (expected := expression(stated)) is None:
         fixed = "\n" not in result and "..." not in result and not re.search(r"\b0x", result)
-        own = (last_name(node.value) or "")[:1].isupper() if isinstance(node.value, ast.Call) else True
+        own = last_name(node.value)[:1].isupper() if isinstance(node.value, ast.Call) else True
         shown = _REPR.fullmatch(result) or (own and _SHORT_REPR.fullmatch(result))
         sure = exact or (shown and not is_taken_back(result))
         return f"assert repr({code}) == {result!r}" if fixed and sure else None

@@ -26,7 +26,7 @@ from .in_line import in_line, leading_exception
 from .pairs import stated_pairs
 from .plain_calls import compared, compared_generator, stated_plainly
 from .shell import shell_examples
-from .signature import names, parameters
+from .signature import names, parameters, unclosed
 from .stories import scenarios
 
 _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
@@ -208,7 +208,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
     if not (signature and f"{signature.name}(" in line) and not line.strip().startswith("assert "):
         return line
     for following in lines[index + 1 : index + _LONGEST]:
-        if _depth(whole) <= 0:
+        if unclosed(whole) <= 0:
             break
         whole += "\n" + following
     below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
@@ -219,7 +219,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
         whole += f" {below}"
     elif whole == line and whole.endswith(")") and value(below) and expression(whole):
         whole += f" -> {below}"
-    return whole if _depth(whole) == 0 else line
+    return whole if unclosed(whole) == 0 else line
 
 
 def _told_above(lines: Sequence[str], index: int) -> bool:
@@ -227,11 +227,6 @@ def _told_above(lines: Sequence[str], index: int) -> bool:
     above, below = reversed(lines[:index]), lines[index + 1 :]
     first, last = ([lines[index], *takewhile(is_shown, part)][-1].strip() for part in (above, below))
     return first.startswith("#") and not last.startswith("#")
-
-
-def _depth(text: str) -> int:
-    """Return how many more brackets open than close in `text`."""
-    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 # --- what is certain ----------------------------------------------------------------------------------------

@@ -73,26 +73,25 @@ def named(lines: Sequence[str]) -> Sequence[str]:
 
 def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield the commands in code blocks, each with what is printed below it and its line."""
-    fenced = False
-    index = 0
-    while index < len(lines):
-        fenced ^= FENCE.match(lines[index]) is not None
-        match = _COMMAND.match(lines[index])
-        for said in _SAID.finditer(lines[index]):
-            yield said["command"].strip().removeprefix("$ "), said[said.lastgroup or 0], index
-        index += 1
-        if not match:
+    fenced, end = False, 0
+    for start, line in enumerate(lines):
+        if start < end:
             continue
-        start, output = index - 1, []
-        in_prose = not fenced and not match["indent"].startswith(("    ", "\t"))
-        while index < len(lines) and not _COMMAND.match(lines[index]) and not FENCE.match(lines[index]):
-            if in_prose if not lines[index].strip() else not (fenced or lines[index].startswith(match["indent"])):
-                break
-            output.append(lines[index].removeprefix(match["indent"]).rstrip())
-            index += 1
-        # What is shown in prose is whole where nothing but a command comes after it.
-        if not in_prose or _COMMAND.match(next(filter(str.strip, lines[index:]), "$ ok")):
-            yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
+        fenced ^= FENCE.match(line) is not None
+        for said in _SAID.finditer(line):
+            yield said["command"].strip().removeprefix("$ "), said[said.lastgroup or 0], start
+        if match := _COMMAND.match(line):
+            indent, output = match["indent"], list[str]()
+            in_prose = not fenced and not indent.startswith(("    ", "\t"))
+            for below in lines[start + 1 :]:
+                within = (fenced or below.startswith(indent)) if below.strip() else not in_prose
+                if not within or _COMMAND.match(below) or FENCE.match(below):
+                    break
+                output.append(below.removeprefix(indent).rstrip())
+            end = start + 1 + len(output)
+            # What is shown in prose is whole where nothing but a command comes after it.
+            if not in_prose or _COMMAND.match(next(filter(str.strip, lines[end:]), "$ ok")):
+                yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
 
 
 def run_of(command: str, given: str = "") -> str | None:

@@ -237,6 +237,11 @@ def closing(text: str, start: int) -> int | None:
     return None
 
 
+def unclosed(text: str) -> int:
+    """Return how many more brackets open than close in `text`."""
+    return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
+
+
 def _annotation(text: str, start: int) -> str:
     """Return the type that follows an arrow at `start`, as far as it is one."""
     arrow = _ANNOTATION.match(text, start)
