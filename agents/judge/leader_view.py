@@ -75,9 +75,8 @@ class LeaderView:
     def _is_spoken_for(self, entry: LedgerEntry) -> bool:
         """Return True if a test expects an exception that the spec names, or the leader raises another."""
         names = used_by(entry.test).raises & self.agreement.named
-        return (bool(names) and not self._raises_named(entry)) or self.agreement.raises_unnamed(
-            self.leader, entry.test
-        )
+        expected = bool(names) and not self._raises_named(entry)
+        return expected or self.agreement.raises_unnamed(self.leader, entry.test)
 
     @property
     def unchecked(self) -> list[ClauseCheck]:

@@ -16,6 +16,8 @@ _FOREIGN = re.compile(
     r"(?ims)^[ \t]*(?P<mark>```|~~~)(?:jsx?|javascript|tsx?|typescript|java|kotlin|c|cpp|c\+\+|csharp|cs|go|golang"
     r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)"
 )
+Reading = tuple[str, str, int]
+"""An example as it is read: the code of its check, the text that states it, and its line (from 0)."""
 ARROW = "[→⇒➞⟶↦➔➙➛➜➝➟➠➡➤➥➨➩➭➯➲➳➵➸➺➻➼➽➾⟹⟼⟾⇨⇾⇝⇢↣⮕▶►]"
 _FIRST_WORDS = re.compile(rf"(?i)\s*(?:(?:an?|the)\s+)?{WORDS}`?")
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""

@@ -14,7 +14,7 @@ from ..syntax.definitions import is_definition
 from ..syntax.imports import split_imports
 from ..syntax.literals import expression, is_literal, value
 from ..syntax.source import names_used, statements, unparse
-from .asked import ARROW, FENCE
+from .asked import ARROW, FENCE, Reading
 from .doctests import Before
 from .doubt import FAILURE, is_mistaken, is_taken_back
 from .in_line import asserted, leading_exception, leading_object, leading_value, states
@@ -48,11 +48,9 @@ _INDENTED = 4
 """Spaces before a line of code in Markdown, which goes on below a blank line."""
 
 
-def set_up(
-    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
-) -> list[tuple[str, str, int]]:
+def set_up(lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None) -> list[Reading]:
     """Return checks in code that is shown which stand on statements before them."""
-    found: list[tuple[str, str, int]] = []
+    found: list[Reading] = []
     for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
         tells = _tells_results(block)
         below = start + len(block)
@@ -89,7 +87,7 @@ def set_up(
     return found
 
 
-def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[str, str, int]]:
+def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[Reading]:
     """Yield checks of a text and what comes of it, each in a block below a line that says so (`Sample input:`, `it
     prints:`): of a program, and of a function of one text."""
     given, lines = "", named(lines)
@@ -100,9 +98,8 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
         text = textwrap.dedent("\n".join(block)).strip("\n")
         if FENCE.match(text):
             continue
-        label = next(
-            (line for line in reversed(lines[max(0, start - 3) : start]) if line.strip(" `~")), ""
-        ).strip()
+        above = reversed(lines[max(0, start - 3) : start])
+        label = next((line for line in above if line.strip(" `~")), "").strip()
         after = next(filter(str.strip, lines[start + len(block) :]), ":").rstrip()
         # A blank line may be one of the text's own.
         whole = after.endswith(":") or FENCE.match(after) or _depth(after) < _depth(block[0])
@@ -116,7 +113,7 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple
             yield f"{run}\nassert done.stdout.rstrip('\\n') == {text!r}", label.strip(), start
 
 
-def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[str, str, int]]:
+def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator[Reading]:
     """Yield checks of what a call of the function prints, shown below a line that says so: `countdown(3) prints`.
     Blanks at the ends of lines are of no account: nobody sees them."""
     name = re.escape(signature.name) if signature else "(?!)"

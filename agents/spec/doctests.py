@@ -12,6 +12,7 @@ from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function, is_definition
 from ..syntax.literals import expression, value
 from ..syntax.source import indented, names_bound, names_used, parse, source_of
+from .asked import Reading
 from .doubt import FAILURE, is_mistaken, is_taken_back
 
 _PROMPT = re.compile(r"^(?P<indent>[ \t]*+(?:(?:[*-]|\d+[.)]) [ \t]*+)?`?)>>> ?(?P<code>.*)$")
@@ -70,16 +71,13 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
     return Shown("\n".join(code), "\n".join(result).strip(), text, start), index
 
 
-def checks(
-    session: Sequence[Shown], optional: bool, prints: bool, *, exact: bool = False
-) -> list[tuple[str, str, int]]:
-    """Return a session's checks as (code, source text, line), each with the statements before it that it needs.
+def checks(session: Sequence[Shown], optional: bool, prints: bool, *, exact: bool = False) -> list[Reading]:
+    """Return a session's checks, each with the statements before it that it needs.
 
     `optional` says that the entry point may return None, so that a call with nothing printed states that; `prints`
-    that what is shown below a call was printed by it; `exact` that it was shown, and not
-    written by hand as in a spec.
+    that what is shown below a call was printed by it; `exact` that it was shown, and not written by hand.
     """
-    found: list[tuple[str, str, int]] = []
+    found: list[Reading] = []
     before = Before()
     texts: dict[ast.stmt, str] = {}
     for item in session:

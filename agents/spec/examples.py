@@ -18,7 +18,7 @@ from ..syntax.collection import FIXTURES, last_name
 from ..syntax.imports import KNOWN
 from ..syntax.literals import MAKERS, expression, is_value, value
 from ..syntax.source import compile_error, names_unbound, parse, parse_error, parses, statements, unparse
-from .asked import uncommented
+from .asked import Reading, uncommented
 from .code_blocks import is_shown, printed_below, samples, set_up
 from .doctests import checks, lines_of, shown
 from .doubt import lines_in_doubt
@@ -93,7 +93,7 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     said = _PRINTS.search(text) is not None and _RETURNS.search(text) is None
     header = signature.text if signature and signature.kind == "function" else ""
     prints = bool(header) and (said or header.endswith("-> None"))
-    found: list[tuple[str, str, int]] = [
+    found: list[Reading] = [
         *stated_pairs(lines, doubtful, signature),
         *set_up(lines, doubtful, signature),
     ]
@@ -122,9 +122,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
     if signature and prints:  # what stands beside a call was printed by it
         results = [(item, compared(statements(item.code)[-1], signature)) for item in certain]
         certain = [item for item, check in results if check is None or _kind(check.comparators[0]) == "None"]
-    return tuple(
-        Example(item.code, item.source) for item in _agreeing(sorted(certain, key=lambda item: item.line))
-    )
+    agreeing = _agreeing(sorted(certain, key=lambda item: item.line))
+    return tuple(Example(item.code, item.source) for item in agreeing)
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..records import Signature
 from ..syntax.literals import expression, is_value, value
 from ..syntax.source import unparse
-from .asked import ARROW
+from .asked import ARROW, Reading
 from .doubt import is_mistaken
 from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
@@ -81,10 +81,8 @@ class _Function(NamedTuple):
         return asserted(call, stated) if value(stated) else f"with pytest.raises({stated}):\n    {call}"
 
 
-def stated_pairs(
-    lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None
-) -> Iterator[tuple[str, str, int]]:
-    """Yield assertions for pairs whose inputs fit the signature's parameters, as (code, source text, line)."""
+def stated_pairs(lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None) -> Iterator[Reading]:
+    """Yield assertions for pairs whose inputs fit the signature's parameters."""
     wanted = parameters(signature) if signature else None
     every = [*wanted.posonlyargs, *wanted.args] if wanted else [ast.arg("")]  # perhaps only the name is known
     others = not every or (wanted and (wanted.vararg or wanted.kwonlyargs))

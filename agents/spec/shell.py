@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from ..records import PROGRAM_FILE
-from .asked import FENCE, FENCED, is_asked
+from .asked import FENCE, FENCED, Reading, is_asked
 
 _COMMAND = re.compile(r"^(?P<indent>\s*)\$ (?P<command>\S.*)$")
 _SAID = re.compile(
@@ -39,8 +39,8 @@ def asks_for_a_program(text: str) -> bool:
     return all(each.search(prose) for each in (_READS, _WRITES)) and not _CALLED.search(prose)
 
 
-def shell_examples(lines: Sequence[str]) -> list[tuple[str, str, int]]:
-    """Return assertions on what runs of the program print, as (code, source text, line).
+def shell_examples(lines: Sequence[str]) -> list[Reading]:
+    """Return assertions on what runs of the program print.
 
     Only commands that need no shell count: arguments in plain quotes, and standard input from `echo`, `printf` or
     `<<<`. `$ echo $?` below one says its exit code.
@@ -71,7 +71,7 @@ def named(lines: Sequence[str]) -> Sequence[str]:
     return text.replace(name, PROGRAM_FILE).split("\n") if is_one else lines
 
 
-def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
+def _shown(lines: Sequence[str]) -> Iterator[Reading]:
     """Yield the commands in code blocks, each with what is printed below it and its line."""
     fenced, end = False, 0
     for start, line in enumerate(lines):
