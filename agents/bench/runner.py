@@ -95,7 +95,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What the strategies of a measurement share: `judge` runs the hidden tests; seeds are 0 to `seeds` - 1."""
+    """The means of all strategies: `judge` runs the hidden tests; seeds are 0 to `seeds` - 1."""
 
     settings: Settings
     models: SharedModels

@@ -81,14 +81,13 @@ def _shown(lines: Sequence[str]) -> Iterator[Reading]:
         for said in _SAID.finditer(line):
             yield said["command"].strip().removeprefix("$ "), said[said.lastgroup or 0], start
         if match := _COMMAND.match(line):
-            indent, output = match["indent"], list[str]()
+            indent, output, end = match["indent"], list[str](), start + 1
             in_prose = not fenced and not indent.startswith(("    ", "\t"))
-            for below in lines[start + 1 :]:
-                within = (fenced or below.startswith(indent)) if below.strip() else not in_prose
-                if not within or _COMMAND.match(below) or FENCE.match(below):
+            while end < len(lines) and not _COMMAND.match(lines[end]) and not FENCE.match(lines[end]):
+                if in_prose if not lines[end].strip() else not (fenced or lines[end].startswith(indent)):
                     break
-                output.append(below.removeprefix(indent).rstrip())
-            end = start + 1 + len(output)
+                output.append(lines[end].removeprefix(indent).rstrip())
+                end += 1
             # What is shown in prose is whole where nothing but a command comes after it.
             if not in_prose or _COMMAND.match(next(filter(str.strip, lines[end:]), "$ ok")):
                 yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
