@@ -1,5 +1,4 @@
-"""Everyday specs of several sentences, one TOML file each: a reference, hidden tests, and the reference broken at
-each clause."""
+"""Everyday specs, one TOML file each: a reference, hidden tests, and the reference broken at each clause."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Strategies on specs: one loop kept in memory, and the reference's answers to its questions, which show what a
-person's would be worth."""
+"""Strategies on specs: one loop kept in memory, and the reference's answers to its questions, as a person's."""
 
 from __future__ import annotations
 

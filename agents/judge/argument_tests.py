@@ -1,5 +1,4 @@
-"""Tests of what equality does not show: trusted ones of what the spec's words say of arguments and of the result's
-type, and probes of what drafts do to arguments."""
+"""Tests of what equality does not show: of what the spec says of arguments and of a result's type; and probes."""
 
 from __future__ import annotations
 

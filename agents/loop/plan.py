@@ -17,8 +17,7 @@ class Plan:
     more_drafts: int
     """Drafts asked for at once where the board leaves a doubt."""
     doubtful_drafts: int
-    """Drafts in all where one passes the trusted tests and the first are not alike. Fixed, since drafting until
-    some agree would make agreement cheap."""
+    """Drafts in all where passing ones differ. Fixed: drafting until some agree would make agreement cheap."""
     most_drafts: int
     """Drafts in all where none passes the trusted tests."""
     tests: int

@@ -1,5 +1,4 @@
-"""Answers to a run's open questions: examples of its spec, trusted like the spec's own; tests that are wrong; and
-calls that the spec says nothing about."""
+"""Answers to a run's open questions: trusted examples, tests that are wrong, calls that the spec leaves open."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A spec -> its clauses, by rule: sentences, parts between semicolons, list items, scenarios; and for each what a
-test of it has to use."""
+"""A spec -> its clauses, by rule: sentences, parts of them, list items, scenarios; and what tests of them need."""
 
 from __future__ import annotations
 

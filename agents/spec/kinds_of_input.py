@@ -1,5 +1,4 @@
-"""Kinds of input that a spec's words ask for (`empty`, `lower case`, `negative`): which values are of a kind, and
-how one is made from another value."""
+"""Kinds of input that words ask for (`empty`, `negative`): which values are of a kind, and how one is made."""
 
 from __future__ import annotations
 

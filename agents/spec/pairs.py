@@ -1,5 +1,4 @@
-"""Examples that name inputs and outputs apart: `For n = 5 the output should be 8`, `Input: ... Output: ...`, rows
-of a table, `4 -> 'IV'`."""
+"""Examples that name inputs and outputs apart: `For n = 5 the output is 8`, `Input:`, a table, `4 -> 'IV'`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Examples of a program: `$ python user_code.py 1 2` in a code block, with what it prints below, or in a sentence
-that says what it prints."""
+"""Examples of a program: `$ python user_code.py 1 2` with what it prints below, or in a sentence that says it."""
 
 from __future__ import annotations
 
