@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -13,6 +12,7 @@ from ..records import Clause, ClauseCheck, Need, Test
 from ..spec.kinds_of_input import BY_NAME
 from ..spec.sentences import QUOTED
 from ..syntax.checks import checks_in
+from ..syntax.literals import literal_value
 from ..syntax.source import statements
 from .probes import EDGE, ODD, calls_with, literal_calls, probes_of, varied_calls
 from .used_parts import Used, used_by
@@ -154,8 +154,7 @@ def _of_one_kind(value: object, _: Sequence[object]) -> list[list[object]]:
 def _stated(words: str) -> Iterator[object]:
     """Yield the numbers and quoted texts in `words`."""
     for found in chain(_NUMBER.finditer(words), QUOTED.finditer(words)):
-        with suppress(ValueError, SyntaxError):
-            yield ast.literal_eval(found[0].strip("`"))
+        yield from literal_value(found[0].strip("`")) or ()
 
 
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import ast
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 from ..records import Test, fingerprint
 from ..syntax.collection import last_name
-from ..syntax.literals import is_literal
+from ..syntax.literals import is_literal, literal_value
 from ..syntax.source import parse, parse_expression, swapped, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .claims import ValueClaim, as_test, claim_of
@@ -241,8 +240,7 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
             continue
         match parse_expression(claim.call):
             case ast.Call(func=ast.Name()) as call if call.args or call.keywords:
-                with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-                    [*map(ast.literal_eval, argument_nodes(call))]
+                if all(map(literal_value, argument_nodes(call))):
                     found.append((call, test.preamble))
     return found
 

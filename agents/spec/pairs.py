@@ -16,7 +16,7 @@ from .doubt import is_mistaken
 from .in_line import MOST_BREAKS, asserted, leading_exception, leading_value
 from .sentences import sentences
 from .signature import parameters
-from .tables import lists, tables
+from .tables import Table, lists, tables
 
 _FOR = re.compile(
     r"(?i)\b(?:for|with|given)\s++`?(?P<given>[^\n:]{1,200}?)`?,?(?<!\s)\s++(?:the\s)?(?:(?:function\sshould\sreturn|return(?:s|\svalue\sis)?"
@@ -107,7 +107,7 @@ def stated_pairs(lines: Sequence[str], doubtful: Sequence[bool], signature: Sign
             if asked.types[0] or not any(_NUMBER.fullmatch(cells[0]) for _, cells in table[1])  # perhaps texts
         )
     for table in laid_out:
-        yield from ((code, lines[line].strip(), line) for code, line in _fitted(*table, asked))
+        yield from ((code, lines[line].strip(), line) for code, line in _fitted(table, asked))
     for index, line in enumerate(certain):
         yield from ((code, line.strip(), index) for code in _told(line.strip(), asked))
         following = next((other for other in certain[index + 1 : index + 3] if other.strip()), "").strip()
@@ -135,10 +135,9 @@ def _is_plain(given: Sequence[str], asked: _Function) -> bool:
     return all(head in (*asked.names, *asked.name.split("_")) or _INPUT.fullmatch(head) for head in given)
 
 
-def _fitted(
-    heads: Sequence[str], rows: Sequence[tuple[int, list[str]]], asked: _Function
-) -> Iterator[tuple[str, int]]:
+def _fitted(table: Table, asked: _Function) -> Iterator[tuple[str, int]]:
     """Yield the assertions that a table makes, each with its line."""
+    heads, rows = table
     width = len(heads) or 2
     rows = [(line, cells) for line, cells in rows if len(cells) == width]
     plain = _is_plain(heads[:-1], asked)
