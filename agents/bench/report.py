@@ -136,15 +136,11 @@ _GRADES: _Columns[GradeFigures] = {
 
 def printed(report: Report) -> tuple[Table, ...]:
     """Lay out the tables of a report; one that would have no row is left out."""
-    if report.repairs:
-        first: tuple[Table, ...] = (_table("Repairs", _REPAIRS, report.strategies),)
-    else:
-        first = (
-            _table("Hidden tests", _RATES, report.strategies),
-            _table("What a claim is worth", _TRUST, report.strategies),
-        )
+    repairs, specs = (report.strategies, ()) if report.repairs else ((), report.strategies)
     every = (
-        *first,
+        _table("Repairs", _REPAIRS, repairs),
+        _table("Hidden tests", _RATES, specs),
+        _table("What a claim is worth", _TRUST, specs),
         _table("Cost, a task", _COST, report.strategies),
         _table(f"Against {BASELINE}, on the same tasks and seeds", _COMPARISONS, report.comparisons),
         _table("Of results with a grade", _GRADES, report.grades, labels=2),

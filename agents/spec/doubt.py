@@ -186,8 +186,8 @@ def _corrected(lines: Sequence[str]) -> Iterator[int]:
 
 def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
     """Yield the lines below headings of versions that are not the latest."""
-    found = {number: match["n"] for number, line in enumerate(lines) if (match := _VERSION.match(line))}
-    versions = {number: tuple(map(int, version.split("."))) for number, version in found.items()}
+    heads = ((number, _VERSION.match(line)) for number, line in enumerate(lines))
+    versions = {number: tuple(map(int, match["n"].split("."))) for number, match in heads if match}
     latest = max(versions.values(), default=())
     old = False
     for number, line in enumerate(lines):
