@@ -56,10 +56,7 @@ def quixbugs_tasks(
     """Make the tasks of QuixBugs; with `strip` without the text that says what a program does."""
     return tuple(
         RepairTask(
-            one.name,
-            one.name,
-            without_docstring(one.buggy) if strip else one.buggy,
-            one.tests(visible[one.name]),
+            one.name, one.name, without_docstring(one.buggy) if strip else one.buggy, one.tests(visible[one.name])
         )
         for one in programs
     )

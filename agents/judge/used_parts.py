@@ -105,22 +105,17 @@ def used_by(test: Test) -> Used:
         for each in ast.walk(node)
     }
     said = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    texts = tuple(str(node.value) for node in said)
-    answered = tuple(str(node.value) for node in said if id(node) not in refused)
-    stated = tuple(_stated_in(test)) if source else ()
-    numbers = frozenset(_numbers_in(nodes, values))
-    raises = frozenset(map(last_name, kinds))
     return Used(
         frozenset(names),
-        raises,
+        frozenset(map(last_name, kinds)),
         values,
         expected,
-        texts,
-        answered,
-        stated,
-        test.about,
+        texts=tuple(str(node.value) for node in said),
+        answered=tuple(str(node.value) for node in said if id(node) not in refused),
+        stated=tuple(_stated_in(test)) if source else (),
+        about=test.about,
         asserts=any(isinstance(node, ast.Assert) for node in nodes),
-        numbers=numbers,
+        numbers=frozenset(_numbers_in(nodes, values)),
     )
 
 
