@@ -173,8 +173,7 @@ class QuixBugsTests:
     @cached_property
     def visible(self) -> dict[str, tuple[str, ...]]:
         """The items of each program that a repair may see: all are run on it as it is. Raises SandboxBroken."""
-        programs = self._programs.values()
-        return dict(zip(self._programs, each(self._shown, programs), strict=True))
+        return dict(zip(self._programs, each(self._shown, self._programs.values()), strict=True))
 
     def _shown(self, program: Program) -> tuple[str, ...]:
         outcomes = self.verdict(program, program.buggy, program.items).outcomes

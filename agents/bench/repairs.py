@@ -140,8 +140,7 @@ class VerifiedCase(Case):
         sources = (f"list({call.source})" if listed else call.source for call in calls)
         probes = [probe(number, source, preamble) for number, source in enumerate(sources)]
         verdict = self.verifier.verify(changed.get(MODULE, self.subject.code), render(probes))
-        found = (verdict.outcome(each.id) for each in probes)
-        return [_answer(each) for each in found]
+        return [_answer(verdict.outcome(each.id)) for each in probes]
 
     @property
     def task(self) -> str:

@@ -164,8 +164,7 @@ def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVeri
 
 
 def _outcome(reference: str, test: Test, verifier: CachedVerifier) -> Outcome:
-    board = verifier.board([Candidate("reference", reference, "user", 1)], [test])
-    return board.verdicts[0].outcome(test.id)
+    return verifier.board([Candidate("reference", reference, "user", 1)], [test]).verdicts[0].outcome(test.id)
 
 
 def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | None:

@@ -91,8 +91,7 @@ def _introductions(lines: Sequence[str], gone: Mapping[int, str]) -> dict[int, s
 
 def _heading(line: str) -> int | None:
     """Find the start of a sentence, the last of the line, that announces examples, as `For example:` does."""
-    starts = _sentence_starts(line)
-    return next((start for start in starts if _HEADING.fullmatch(line[start:].rstrip())), None)
+    return next((start for start in _sentence_starts(line) if _HEADING.fullmatch(line[start:].rstrip())), None)
 
 
 def _sentence_starts(line: str) -> list[int]:

@@ -92,8 +92,7 @@ def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None
         case list():
             return _mutated_items(value, chance, words)
         case tuple():
-            items = (mutated(item, chance, words=words) if chance.random() < 0.5 else item for item in value)
-            return tuple(items)
+            return tuple(mutated(item, chance, words=words) if chance.random() < 0.5 else item for item in value)
         case dict():
             changed = chance.choice([*value, None])
             if words is not None and changed is not None and chance.random() < 0.5:

@@ -115,8 +115,7 @@ class Healer:
         try:
             return read_patch(reply, files, place, f"patch{number}")
         except ReplyError as reason:
-            again = self.ask(_again(request, str(reason), place))
-            return read_patch(again, files, place, f"patch{number}")
+            return read_patch(self.ask(_again(request, str(reason), place)), files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
         lines: list[str] = []

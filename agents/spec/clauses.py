@@ -111,8 +111,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             named = raised or named
             here = whole.find(_squeezed(text))
             earlier = tuple(code for code, place in placed if place < here)
-            exemplified = len(earlier) < len(placed)
-            rule = rule_need(text, said, needs, first=not number, exemplified=exemplified)
+            rule = rule_need(text, said, needs, first=not number, exemplified=len(earlier) < len(placed))
             found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)
 

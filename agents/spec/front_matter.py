@@ -116,8 +116,7 @@ def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
     read = Fields(data or {}, lines, place)
     for other in read.data:
         if other != key:
-            where = read.where(str(other))
-            raise UsageError(f"{where}: `{other}` is not known here; give one list, `{key}:`.")
+            raise UsageError(f"{read.where(str(other))}: `{other}` is not known here; give one list, `{key}:`.")
     if not (values := read.texts(key)):
         return []
     tree = composed(text)
