@@ -120,10 +120,10 @@ def used_by(test: Test) -> Used:
 
 
 def _is_at_a_limit(given: Sequence[object]) -> bool:
-    """Return True if a number that a call passes on is another one too, or the size of a value."""
-    numbers = Counter(each for each in given if isinstance(each, int | float) and not isinstance(each, bool))
+    """Return True if a number or text that a call passes on is another one too, or the size of a value."""
+    counts = Counter(each for each in given if isinstance(each, int | float | str) and not isinstance(each, bool))
     sizes = {*_sizes(given)}
-    return any(count > 1 or number in sizes for number, count in numbers.items())
+    return any(count > 1 or each in sizes for each, count in counts.items())
 
 
 def _sizes(values: Iterable[object]) -> Iterator[int]:

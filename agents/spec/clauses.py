@@ -64,6 +64,8 @@ _EXCEPTION = re.compile(
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
 """By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
+_RETURNS = re.compile(r"(?i)(?:it |the function )?returns? ")
+"""Behind a first sentence on what goes in it says what the code is for."""
 _NO_ERROR = re.compile(r"(?i),?(?: but| and)? no (?:error|exception)(?: either)?\Z")
 """Beside what happens instead: `the default is returned, no exception`."""
 _DENIED = re.compile(r"(?i)\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))")
@@ -111,7 +113,8 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             named = raised or named
             here = whole.find(_squeezed(text))
             earlier = tuple(code for code, place in placed if place < here)
-            rule = rule_need(text, said, needs, first=not number, exemplified=len(earlier) < len(placed))
+            told = len(earlier) < len(placed) or (len(found) < 2 and _RETURNS.match(said) is not None)
+            rule = rule_need(text, said, needs, first=not number, exemplified=told)
             found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)
 

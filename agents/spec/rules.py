@@ -39,6 +39,8 @@ _STATEMENT = re.compile(
     r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}"
 )
 """A sentence that tells no story, and names neither what is asked for nor a type."""
+_OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as ")
+"""Of what goes in: `both are times of day such as "08:30"`."""
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
@@ -106,5 +108,6 @@ def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemp
     words = QUOTED.sub(" ", said)
     alone = all(need.kind == "name" for need in needs) or (_RESULT.search(said) and not raised)
     rule = alone and (giving or BOUND.match(said) or _RULE.search(words))
-    stated = not needs and not exemplified and _STATEMENT.match(said) and _SAYS.search(words)
+    told = needs or exemplified or _OF_A_KIND.search(text)
+    stated = not told and _STATEMENT.match(said) and _SAYS.search(words)
     return Need("test", text, giving=giving[1] if giving else "") if rule or stated else None

@@ -445,6 +445,8 @@ def test_a_line_that_would_test_a_number_has_it() -> None:
         ("assert f('abcdef', 6) == 'abcdef'", True),
         ("assert f([1, 2], 2) == [1, 2]", True),
         ("assert f(7, 7) is True", True),
+        ("assert f('09:00', '09:00') == 0", True),
+        ("assert f('09:00', '09:30') == 30", False),
         ("assert f('a b c', 3) == 'a b c'", True),
         ("with pytest.raises(ValueError):\n        f('abc', 3)", False),
     ],

@@ -89,6 +89,15 @@ def test_a_sentence_is_a_rule_unless_an_example_stands_after_it() -> None:
         assert not any(list(found.values())[1:])
 
 
+def test_what_a_function_returns_behind_a_sentence_on_its_input_is_no_rule() -> None:
+    returned = "It returns the minutes from start to end"
+    said = f"Write apart(start, end). Both are times of day such as '08:30'. {returned}. Equal times are 0 apart."
+    found = needs(said)
+    assert next(iter(found.values())) == found[returned] == []
+    assert found["Equal times are 0 apart"] == ["“Equal times are 0 apart”"]
+    assert needs(f"Write f(a) that adds. It doubles. {returned}.")[returned] == [f"“{returned}”"]
+
+
 def test_what_ends_a_sentence_within_quotes_or_brackets_ends_no_clause() -> None:
     assert len(texts('Write f(text: str) -> list[str] that splits after "a. B", "; " or (as. In) brackets.')) == 1
 
