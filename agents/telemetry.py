@@ -71,8 +71,13 @@ class RunSpans:
                     self._ruled(event)
                 case RunEnded():
                     self._end(event)
-                case _:
-                    return
+
+    def _span(self, name: str, parent: Span | None, **more: Any) -> Span:
+        """Begin a span below `parent`; None: below what the caller of the run has open."""
+        from opentelemetry.trace import set_span_in_context
+
+        below = self._parent if parent is None else set_span_in_context(parent)
+        return self._tracer.start_span(name, context=below, **more)
 
     def _end(self, event: RunEnded) -> None:
         from opentelemetry.trace import StatusCode
@@ -95,27 +100,20 @@ class RunSpans:
             "gen_ai.workflow.name": "greenloop",
             "gen_ai.conversation.id": Path(event.run_dir).name,
         }
-        self._run = self._tracer.start_span(
-            "invoke_workflow greenloop", context=self._parent, attributes=attributes
-        )
+        self._run = self._span("invoke_workflow greenloop", None, attributes=attributes)
         self._round_from = time.time_ns()
 
     def _in_round(self) -> Span:
         """The span of the round under way, begun where none is."""
         if self._round is None:
             self._rounds += 1
-            self._round = self._tracer.start_span(
-                f"round {self._rounds}", context=_below(self._run), start_time=self._round_from
-            )
+            self._round = self._span(f"round {self._rounds}", self._run, start_time=self._round_from)
         return self._round
 
     def _agent(self, role: str) -> Span:
         if role not in self._agents:
-            self._agents[role] = self._tracer.start_span(
-                f"invoke_agent {role}",
-                context=_below(self._in_round()),
-                attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": role},
-            )
+            attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": role}
+            self._agents[role] = self._span(f"invoke_agent {role}", self._in_round(), attributes=attributes)
         return self._agents[role]
 
     def _answered(self, request: Request, reply: Reply | None) -> None:
@@ -151,28 +149,21 @@ class RunSpans:
             attributes["gen_ai.input.messages"] = json.dumps(asked)
             if reply is not None:
                 attributes["gen_ai.output.messages"] = json.dumps([_message("assistant", reply.text)])
-        span = self._tracer.start_span(
-            f"chat {model}",
-            context=_below(self._agent(request.role)),
-            kind=SpanKind.INTERNAL if is_embedded(model) or is_recorded(model) else SpanKind.CLIENT,
-            attributes=attributes,
-            start_time=began,
-        )
+        kind = SpanKind.INTERNAL if is_embedded(model) or is_recorded(model) else SpanKind.CLIENT
+        agent, name = self._agent(request.role), f"chat {model}"
+        span = self._span(name, agent, kind=kind, attributes=attributes, start_time=began)
         if reply is None:
             span.set_status(StatusCode.ERROR, "no reply")
         span.end()
 
     def _ruled(self, event: Ruled) -> None:
         began, board = self._verify or (time.time_ns(), BoardStarted(event.round, 0, 0))
-        passed = sum(verdict.kind == "passed" for verdict in event.board.verdicts)
         attributes = {
             "greenloop.candidates": board.candidates,
             "greenloop.tests": board.tests,
-            "greenloop.passed": passed,
+            "greenloop.passed": sum(verdict.kind == "passed" for verdict in event.board.verdicts),
         }
-        self._tracer.start_span(
-            "verify", context=_below(self._in_round()), attributes=attributes, start_time=began
-        ).end()
+        self._span("verify", self._in_round(), attributes=attributes, start_time=began).end()
         self._in_round().set_attribute("greenloop.grade", event.ruling.grade)
         self._verify = None
         self._end_round()
@@ -185,13 +176,6 @@ class RunSpans:
             self._round.end()
             self._round = None
         self._round_from = time.time_ns()
-
-
-def _below(span: Span | None) -> Context | None:
-    """The context in which a span is the parent."""
-    from opentelemetry.trace import set_span_in_context
-
-    return None if span is None else set_span_in_context(span)
 
 
 def _message(role: str, text: str) -> dict[str, Any]:
@@ -239,9 +223,8 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
             emit(Note(f"No spans are sent: {without if isinstance(error, ImportError) else refused}"))
         yield emit
         return
-    provider = own or trace.get_tracer_provider()
-    content = _variable(_CONTENT) == "true"
-    made = RunSpans(provider.get_tracer("greenloop", __version__), context.get_current(), content=content)
+    tracer = (own or trace.get_tracer_provider()).get_tracer("greenloop", __version__)
+    made = RunSpans(tracer, context.get_current(), content=_variable(_CONTENT) == "true")
 
     def handle(event: Event) -> None:
         made.handle(event)
@@ -258,11 +241,8 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
 
 def _callers_provider() -> bool:
     """Return True if the program that this process is has set a provider; nothing is imported for it."""
-    api = sys.modules.get("opentelemetry.trace")
-    return api is not None and type(api.get_tracer_provider()).__name__ not in (
-        "ProxyTracerProvider",
-        "NoOpTracerProvider",
-    )
+    api, none = sys.modules.get("opentelemetry.trace"), ("ProxyTracerProvider", "NoOpTracerProvider")
+    return api is not None and type(api.get_tracer_provider()).__name__ not in none
 
 
 def _own_provider() -> TracerProvider:

@@ -142,39 +142,36 @@ def _opened(path: Path) -> int:
 def _locked(file: int) -> bool:
     """Mark a log as being written, for as long as its process lives; False where another process does so.
 
-    `is_written` holds the lock for a moment, so a log is tried for a while. True on Windows, where nothing is
-    marked, and on file systems without locks.
+    `is_written` holds the lock for a moment, so a log is tried for a while.
     """
-    if sys.platform != "win32":
-        import fcntl
-
-        for wait in _WAITS:
-            time.sleep(wait)
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            except OSError:
-                break
-            break
-        else:
-            return False
-    return True
+    for wait in _WAITS:
+        time.sleep(wait)
+        if _locks(file):
+            return True
+    return False
 
 
 def is_written(path: Path) -> bool:
     """Return True while a process writes the log at `path`; always on Windows, where it can't be told."""
-    written = True
+    try:
+        with os.fdopen(open_regular(path, path.parent), "rb") as file:
+            return os.name == "nt" or not _locks(file.fileno(), shared=True)
+    except (OSError, UsageError):
+        return os.name == "nt"
+
+
+def _locks(file: int, *, shared: bool = False) -> bool:
+    """Lock a log until it is closed; False where another process holds it. True on Windows, where nothing is
+    locked, and on file systems without locks."""
+    locked = True
     if sys.platform != "win32":
         import fcntl
 
         try:
-            with os.fdopen(open_regular(path, path.parent), "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            written = False
-        except (OSError, UsageError) as error:
-            written = isinstance(error, BlockingIOError)
-    return written
+            fcntl.flock(file, fcntl.LOCK_NB | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
+        except OSError as fault:
+            locked = not isinstance(fault, BlockingIOError)
+    return locked
 
 
 def _line(fields: dict[str, Any]) -> bytes:
