@@ -19,6 +19,7 @@ from .options import BatchSettings
 
 if TYPE_CHECKING:
     from ..batch.driver import Stop
+    from ..batch.outcome import BatchResult
     from ..batch.records import Batch, Entry
 
 
@@ -53,10 +54,9 @@ def batch(
         redo: Do again what another model has finished.
     """
     from ..batch.batch import run_batch
-    from ..batch.outcome import SCHEMA_VERSION, BatchResult
     from ..batch.package import check_package, packaged
     from ..batch.records import Batch
-    from ..terminal.batch_console import BatchConsole, print_batch
+    from ..terminal.batch_console import BatchConsole
 
     console = Console(quiet=output.quiet, color=output.color)
 
@@ -76,9 +76,20 @@ def batch(
         result = run_batch(wanted, lambda *counts: BatchConsole(console, *counts).progress(), _interruptible)
         return result if package is None else packaged(package, result, wanted.settings)
 
-    interrupted = "Interrupted before the batch began, or while it was reported on."
+    return _concluded(
+        console, output.json, work, "Interrupted before the batch began, or while it was reported on."
+    )
+
+
+def _concluded(
+    console: Console, as_json: bool, work: Callable[[TextIO], BatchResult | int], interrupted: str
+) -> int:
+    """Do `work` as `conclude` does, with the result of a batch."""
+    from ..batch.outcome import SCHEMA_VERSION, BatchResult
+    from ..terminal.batch_console import print_batch
+
     failed = partial(BatchResult, SCHEMA_VERSION)
-    return conclude(console, output.json, work, failed, partial(print_batch, console), interrupted)
+    return conclude(console, as_json, work, failed, interrupted, partial(print_batch, console))
 
 
 def _read(specs: Sequence[str], shard: str | None) -> tuple[Entry, ...]:
@@ -142,8 +153,8 @@ def status(directory: Path, /, *, json: bool = False) -> int:
         directory: The batch's --out.
         json: Print one JSON document and nothing else.
     """
-    from ..batch.outcome import SCHEMA_VERSION, BatchResult, batch_status
-    from ..terminal.batch_console import print_batch, status_lines
+    from ..batch.outcome import batch_status
+    from ..terminal.batch_console import status_lines
 
     console = Console()
 
@@ -155,16 +166,10 @@ def status(directory: Path, /, *, json: bool = False) -> int:
             console.lines(status_lines(found))
         return 0
 
-    failed, interrupted = partial(BatchResult, SCHEMA_VERSION), "Interrupted; ask again."
-    return conclude(console, json, work, failed, partial(print_batch, console), interrupted)
+    return _concluded(console, json, work, "Interrupted; ask again.")
 
 
-def merge(
-    *directories: Path,
-    out: Path,
-    require: RequiredGrade | None = None,
-    json: bool = False,
-) -> int:
+def merge(*directories: Path, out: Path, require: RequiredGrade | None = None, json: bool = False) -> int:
     """Join the results of shards into one batch, with its reports; its exit code is that of the whole.
 
     Args:
@@ -174,15 +179,10 @@ def merge(
         json: Print one JSON document and nothing else.
     """
     from ..batch import shards
-    from ..batch.outcome import SCHEMA_VERSION, BatchResult
-    from ..terminal.batch_console import print_batch
-
-    console = Console()
 
     def work(_: TextIO) -> BatchResult:
         if not directories:
             raise UsageError("Give the directories of the shards.")
         return shards.merge(directories, out, require)
 
-    failed, interrupted = partial(BatchResult, SCHEMA_VERSION), "Interrupted; give another --out."
-    return conclude(console, json, work, failed, partial(print_batch, console), interrupted)
+    return _concluded(Console(), json, work, "Interrupted; give another --out.")

@@ -33,17 +33,15 @@ def conclude(
     console: Console,
     as_json: bool,
     work: Callable[[TextIO], Result | int],
-    failed: Callable[..., Result],
-    show: Callable[[Result], None],
+    failed: Callable[..., object],
     interrupted: str,
+    show: Callable[[Result], None] = lambda _: None,
 ) -> int:
     """Do `work`, and print its result: by `show`, or as one JSON document. Returns its exit code.
 
-    SIGTERM and a closed terminal are like Ctrl-C.
-
     `work` gets the stream for a document; where it returns an exit code, it has printed all there is to say. What
-    stops it is a result too, which `failed` makes of its `exit_code` and `error`; at Ctrl-C the sentence
-    `interrupted` is its reason.
+    stops it is a sentence, or the document that `failed` makes of its `exit_code` and `error`; at Ctrl-C the
+    sentence is `interrupted`. SIGTERM and a closed terminal are like Ctrl-C.
     """
     from ..records import Failure
 
@@ -55,7 +53,12 @@ def conclude(
                 raise  # what is left of the output is not to be written again
             told = unusable(stop) if isinstance(stop, OSError) else stop
             error = told if isinstance(told, GreenloopError) else Interrupted(interrupted)
-            result = failed(exit_code=error.exit_code, error=Failure(error.kind, str(error)))
+            if as_json:
+                failure = Failure(error.kind, str(error))
+                console.document(failed(exit_code=error.exit_code, error=failure), stream)
+            else:
+                console.error(str(error))
+            return error.exit_code
         if isinstance(result, int):
             return result
         if as_json:

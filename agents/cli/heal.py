@@ -144,7 +144,7 @@ def heal(
             return heals.run_heal(request, known, options, os.environ, environment, console.emit, earlier)
 
     failed, message = partial(HealResult, outcome="refused"), "Interrupted before the heal began."
-    return conclude(console, output.json, work, failed, console.healed, message)
+    return conclude(console, output.json, work, failed, message, console.healed)
 
 
 def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def _shown_run(
         return result if target is None else target.write(result, settings)
 
     failed, message = partial(RunResult, SCHEMA_VERSION), "Interrupted before the run began."
-    return conclude(console, output.json, work, failed, console.result, message)
+    return conclude(console, output.json, work, failed, message, console.result)
 
 
 def _prepare_fork(own: RunSettings | DebugSettings, name: str, console: Console, **given: Any) -> _Prepared:

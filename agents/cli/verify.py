@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
-from ..records import Failure
 from ..settings import Positive, SandboxName, SandboxSettings
 from ..terminal.console import Console
 from .ending import conclude
@@ -64,16 +63,6 @@ class VerifyOptions(SandboxSettings):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _NoVerdict:
-    """The document of a verification that was stopped."""
-
-    exit_code: int
-    error: Failure
-    verdict: None = None
-    schema_version: int = 1
-
-
 def verify(
     code: Path,
     tests: Path,
@@ -112,10 +101,12 @@ def verify(
 def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
     """Do `work` with the stream for its document, and return its exit code; what stops it is a sentence, or with
     `as_json` a document without a verdict."""
-    console, interrupted = Console(), "Interrupted before there was a verdict; run it again."
-    return conclude(
-        console, as_json, work, _NoVerdict, lambda stop: console.error(stop.error.message), interrupted
-    )
+
+    def failed(**stop: object) -> dict[str, object]:
+        return {**stop, "verdict": None, "schema_version": 1}
+
+    interrupted = "Interrupted before there was a verdict; run it again."
+    return conclude(Console(), as_json, work, failed, interrupted)
 
 
 def warn_without_sandbox(sandbox: SandboxName) -> None:

@@ -11,7 +11,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ TRIES_OF_KIND = {"network": 3, "no_chat_reply": 3, "empty_reply": 2}
 JITTER = 1.0
 
 
+@dataclass(slots=True)
 class Caller:
     """Asks one model (`model` None: only `store` and `cache` answer), on a budget that all callers of a run share.
 
@@ -46,29 +47,17 @@ class Caller:
     that asks; a note of a fault makes the text before it void. Several threads may ask at once.
     """
 
-    def __init__(
-        self,
-        model: StreamingModel | None,
-        budget: Budget,
-        *,
-        store: ReplyStore | None = None,
-        cache: ReplyCache | None = None,
-        pacer: Pacer | None = None,
-        emit: EventHandler = ignore_event,
-        sleep: Callable[[float], None] | None = None,
-        price: Callable[[str, int, int, int], float | None] = price_usd,
-    ) -> None:
-        self._model = model
-        self._budget = budget
-        self._store = store
-        self._cache = cache
-        self._pacer = pacer
-        self._emit = emit
-        self._price = price
-        self._cancelled = threading.Event()
-        self._sleep = sleep or self._cancelled.wait
-        self._streams: set[BackgroundStream[Any]] = set()
-        self._lock = threading.Lock()
+    model: StreamingModel | None
+    budget: Budget
+    store: ReplyStore | None = None
+    cache: ReplyCache | None = None
+    pacer: Pacer | None = None
+    emit: EventHandler = ignore_event
+    sleep: Callable[[float], object] | None = None
+    price: Callable[[str, int, int, int], float | None] = price_usd
+    _cancelled: threading.Event = field(init=False, default_factory=threading.Event)
+    _streams: set[BackgroundStream[Any]] = field(init=False, default_factory=set)
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def ask(self, request: Request) -> Reply:
         """The reply to `request`; its usage covers all tries.
@@ -77,23 +66,23 @@ class Caller:
         of the model that must be asked is unknown.
         """
         self._going_on(0.0)
-        reply = self._store.find(request) if self._store else None
+        reply = self.store.find(request) if self.store else None
         if reply is not None:
-            if self._cache is not None and self._model is not None:
-                self._cache.keep(request, reply)
+            if self.cache is not None and self.model is not None:
+                self.cache.keep(request, reply)
             return self._repeat(request, reply)
-        if self._cache is None:
+        if self.cache is None:
             reply = self._live(request)
         else:
-            with self._cache.alone(request, self._going_on):
-                cached = self._cache.find(request)
+            with self.cache.alone(request, self._going_on):
+                cached = self.cache.find(request)
                 reply = (
-                    self._cache.keep(request, self._live(request))
+                    self.cache.keep(request, self._live(request))
                     if cached is None
                     else self._repeat(request, cached)
                 )
-        if self._store and self._store.model_id is not None:
-            self._store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
+        if self.store and self.store.model_id is not None:
+            self.store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
         return reply
 
     def cancel(self) -> None:
@@ -104,13 +93,13 @@ class Caller:
             running = list(self._streams)
         for stream in running:
             stream.abandon()
-        for held_back in (self._pacer, self._cache):
+        for held_back in (self.pacer, self.cache):
             if held_back is not None:
                 held_back.wake()
 
     def _repeat(self, request: Request, reply: Reply) -> Reply:
-        self._budget.charge(reply.usage)
-        self._emit(Streamed(request, reply.text))
+        self.budget.charge(reply.usage)
+        self.emit(Streamed(request, reply.text))
         return reply
 
     def _prepare(self, model: StreamingModel) -> None:
@@ -119,14 +108,14 @@ class Caller:
             with self._listening(model.open) as stream:
                 for _ in self._deltas(stream, model):
                     pass
-        if self._budget.max_cost is not None and self._price(model.model_id, 1, 1, 0) is None:
+        if self.budget.max_cost is not None and self.price(model.model_id, 1, 1, 0) is None:
             raise UsageError(
                 f"--max-cost can't be kept: LiteLLM lists no price for {model.model_id}; use --max-tokens instead."
             )
 
     def _live(self, request: Request) -> Reply:
-        if (model := self._model) is None:
-            source = self._cache or self._store
+        if (model := self.model) is None:
+            source = self.cache or self.store
             raise source.missing(request) if source else ValueError("neither a model nor a store")
         self._prepare(model)
         spent: list[Usage] = []
@@ -134,7 +123,7 @@ class Caller:
         began = time.monotonic()
         for number in itertools.count(1):
             self._going_on(0.0)
-            turn = self._pacer.turn(self._going_on) if self._pacer else contextlib.nullcontext(0.0)
+            turn = self.pacer.turn(self._going_on) if self.pacer else contextlib.nullcontext(0.0)
             try:
                 with turn as seconds:
                     held_back += seconds
@@ -149,11 +138,11 @@ class Caller:
                 if time.monotonic() - began - held_back + wait >= PATIENCE_SECONDS:
                     raise
                 try:
-                    self._budget.check(wait=wait)
+                    self.budget.check(wait=wait)
                 except GreenloopError as over:
                     raise over from fault
-                self._emit(Note(f"{fault} Trying again in {wait:.0f} s.", warning=True))
-            self._sleep(wait)
+                self.emit(Note(f"{fault} Trying again in {wait:.0f} s.", warning=True))
+            (self.sleep or self._cancelled.wait)(wait)
         return Reply(
             text=streamed.answer(request.stop),
             finish=streamed.finish,
@@ -170,14 +159,14 @@ class Caller:
                 for delta in self._deltas(stream, model):
                     looping = streamed.take(delta)
                     if delta.content:
-                        self._emit(Streamed(request, delta.content))
+                        self.emit(Streamed(request, delta.content))
                     if looping:
                         break
             finally:
                 usage = streamed.usage(request, time.monotonic() - started)
                 counts = (usage.prompt_tokens, usage.completion_tokens, usage.cached_prompt_tokens)
-                spent.append(replace(usage, cost_usd=self._price(model.model_id, *counts)))
-                self._budget.charge(spent[-1])
+                spent.append(replace(usage, cost_usd=self.price(model.model_id, *counts)))
+                self.budget.charge(spent[-1])
         streamed.require_usable(model.model_id)
         return streamed
 
@@ -185,7 +174,7 @@ class Caller:
         """The stream's deltas until its end or the last second of the budget; faults as ModelError."""
         while True:
             try:
-                delta = stream.next(self._budget.seconds_left())
+                delta = stream.next(self.budget.seconds_left())
             except StopIteration:
                 return
             except GreenloopError:
@@ -195,7 +184,7 @@ class Caller:
                 # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
                 raise fault from (error if fault.kind == "runtime" else None)
             if delta is None:
-                self._budget.check()
+                self.budget.check()
             else:
                 yield delta
 
@@ -217,8 +206,8 @@ class Caller:
         """Raise if nothing may be asked, now or after `wait` seconds; return the seconds that are left."""
         if self._cancelled.is_set():
             raise Interrupted("The call was cancelled; go on with --resume.")
-        self._budget.check(wait=wait)
-        return self._budget.seconds_left()
+        self.budget.check(wait=wait)
+        return self.budget.seconds_left()
 
 
 def _open(model: StreamingModel, request: Request) -> Iterator[Any]:

@@ -47,9 +47,8 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
         import xllamacpp
     except ImportError as error:
         remedy = "apt-get install libgomp1" if "libgomp" in str(error) else "pip install xllamacpp"
-        raise ModelError(
-            "runtime", f"The embedded model's runtime does not load ({error}); try: {remedy}"
-        ) from error
+        sentence = f"The embedded model's runtime does not load ({error}); try: {remedy}"
+        raise ModelError("runtime", sentence) from error
     parameters = xllamacpp.CommonParams()
     parameters.model.path = str(weights)
     parameters.n_ctx = max(CONTEXT_TOKENS, slots * SLOT_TOKENS)
@@ -66,10 +65,8 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
     try:
         return xllamacpp.Server(parameters)
     except (RuntimeError, ValueError, OSError) as error:
-        raise ModelError(
-            "runtime",
-            f"The weights {weights.name} could not be loaded ({error}); give another GGUF with --weights.",
-        ) from error
+        sentence = f"The weights {weights.name} could not be loaded ({error}); give another GGUF with --weights."
+        raise ModelError("runtime", sentence) from error
 
 
 class EmbeddedModel(Model):  # type: ignore[misc]
@@ -200,11 +197,9 @@ def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
 def _explained(error: Any) -> ModelError:
     message = str(error.get("message", error)) if isinstance(error, dict) else str(error)
     if "context" in message and ("exceed" in message or "larger" in message):
-        return ModelError(
-            "context_too_long",
-            f"The prompt does not fit the embedded model's context of {CONTEXT_TOKENS} tokens; shorten the spec "
-            "or the tests, or choose a larger model with --model.",
-        )
+        too_long = f"The prompt does not fit the embedded model's context of {CONTEXT_TOKENS} tokens"
+        way = "shorten the spec or the tests, or choose a larger model with --model"
+        return ModelError("context_too_long", f"{too_long}; {way}.")
     return ModelError("bad_request", f"The embedded model refused the request: {message}")
 
 

@@ -13,7 +13,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from ..errors import ModelError
@@ -45,17 +44,24 @@ _SECRETS = (
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
-@dataclass(frozen=True, slots=True)
 class _Facts:
     """The facts in a chain of causes. `status` is a real HTTP status (or a stream's error event's), `names` the
     classes of every error in the chain, `text` all their messages in lower case, `said` the server's own words."""
 
-    names: frozenset[str]
-    status: int | None
-    text: str
-    said: str
-    address: str
-    retry_after: float | None
+    def __init__(self, error: BaseException, environ: Mapping[str, str]) -> None:
+        chain = list(_chain(error))
+        self.names = {base.__name__ for each in chain for base in type(each).__mro__}
+        if any(type(each).__name__ == "APIError" and _body(each) for each in chain):
+            self.names.add("ErrorEvent")
+        self.status = next(filter(None, map(_status, chain)), None)
+        self.text = " ".join(f"{each} {json.dumps(_body(each))}" for each in chain).lower()
+        self.said = _said(chain, environ)
+        self.address = next(filter(None, map(_address, chain)), "")
+        self.retry_after = _retry_after(chain, self.text)
+
+    def has(self, *signs: str) -> bool:
+        """Return True if the text holds one of `signs`."""
+        return any(sign in self.text for sign in signs)
 
 
 def explain(
@@ -71,7 +77,7 @@ def explain(
     """
     if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
         return known
-    facts = _facts(error, environ)
+    facts = _Facts(error, environ)
     kind, advice = _diagnosis(facts, model_id, api_base)
     transient = kind in ("rate_limit", "server_error", "network")
     message = mask(clean(advice), environ)
@@ -95,23 +101,21 @@ def _diagnosis(facts: _Facts, model_id: str, api_base: str | None) -> tuple[str,
     name = provider.name if provider else f"The server {f'at {api_base}' if api_base else f'of {model_id}'}"
     name, model_id = "Ollama" if ollama else name, bare if api_base or ollama else model_id
     words = f': "{facts.said}"' if facts.said else ""
-    if _any_in(REFUSAL_SIGNS, facts.text) or "ContentPolicyViolationError" in facts.names:
+    if facts.has(*REFUSAL_SIGNS) or "ContentPolicyViolationError" in facts.names:
         return "refusal", f"{model_id} refused the request{words}; reword the spec or choose another --model."
-    if status == 402 or _any_in(QUOTA_SIGNS, facts.text):
+    if status == 402 or facts.has(*QUOTA_SIGNS):
         return "quota", f"{name} has no credit left for this key{words}; top it up or choose another --model."
-    if _any_in(CONTEXT_SIGNS, facts.text) or "ContextWindowExceededError" in facts.names:
-        return "context_too_long", (
-            f"The prompt is too long for {model_id}{words}; shorten the spec or its tests, or choose a --model "
-            "with a larger context."
-        )
+    if facts.has(*CONTEXT_SIGNS) or "ContextWindowExceededError" in facts.names:
+        way = "shorten the spec or its tests, or choose a --model with a larger context"
+        return "context_too_long", f"The prompt is too long for {model_id}{words}; {way}."
     if status in (401, 403) or ("AuthenticationError" in facts.names and status in (None, 400)):
         variable = provider.key_variables[0] if provider else "OPENAI_API_KEY" if api_base else "key"
         way = "set its key" if ollama else f"set the right {variable} (in the environment or .env)"
         return "bad_key", f"{name} does not accept the key{words}; {way}."
-    if status == 404 or _any_in(("model_not_found", "llm provider not provided"), facts.text):
+    if status == 404 or facts.has("model_not_found", "llm provider not provided"):
         way = f"fetch it with: ollama pull {bare}" if ollama else "correct --model or --api-base"
         return "no_such_model", f"{name} knows no model {model_id}{words}; {way}."
-    if status == 429 or "rate_limit_exceeded" in facts.text:
+    if status == 429 or facts.has("rate_limit_exceeded"):
         return "rate_limit", f"{name} limits the rate of requests{words}; wait and go on with --resume."
     if status in (408, 409, 425) or (status is not None and status >= 500):
         return "server_error", f"{name} failed (HTTP {status}){words}; try later with --resume."
@@ -143,23 +147,6 @@ def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: 
     if names & {"APIError", "OpenAIError"}:
         return "server_error", f"{name} failed{words}; try later with --resume."
     return "runtime", f"The call to {model_id} failed{words}; choose another --model, or report a bug."
-
-
-def _facts(error: BaseException, environ: Mapping[str, str]) -> _Facts:
-    chain = list(_chain(error))
-    text = " ".join(f"{each} {json.dumps(_body(each))}" for each in chain).lower()
-    statuses = [status for status in map(_status, chain) if status is not None]
-    names = {base.__name__ for each in chain for base in type(each).__mro__}
-    if any(type(each).__name__ == "APIError" and _body(each) for each in chain):
-        names.add("ErrorEvent")
-    return _Facts(
-        names=frozenset(names),
-        status=statuses[0] if statuses else None,
-        text=text,
-        said=_said(chain, environ),
-        address=next(filter(None, map(_address, chain)), ""),
-        retry_after=_retry_after(chain, text),
-    )
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -228,7 +215,3 @@ def _retry_after(chain: list[BaseException], text: str) -> float | None:
     if not found or not (found[1] or found[2]):
         return None
     return float(found[1] or 0) * 60 + float(found[2] or 0) * (0.001 if found[3] == "ms" else 1.0)
-
-
-def _any_in(signs: tuple[str, ...], text: str) -> bool:
-    return any(sign in text for sign in signs)

@@ -29,6 +29,7 @@ OLLAMA_CONTEXT_TOKENS = 16384
 THINKING_TOKENS = 8192
 """Tokens that a reasoning model may think beyond the answer's length: `max_tokens` counts both."""
 SHORTEST_MEASURE = 0.05
+"""Seconds between the first and the last piece of a reply that tell its speed."""
 
 
 class HostedModel(LiteLLMModel):  # type: ignore[misc]
@@ -131,9 +132,8 @@ def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = 
     if len(names) == 1:
         return names[0]
     if not names:
-        raise UsageError(
-            f"{api_base} lists no models; name one with --model, or correct --api-base (usually .../v1)."
-        )
+        way = "name one with --model, or correct --api-base (usually .../v1)"
+        raise UsageError(f"{api_base} lists no models; {way}.")
     raise UsageError(f"{api_base} serves several models; choose one with --model: {', '.join(names[:20])}.")
 
 
@@ -151,18 +151,12 @@ def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:
             last = time.monotonic()
             first = first or last
             yield ChatMessageStreamDelta(content=text)
+    is_measured = usage and usage.completion_tokens > 1 and last - first >= SHORTEST_MEASURE
     yield FinalDelta(
         token_usage=TokenUsage(usage.prompt_tokens, usage.completion_tokens) if usage else None,
         # Where the server gave no reason (it was cut off, or is no chat server), LiteLLM's last chunk says "stop".
         finish_reason=events.received_finish_reason or events.intermittent_finish_reason,
         refusal=refusal or None,
         cached_prompt_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),
-        tokens_per_second=_speed(usage, last - first),
+        tokens_per_second=float(usage.completion_tokens - 1) / (last - first) if is_measured else None,
     )
-
-
-def _speed(usage: Any, seconds: float) -> float | None:
-    """Tokens a second between the first and the last piece; None for a reply too short to tell."""
-    if usage is None or seconds < SHORTEST_MEASURE or usage.completion_tokens < 2:
-        return None
-    return float(usage.completion_tokens - 1) / seconds

@@ -13,7 +13,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -59,6 +59,7 @@ class _Recorded:
     reply: Reply
 
 
+@dataclass
 class ReplyStore:
     """Replies in `DIRECTORY/<model slug>/<key>.json`, one file each, written atomically.
 
@@ -68,30 +69,22 @@ class ReplyStore:
     Safe to use from several threads and processes.
     """
 
-    def __init__(
-        self,
-        directory: Path,
-        model_id: str | None = None,
-        on_damage: Callable[[str], None] = lambda sentence: None,
-        *,
-        mode: int | None = None,
-    ) -> None:
-        self.directory = directory
-        self.model_id = model_id
-        self._mode = mode
-        self._on_damage = on_damage
-        self.notes: list[str] = []
-        """One sentence for each file that could not be read."""
-        self._lock = threading.Lock()
+    directory: Path
+    model_id: str | None = None
+    on_damage: Callable[[str], None] = lambda sentence: None
+    mode: int | None = None
+    notes: list[str] = field(init=False, default_factory=list)
+    """One sentence for each file that could not be read."""
+    _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def find(self, request: Request) -> Reply | None:
         """The reply recorded for `request`, marked as replayed and with the usage of its recording."""
         key = request_key(request)
-        for path in self._candidates(f"{key}.json"):
-            reply = self._read(path, key)
-            if reply is not None:
-                return reply
-        return None
+        name = f"{key}.json"
+        if self.model_id is not None:
+            return self._read(self.directory / model_slug(self.model_id) / name, key)
+        replies = (self._read(path, key) for path in sorted(self.directory.glob(f"*/{name}")))
+        return next((reply for reply in replies if reply is not None), None)
 
     def save(self, request: Request, reply: Reply) -> None:
         """Record `reply`. Raises ValueError for a store of all models, UsageError for a link out, and OSError."""
@@ -102,7 +95,7 @@ class ReplyStore:
         del document["reply"]["replayed"], document["reply"]["usage"]["replayed"]
         text = json.dumps(document, indent=1, sort_keys=True) + "\n"
         path = self.directory / model_slug(self.model_id) / f"{request_key(request)}.json"
-        write_atomically(path, text, contained(self.directory), self._mode)
+        write_atomically(path, text, contained(self.directory), self.mode)
 
     def missing(self, request: Request) -> ModelError:
         """The error for a request that is not in the store."""
@@ -112,11 +105,6 @@ class ReplyStore:
             f"No reply to this request of the {request.role} is recorded in {self.directory}{damaged}; "
             f"record it with a real --model and --record {self.directory}.",
         )
-
-    def _candidates(self, name: str) -> list[Path]:
-        if self.model_id is not None:
-            return [self.directory / model_slug(self.model_id) / name]
-        return sorted(self.directory.glob(f"*/{name}"))
 
     def _read(self, path: Path, key: str) -> Reply | None:
         root = contained(self.directory)
@@ -137,21 +125,19 @@ class ReplyStore:
                 known = note in self.notes
                 self.notes += [] if known else [note]
             if not known:
-                self._on_damage(note)
+                self.on_damage(note)
             return None
 
 
 class ReplyCache(ReplyStore):
     """The cached replies of one model, which stand under its name. `on_damage` hears a sentence for each damaged
-    entry and for the first reply that can't be kept; neither ends a run. Safe to use from several threads and
-    processes."""
+    entry and for the first reply that can't be kept; neither ends a run."""
 
     _failed = False
 
     def keep(self, request: Request, reply: Reply) -> Reply:
         """Keep `reply` unless another process was first; gives the one that is kept, so that all go on alike."""
-        kept = self.find(request)
-        if kept is not None:
+        if (kept := self.find(request)) is not None:
             return kept
         try:
             self.save(request, reply)
@@ -159,7 +145,7 @@ class ReplyCache(ReplyStore):
             if not self._failed:
                 self._failed = True
                 reason = getattr(error, "strerror", None) or error
-                self._on_damage(f"Replies can't be kept in the cache {self.directory} ({reason}).")
+                self.on_damage(f"Replies can't be kept in the cache {self.directory} ({reason}).")
         return reply
 
     @contextmanager

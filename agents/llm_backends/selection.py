@@ -56,22 +56,18 @@ def choose(
     if settings.api_base:
         if settings.frozen:
             raise UsageError("--frozen asks no server which model it serves; name the model with --model.")
-        return Choice(
-            None, f"No model is named, so the one that {settings.api_base} serves is used.", settings.api_base
-        )
+        reason = f"No model is named, so the one that {settings.api_base} serves is used."
+        return Choice(None, reason, settings.api_base)
     for provider in PROVIDERS:
-        variable = provider.key_variable_set(environ)
-        if variable:
-            return Choice(
-                provider.default_model, f"No model is named and {variable} is set, so {provider.name} is used."
-            )
+        if variable := provider.key_variable_set(environ):
+            reason = f"No model is named and {variable} is set, so {provider.name} is used."
+            return Choice(provider.default_model, reason)
     if settings.frozen:
         reason = "No model is named, no provider's key is set and --frozen looks for no server, so"
         return Choice("embedded", f"{reason} the embedded model's replies are used.")
     address = ollama_address(environ)
     models = probe_ollama(address)
-    name = preferred_ollama_model(models or ())
-    if name:
+    if name := preferred_ollama_model(models or ()):
         reason = f"No model is named and no provider's key is set, but Ollama runs at {address}, so it is used."
         return Choice(f"ollama_chat/{name}", reason, address)
     missing = "no Ollama runs" if models is None else "Ollama has no chat model"
@@ -135,8 +131,8 @@ def probe_ollama(address: str) -> tuple[str, ...] | None:
 def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> Choice:
     """The model that was asked for; `api_base`, a server of OpenAI's protocol, is not asked for one that runs here
     or that another provider serves."""
-    prefix, slash, _ = model_id.partition("/")
-    elsewhere = slash and prefix in {provider.prefix for provider in PROVIDERS} - {"openai"}
+    provider = provider_of(model_id) if "/" in model_id else None
+    elsewhere = provider is not None and provider.prefix != "openai"
     if elsewhere or is_embedded(model_id) or is_recorded(model_id):
         api_base = None
     elif api_base is None and is_ollama(model_id) and environ.get("OLLAMA_HOST"):
@@ -182,9 +178,8 @@ def with_provider(model_id: str) -> str:
 def check_known(choice: Choice) -> None:
     """Raise UsageError for a model that is named, and served by no provider that LiteLLM knows."""
     name = choice.model_id or EMBEDDED
-    if choice.api_base or is_embedded(name) or is_recorded(name) or provider_of(name):
-        return
-    if name.partition("/")[0] in USUAL_PREFIXES:
+    usual = provider_of(name) or name.partition("/")[0] in USUAL_PREFIXES
+    if choice.api_base or is_embedded(name) or is_recorded(name) or usual:
         return
     from .litellm_import import load_litellm
 

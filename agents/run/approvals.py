@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import Interrupted, check_type
@@ -36,6 +36,7 @@ class _Decided:
     text: str
 
 
+@dataclass(slots=True)
 class Approvals:
     """The approvals of one run, asked of `approve` at the `points` that the settings name.
 
@@ -43,23 +44,18 @@ class Approvals:
     consent and no refusal: the run is interrupted, and asks again when it is resumed.
     """
 
-    def __init__(
-        self,
-        approve: Approve | None,
-        settings: Settings,
-        run: RunDirectory,
-        budget: Budget,
-        cancellation: Cancellation,
-    ) -> None:
-        self._approve = approve
-        self.points = _POINTS[settings.approve]
-        self._seconds = settings.approve_seconds
-        self._run = run
-        self._budget = budget
-        self._cancellation = cancellation
-        self._decided: dict[str, _Decided] = {}
-        if self.points and run.load(APPROVALS_FILE) is not None:
-            self._decided = run.load_record(APPROVALS_FILE, dict[str, _Decided])
+    approve: Approve | None
+    settings: Settings
+    run: RunDirectory
+    budget: Budget
+    cancellation: Cancellation
+    points: tuple[Point, ...] = field(init=False)
+    _decided: dict[str, _Decided] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.points = _POINTS[self.settings.approve]
+        if self.points and self.run.load(APPROVALS_FILE) is not None:
+            self._decided = self.run.load_record(APPROVALS_FILE, dict[str, _Decided])
 
     def decide(self, proposal: Proposal) -> Decision:
         """The decision on a proposal, an earlier one where the same was shown before.
@@ -78,28 +74,29 @@ class Approvals:
 
     def _asked(self, proposal: Proposal) -> Decision:
         answered: Future[Decision] = Future()
+        most = self.settings.approve_seconds
 
         def ask() -> None:
             try:
-                assert self._approve is not None
-                answered.set_result(self._approve(replace(proposal, usage=self._budget.usage)))
+                assert self.approve is not None
+                answered.set_result(self.approve(replace(proposal, usage=self.budget.usage)))
             except BaseException as error:  # raised below, in the run's own thread
                 answered.set_exception(error)
 
-        with self._budget.paused():
+        with self.budget.paused():
             threading.Thread(target=ask, name="approval", daemon=True).start()
             waited = 0.0
             while not wait([answered], _POLL_SECONDS).done:
                 waited += _POLL_SECONDS
-                if self._cancellation.cancelled:
+                if self.cancellation.cancelled:
                     raise Interrupted("Interrupted; go on with --resume.")
-                if self._seconds is not None and waited >= self._seconds:
+                if most is not None and waited >= most:
                     self._keep(proposal, "unanswered", "")
-                    raise Interrupted(f"Nobody answered within {self._seconds:g} s; go on with --resume.")
+                    raise Interrupted(f"Nobody answered within {most:g} s; go on with --resume.")
         decision = answered.result()
         check_type("what approve returns", decision, Decision, "a Decision")
         return decision
 
     def _keep(self, proposal: Proposal, answer: Answer | Literal["unanswered"], text: str) -> None:
         self._decided[proposal.digest] = _Decided(proposal.point, proposal.title, answer, text)
-        self._run.save_record(APPROVALS_FILE, self._decided)
+        self.run.save_record(APPROVALS_FILE, self._decided)

@@ -64,13 +64,11 @@ class SharedModels(ExitStack):
         super().__init__()
         companions: list[LazyModel] = []
         for choice in dict.fromkeys(choices.values()):
-            if is_recorded(choice.model_id):
-                self.models[choice] = None
-                continue
-            opening = partial(open_model, choice, weights, emit, slots)
-            model = LazyModel(known_model_id(choice), opening, companions)
-            self.models[choice] = model
-            self.callback(model.close)
+            self.models[choice] = None
+            if not is_recorded(choice.model_id):
+                opening = partial(open_model, choice, weights, emit, slots)
+                self.models[choice] = model = LazyModel(known_model_id(choice), opening, companions)
+                self.callback(model.close)
 
     @property
     def parallel(self) -> int:
@@ -164,15 +162,9 @@ def make_roles(
     def lengths(role: Role) -> ReplyLengths:
         return SMALL_MODEL if role in small else LARGE_MODEL
 
-    seed = settings.seed * SEEDS_OF_A_RUN
+    seed, temperature, begin = settings.seed * SEEDS_OF_A_RUN, settings.temperature, "code_writer" in small
     return Roles(
-        CodeWriter(
-            ask("code_writer"),
-            lengths("code_writer"),
-            temperature=settings.temperature,
-            seed=seed,
-            begin="code_writer" in small,
-        ),
+        CodeWriter(ask("code_writer"), lengths("code_writer"), temperature=temperature, seed=seed, begin=begin),
         TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed),
         Critic(ask("critic"), lengths("critic"), seed=seed),
         at_once,

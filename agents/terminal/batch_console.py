@@ -120,9 +120,8 @@ class BatchConsole:
 
 
 def print_batch(console: Console, result: BatchResult) -> None:
-    """Print the end of a batch, for a person; of one that did not begin the reason alone."""
-    if result.directory is not None:
-        console.lines(closing_lines(result))
+    """Print the end of a batch, for a person."""
+    console.lines(closing_lines(result))
     if result.error is not None:
         console.error(result.error.message)
 
