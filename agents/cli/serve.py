@@ -38,7 +38,7 @@ def ui(
     if settings.sandbox == "none":
         raise UsageError("The page runs nothing without a sandbox; leave out --sandbox none.")
     try:
-        from ..ui.server import serve
+        from ..ui.server import Page, serve
         from ..ui.session import Sessions, redirect_file
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "anyio", "h11"):
@@ -67,7 +67,7 @@ def ui(
 
         try:
             with closing(Jobs(settings)) as jobs:
-                serve(jobs, listening, sessions, lambda told: console.lines([told]), ready)
+                serve(Page(jobs, sessions, lambda told: console.lines([told])), listening, ready)
         finally:
             if page is not None:
                 shutil.rmtree(page.parent, ignore_errors=True)

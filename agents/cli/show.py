@@ -28,8 +28,7 @@ def show(
     """
     from ..run.recorder import read_result
     from ..storage import run_directory as runs
-    from ..terminal.console import clause_lines, question_lines
-    from ..terminal.next_steps import failure_lines, next_steps, summary_lines
+    from ..terminal.next_steps import ending_lines, summary_lines
     from ..terminal.transcript import transcript
 
     console = Console(color=color)
@@ -55,6 +54,5 @@ def show(
     record, rounds = found.read(), found.rounds()
     console.lines(transcript(record, rounds))
     result = read_result(found, record, found.last_ruling())
-    console.lines([*failure_lines(result), *clause_lines(result, whole=True), *question_lines(result)])
-    console.lines([*next_steps(result), *summary_lines(result)])
+    console.lines([*ending_lines(result, whole=True), *summary_lines(result)])
     return 0

@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -84,9 +85,8 @@ class Tools:
         """
         _check_size(spec, examples, tests)
         changes = {"effort": effort} if effort is not None else {}
-        return await self._waited(
-            lambda: self._jobs.generate(spec, examples, tests, **changes), context, wait_seconds
-        )
+        begin = partial(self._jobs.generate, spec, examples, tests, **changes)
+        return await self._waited(begin, context, wait_seconds)
 
     async def heal(
         self,
@@ -101,9 +101,8 @@ class Tools:
         `expect` is a text that a script's output has to hold. Returns a diff and a grade; writes nothing.
         """
         _check_size(code, tests, expect)
-        return await self._waited(
-            lambda: self._jobs.heal(code, tests or None, expect or None), context, wait_seconds
-        )
+        begin = partial(self._jobs.heal, code, tests or None, expect or None)
+        return await self._waited(begin, context, wait_seconds)
 
     async def audit(
         self, folder: str, base: str, context: Context[Any, Any], seconds: Seconds = 120, strict: bool = False
@@ -139,8 +138,7 @@ class Tools:
             try:
                 await self._wait(job, context, seconds + _LATE_SECONDS)
             finally:
-                with anyio.CancelScope(shield=True):
-                    await _ended(job)
+                await _ended(job)
             return await anyio.to_thread.run_sync(future.result)
 
     async def run_status(self, run: str, context: Context[Any, Any], wait_seconds: Wait = 45) -> dict[str, Any]:
@@ -156,7 +154,7 @@ class Tools:
         `any: f(0)` that the spec says nothing about a call.
         """
         _check_size(run, lines)
-        return await self._waited(lambda: self._jobs.answer(run, lines), context, wait_seconds)
+        return await self._waited(partial(self._jobs.answer, run, lines), context, wait_seconds)
 
     async def stop_run(self, run: str) -> dict[str, Any]:
         """Stop a run of this server; what was found is kept, and nothing that was answered is asked again."""
@@ -179,8 +177,7 @@ class Tools:
         try:
             await self._wait(job, context, seconds)
         except anyio.get_cancelled_exc_class():
-            with anyio.CancelScope(shield=True):
-                await _ended(job)
+            await _ended(job)
             raise
         return job.document()
 
@@ -197,9 +194,10 @@ class Tools:
 
 
 async def _ended(job: Job) -> None:
-    """Cancel a run and wait until it has ended."""
+    """Cancel a run and wait until it has ended, also where this request is cancelled."""
     job.cancellation.cancel()
-    await anyio.to_thread.run_sync(lambda: wait([job.future], ENDING_SECONDS))
+    with anyio.CancelScope(shield=True):
+        await anyio.to_thread.run_sync(lambda: wait([job.future], ENDING_SECONDS))
 
 
 @contextmanager

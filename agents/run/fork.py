@@ -105,10 +105,8 @@ def open_fork(
     if not 0 <= number <= len(rounds):
         raise UsageError(f"{parent.path.name} has the rounds 0 to {len(rounds)}, and no round {number}.")
     if number and rounds[number - 1].ruling.done and not brings:
-        raise UsageError(
-            f"Nothing is left to ask at round {number} of {parent.path.name}: fork earlier (--round), or give "
-            "--code, --tests or --answers."
-        )
+        way = "fork earlier (--round), or give --code, --tests or --answers"
+        raise UsageError(f"Nothing is left to ask at round {number} of {parent.path.name}: {way}.")
     earlier = read_fork(parent)
     known = earlier.segments if earlier is not None else (Segment(0, {}, (), record.spec),)
     # Of the spec as the record has it: answers may have come when the fork was resumed.
@@ -150,12 +148,11 @@ def branches(
 def _asking(prefix: ReplyStore, fork: Fork, emit: EventHandler) -> Ask:
     def ask(request: Request) -> Reply:
         emit(Asked(request))
-        reply = prefix.find(request)
-        if reply is None:
+        if (reply := prefix.find(request)) is None:
+            parent, asked = fork.forked_from, f"this request of the {request.role} ({request.purpose})"
             raise UsageError(
-                f"{fork.forked_from.run} has no reply to this request of the {request.role} ({request.purpose}) "
-                f"before the end of round {fork.forked_from.round}: it did not run the same way again. Fork it "
-                "earlier (--round)."
+                f"{parent.run} has no reply to {asked} before the end of round {parent.round}: it did not run the "
+                "same way again. Fork it earlier (--round)."
             )
         emit(Answered(request, reply))
         return reply

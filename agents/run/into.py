@@ -40,11 +40,10 @@ class Into:
         try:
             return replace(result, into=self._written(result.code, result.tests or "", result.run_dir, settings))
         except (GreenloopError, ValueError) as reason:
-            sentence = (
-                f"Nothing was written into {self.file.path}: {str(reason).rstrip('.')}. The code is in "
-                f"{result.run_dir}; mend that, and go on with --resume {result.run_dir} and --into."
-            )
-            return replace(result, exit_code=1, error=Failure("into", sentence))
+            told = f"Nothing was written into {self.file.path}: {str(reason).rstrip('.')}"
+            way = f"mend that, and go on with --resume {result.run_dir} and --into"
+            failure = Failure("into", f"{told}. The code is in {result.run_dir}; {way}.")
+            return replace(result, exit_code=1, error=failure)
 
     def _written(self, code: str, tests: str, run_dir: str, settings: Settings) -> Written:
         path = self.file.path
@@ -81,9 +80,8 @@ class Into:
             reason = (details.get(failing[0]) or "it does not end as before").strip().split("\n")[-1][:200]
             raise ValueError(f"in the whole file {failing[0]} fails ({reason})")
         if whole.kind != alone.kind:
-            raise ValueError(
-                f"with the whole file the verdict is {whole.kind} ({whole.reason or 'no reason given'})"
-            )
+            reason = whole.reason or "no reason given"
+            raise ValueError(f"with the whole file the verdict is {whole.kind} ({reason})")
         return None
 
 

@@ -80,19 +80,16 @@ class RunRecorder(Session[RunRecord, RunResult]):
 
     def _write(self, **changes: object) -> None:
         with self._lock:
-            spent = {
-                "usage": self.budget.usage,
-                "seconds": self.seconds,
-                "tokens_per_second": self.tokens_per_second,
-                "notes": self.notes,
-            }
-            self._record = replace(self._record, **spent, **changes)  # type: ignore[arg-type]
+            spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": self.notes}
+            changes = {**spent, "tokens_per_second": self.tokens_per_second, **changes}
+            self._record = replace(self._record, **changes)  # type: ignore[arg-type]
             self.run.write(self._record)
 
 
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
     """The result of a run from its record and its last ruling."""
     measured = record.settings.get("strategy", "greenloop") == "greenloop"
+    known = track_record(tuple(record.models.values()), record.grade) if measured and record.grade else None
     return RunResult(
         schema_version=SCHEMA_VERSION,
         exit_code=1 if record.exit_code is None else record.exit_code,
@@ -106,8 +103,6 @@ def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> 
         model_reason=record.model_reason,
         sandbox=record.sandbox,
         run_dir=str(run.path),
-        track_record=track_record(tuple(record.models.values()), record.grade)
-        if measured and record.grade
-        else None,
+        track_record=known,
         **record.ending(),
     )

@@ -61,12 +61,10 @@ def open_resources(
     with ExitStack() as held:
         sandbox = open_sandbox(settings.sandbox, open_interpreter(settings.python))
         held.callback(sandbox.close)
-        lasting = shared is not None
-        workers = held.enter_context(closing(Workers(sandbox, boards_at_once(), lasting=lasting)))
-        choices = models_by_role(settings, environ, roles)
-        if shared is None:
-            yield Resources(sandbox, workers, choices)
-        else:
+        opened = Workers(sandbox, boards_at_once(), lasting=shared is not None)
+        workers = held.enter_context(closing(opened))
+        choices, models = models_by_role(settings, environ, roles), None
+        if shared is not None:
             slots = min(most, EMBEDDED_SLOTS)
             models = held.enter_context(SharedModels(choices, settings.weights, shared, slots=slots))
-            yield Resources(sandbox, workers, choices, models)
+        yield Resources(sandbox, workers, choices, models)

@@ -124,22 +124,21 @@ def run_spec(
     Runs in several threads may share `resources`; without them it opens its own. Raises SandboxUnavailable,
     UsageError and Interrupted before there is a directory, so that nothing is left of a run that can't begin.
     """
-    if request.settings.approve != "never" and approve is None:
+    settings = request.settings
+    if settings.approve != "never" and approve is None:
         raise UsageError(NOBODY_APPROVES)
-    if request.fork is not None and request.settings.strategy != "greenloop":
-        raise UsageError(
-            f"A run by the strategy {request.settings.strategy} can't be forked: it has no rounds to share."
-        )
-    if request.settings.answers is not None:
+    if request.fork is not None and settings.strategy != "greenloop":
+        raise UsageError(f"A run by the strategy {settings.strategy} can't be forked: it has no rounds to share.")
+    if settings.answers is not None:
         tests = resumed.tests_of_ledger() if resumed is not None else ()
-        spec = with_answers(request.spec, request.settings.answers, under_way=resumed is not None, tests=tests)
+        spec = with_answers(request.spec, settings.answers, under_way=resumed is not None, tests=tests)
         request = replace(request, spec=spec)
     with ExitStack() as held:
         emit = held.enter_context(spans(emit))
         log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
-        resources = resources or held.enter_context(open_resources(request.settings, request.environ))
+        resources = resources or held.enter_context(open_resources(settings, request.environ))
         sandbox = resources.sandbox
-        request = replace(request, spec=with_installed(request.spec, request.settings, sandbox.interpreter))
+        request = replace(request, spec=with_installed(request.spec, settings, sandbox.interpreter))
         importable = Importable(request.spec.installed, request.spec.modules)
         segments = request.fork.segments if request.fork is not None else ()
         check_own_tests([request.spec.user_tests, *(each.tests for each in segments)], importable)
@@ -149,18 +148,17 @@ def run_spec(
         record = _first_record(request, resources.choices, sandbox.name, resumed)
         if resumed is not None and (result := _known_result(request, record, resumed, emit, verifier)) is not None:
             return result
-        run = resumed.begin_attempt() if resumed else run_directory.create(request.settings.work_dir, record)
-        recorder = RunRecorder(run, record, request.settings, request.budget(), emit, log)
-        approvals = Approvals(approve, request.settings, run, recorder.budget, cancellation)
+        run = resumed.begin_attempt() if resumed else run_directory.create(settings.work_dir, record)
+        recorder = RunRecorder(run, record, settings, request.budget(), emit, log)
+        approvals = Approvals(approve, settings, run, recorder.budget, cancellation)
 
         def work() -> None:
             run.write(record)
             if request.fork is not None:
                 request.fork.keep_in(run)
             recorder.begin(record.models["code_writer"], record.model_reason, sandbox.name)
-            for module in request.spec.modules:
-                if module.left_out:
-                    recorder.emit(Note(_left_out(module)))
+            for text in filter(None, map(_left_out, request.spec.modules)):
+                recorder.emit(Note(text))
             _run_loop(request, resources, recorder, verifier, cancellation, approvals)
 
         return recorder.finish(work, raised)
@@ -191,10 +189,9 @@ def check_own_tests(files: Iterable[str | None], importable: Importable) -> None
 
 
 def _left_out(module: UserModule) -> str:
-    names = ", ".join(module.left_out[:MOST_LEFT_OUT])
-    more = len(module.left_out) - MOST_LEFT_OUT
-    names += f" and {more} more" if more > 0 else ""
-    return f"Of {module.name} only Python files are taken; left out: {names}."
+    names, more = ", ".join(module.left_out[:MOST_LEFT_OUT]), len(module.left_out) - MOST_LEFT_OUT
+    rest = f" and {more} more" if more > 0 else ""
+    return f"Of {module.name} only Python files are taken; left out: {names}{rest}." if names else ""
 
 
 def settings_as_json(settings: Settings) -> dict[str, str | int | float | bool | None]:
@@ -216,8 +213,7 @@ def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runne
 def _first_record(
     request: RunRequest, choices: dict[Role, Choice], sandbox: str, resumed: RunDirectory | None
 ) -> RunRecord:
-    now = datetime.now().astimezone()
-    earlier = resumed.read() if resumed else None
+    now, earlier = datetime.now().astimezone(), resumed.read() if resumed else None
     return RunRecord(
         schema_version=run_directory.SCHEMA_VERSION,
         id=earlier.id if earlier else request.run_id or run_directory.new_id(request.spec.id, now),
@@ -242,10 +238,9 @@ def _known_result(
     earlier, rounds = run.read(), run.rounds()
     read = ("answers", "packages")  # they are in the spec
     decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
-    wanted, known = (
-        (each.spec, each.models, [each.settings.get(name) for name in decisive]) for each in (record, earlier)
-    )
-    if earlier.status != "finished" or wanted != known or not rounds:
+    same = all(record.settings.get(name) == earlier.settings.get(name) for name in decisive)
+    same = same and (record.spec, record.models) == (earlier.spec, earlier.models)
+    if earlier.status != "finished" or not same or not rounds:
         return None
     last = rounds[-1]
     leader = next((each for each in last.board.candidates if each.id == last.ruling.leader), None)
@@ -262,8 +257,8 @@ def _known_result(
 def _is_found_again(run: RunDirectory, leader: Candidate, ruling: Ruling, verifier: CachedVerifier) -> bool:
     """Return True if the run's code and grade are those of its last ruling, and that code passes once more the
     tests that survived and those of the spec."""
-    earlier = run.read()
-    spec, grade = earlier.spec, earlier.grade
+    record = run.read()
+    spec, grade = record.spec, record.grade
     own = (*example_tests(spec), *split(spec.user_tests or "", "user"))
     trusted = [test for test in own if not why_ruled_out(test, spec)]
     tests = {test.id: test for test in (*surviving(ruling), *trusted)}

@@ -71,10 +71,8 @@ class RunDirectory:
             raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.path}")
         record: RunRecord = self.load_record("run.json", RunRecord)
         if record.schema_version != SCHEMA_VERSION:
-            raise UsageError(
-                f"{self.path} was written by another version of greenloop ({record.greenloop_version}); "
-                "show and resume it with that version."
-            )
+            written = f"{self.path} was written by another version of greenloop ({record.greenloop_version})"
+            raise UsageError(f"{written}; show and resume it with that version.")
         if "code_writer" not in record.models:
             raise UsageError(f"{self.path / 'run.json'} names no model; the run can't be shown or resumed.")
         check_spec(record.spec, self.path)
@@ -128,10 +126,9 @@ class RunDirectory:
         except OSError as error:
             raise UsageError(f"There is no run in {self.path} ({name}: {error.strerror}).") from error
         except ValidationError as error:
-            raise UsageError(
-                f"{self.path / name} can't be read ({error.error_count()} faults, first: "
-                f"{error.errors()[0]['msg']}); the run can't be shown or resumed."
-            ) from error
+            reason = f"{error.error_count()} faults, first: {error.errors()[0]['msg']}"
+            sentence = f"{self.path / name} can't be read ({reason}); the run can't be shown or resumed."
+            raise UsageError(sentence) from error
 
     def rounds(self) -> list[RoundRecord]:
         """The rounds written so far, in order. Raises UsageError for a damaged one."""
@@ -246,9 +243,8 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
             raise FileExistsError(errno.EEXIST, "there is a run of that name")
         run.write(record)
     except OSError as error:
-        raise UsageError(
-            f"The run directory can't be made in {work_dir} ({error.strerror}); choose another with --work-dir."
-        ) from error
+        sentence = f"The run directory can't be made in {work_dir} ({error.strerror})"
+        raise UsageError(f"{sentence}; choose another with --work-dir.") from error
     return run
 
 

@@ -7,6 +7,7 @@ import os
 import stat
 import tokenize
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 
 from ..errors import StorageFailed, UsageError
@@ -43,18 +44,13 @@ class UserFile:
         try:
             return text.encode(self.encoding)
         except UnicodeEncodeError as error:
-            character = error.object[error.start]
-            raise UsageError(
-                f"{self.path} is {self.encoding}, which can't hold {character!r}; save it as UTF-8."
-            ) from error
+            lacking = f"{self.path} is {self.encoding}, which can't hold {error.object[error.start]!r}"
+            raise UsageError(f"{lacking}; save it as UTF-8.") from error
 
     def back_up(self, backup: Path) -> Path:
         """Keep the bytes that were read as `backup`, or beside it, where that exists. Raises StorageFailed."""
-        number = 1
-        kept = backup
-        while os.path.lexists(kept):
-            number += 1
-            kept = backup.with_name(f"{backup.name}.{number}")
+        others = (backup.with_name(f"{backup.name}.{number}") for number in count(2))
+        kept = next(path for path in chain([backup], others) if not os.path.lexists(path))
         replace_bytes(kept, self.data, self.mode)
         return kept
 

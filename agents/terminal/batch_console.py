@@ -70,9 +70,7 @@ class BatchConsole:
                 self.console.emit(event)
             self._warned.add(event.text)
         with self._lock:
-            row = self._rows.get(entry_id or "")
-            if row is None:
-                return
+            row = self._rows.get(entry_id or "", _Row(0.0))
             match event:
                 case Asked(request):
                     row.doing = f"{request.role.replace('_', ' ')}: {request.purpose}"
@@ -128,12 +126,11 @@ def print_batch(console: Console, result: BatchResult) -> None:
 
 def result_line(result: EntryResult) -> str:
     """Return one line for the result of an entry."""
-    usage = result.usage
     line = f"{result.id}: {label_of(result)}"
     if result.error is not None or result.status in ("bad", "blocked"):
         return f"{line}: {reason(result)}"
     rounds = f"{result.rounds} round{'' if result.rounds == 1 else 's'}"
-    return f"{line}, {rounds}, {usage.completion_tokens} tokens, {result.seconds:.0f} s"
+    return f"{line}, {rounds}, {result.usage.completion_tokens} tokens, {result.seconds:.0f} s"
 
 
 def closing_lines(result: BatchResult) -> list[str]:
@@ -145,9 +142,8 @@ def closing_lines(result: BatchResult) -> list[str]:
         f"{len(result.results)} specs: {counts}",
         f"{duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
-    lines += result.notes
     bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
-    lines += bad[:SHOWN_ROWS]
+    lines += [*result.notes, *bad[:SHOWN_ROWS]]
     if len(bad) > SHOWN_ROWS:
         lines.append(f"and {len(bad) - SHOWN_ROWS} more bad ones")
     if result.package is not None:
@@ -160,12 +156,9 @@ def closing_lines(result: BatchResult) -> list[str]:
 
 def status_lines(found: BatchStatus) -> list[str]:
     """Return the status of a batch, for a person."""
-    if found.process is None:
-        state = "Nobody works on it now."
-    else:
-        running = ", ".join(found.running[:SHOWN_ROWS]) or "none"
-        state = f"Process {found.process} works on it; under way: {running}."
-    return [state, *closing_lines(found.result)]
+    running = ", ".join(found.running[:SHOWN_ROWS]) or "none"
+    at_work = f"Process {found.process} works on it; under way: {running}."
+    return ["Nobody works on it now." if found.process is None else at_work, *closing_lines(found.result)]
 
 
 def entry_lines(entries: Sequence[Entry]) -> list[str]:

@@ -43,7 +43,7 @@ class Console:
     def __init__(self, *, quiet: bool = False, color: bool = True) -> None:
         self.quiet = quiet
         self._color = color and not os.environ.get("NO_COLOR") and not in_ci()
-        self._progress_at = 0.0
+        self._fetched_to = 0.0
         self._live: LiveView | None = None
         self._drawing: Live | None = None
         self._errors: RichConsole | None = None
@@ -135,16 +135,11 @@ class Console:
                 return [answered_line(event)]
             case Ruled():
                 return [ruled_line(event)]
-            case Fetching() if self._live is None:
-                return self._fetched(event.source, event.done / event.total)
+            case Fetching() if self._live is None and event.done / event.total >= self._fetched_to:
+                share = event.done / event.total
+                self._fetched_to = max(share, 0.001) + 0.1  # a line for each tenth
+                return [f"Fetching the model's weights from {event.source}: {share:.0%}"]
         return []
-
-    def _fetched(self, source: str, share: float) -> list[str]:
-        """Return a line for each tenth of the download."""
-        if self._progress_at and share < self._progress_at + 0.1:
-            return []
-        self._progress_at = max(share, 0.001)
-        return [f"Fetching the model's weights from {source}: {share:.0%}"]
 
     def error(self, message: str) -> None:
         """Print an error's sentence to standard error, on one line: a name in it may hold line ends."""
@@ -160,7 +155,7 @@ class Console:
 
     def result(self, result: RunResult) -> None:
         """Print the end of a run, for a person."""
-        from .next_steps import failure_lines, next_steps, summary_lines
+        from .next_steps import ending_lines, summary_lines
         from .safe_console import source_text
 
         out = self.out
@@ -172,9 +167,7 @@ class Console:
             self._headed(result.grade, GRADE_STYLES[result.grade], f": {result.why}")
         if result.track_record is not None:
             out.print(str(result.track_record))
-        self.lines([*failure_lines(result), *clause_lines(result, whole=False)])
-        self.lines(question_lines(result))
-        self.lines(next_steps(result))
+        self.lines(ending_lines(result, whole=False))
         if result.isolation == "in-process":
             out.print("The tests ran in one process with the code: a lower assurance.", style="yellow")
         self.lines(summary_lines(result))
@@ -182,15 +175,17 @@ class Console:
 
     def healed(self, result: HealResult) -> None:
         """Print the end of a heal, for a person."""
+        from .next_steps import heal_lines
+
         if result.diff and not self.quiet:
             self.diff(result.diff)
+        head, style = str(result.outcome), "bold yellow"
+        if head in ("healed", "unhealed"):
+            head, style = f"{head}, {result.grade}", GRADE_STYLES[result.grade or "failed"]
         if result.error is not None:
             self.error(result.error.message)
-        elif result.outcome in ("healed", "unhealed"):
-            style = GRADE_STYLES[result.grade or "failed"]
-            self._headed(f"{result.outcome}, {result.grade}", style, f": {result.why}")
         else:
-            self._headed(result.outcome, "bold yellow", f": {result.why}")
+            self._headed(head, style, f": {result.why}")
         self.lines(heal_lines(result))
 
     def _headed(self, head: str, style: str, rest: str = "") -> None:
@@ -213,10 +208,8 @@ class Console:
             self.diff(written.diff)
         if written.note:
             self.out.print(f"Note: {written.note}")
-        if written.backup is None:
-            self.lines([f"{written.file} has this {written.name} already."])
-        else:
-            self.lines([f"Written into {written.file}: {written.name} (the file before: {written.backup})"])
+        told = f"Written into {written.file}: {written.name} (the file before: {written.backup})"
+        self.out.print(told if written.backup else f"{written.file} has this {written.name} already.")
 
     def verdict(self, verdict: Verdict) -> None:
         """Print a verdict on two files, for a person."""
@@ -224,14 +217,10 @@ class Console:
             self._headed(f"{outcome.status:8}", "green" if outcome.status == "passed" else "red", outcome.test_id)
             if outcome.status != "passed" and outcome.detail:
                 self._headed(clean(outcome.detail), "dim")
-        for strength in verdict.strength:
-            if strength.noticed:
-                share = f"{strength.noticed} of {strength.tried}"
-                self.out.print(f"{strength.test_id}: noticed {share} changed answers")
-        for refusal in verdict.refused:
-            self.out.print(f"refused {refusal.test_id}: {refusal.reason}")
-        for note in verdict.notes:
-            self.out.print(f"Note: {note}")
+        noticed = ((one.test_id, f"{one.noticed} of {one.tried}") for one in verdict.strength if one.noticed)
+        self.lines(f"{test_id}: noticed {share} changed answers" for test_id, share in noticed)
+        self.lines(f"refused {refusal.test_id}: {refusal.reason}" for refusal in verdict.refused)
+        self.lines(f"Note: {note}" for note in verdict.notes)
         style = "bold green" if verdict.kind == "passed" else "bold red"
         self._headed(verdict.kind, style, f": {verdict.reason}" if verdict.reason else "")
         self.out.print(f"{verdict.isolation}, in {verdict.backend}, {verdict.seconds:.2f} s")
@@ -282,11 +271,10 @@ class Console:
 
     def table(self, title: str, head: Sequence[str], rows: Iterable[Sequence[str]], labels: int = 1) -> None:
         """Print a table to standard output; the first `labels` columns are words, the rest figures."""
-        from rich.table import Table
+        from rich.table import Column, Table
 
-        table = Table(title=title, title_justify="left")
-        for index, name in enumerate(head):
-            table.add_column(name, justify="left" if index < labels else "right")
+        columns = [Column(name, justify="left" if index < labels else "right") for index, name in enumerate(head)]
+        table = Table(*columns, title=title, title_justify="left")
         for row in rows:
             table.add_row(*row)
         self.out.print(table)
@@ -295,49 +283,3 @@ class Console:
         """Print plain lines, or what rich draws, to standard output."""
         for line in lines:
             self.out.print(line)
-
-
-def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
-    """Return the clauses of the spec with what tests say of them, a line each: without `whole` those alone that no
-    test holds, and how many it holds."""
-    shown = [each for each in result.clauses if whole or not each.is_held]
-    held = len(result.clauses) - len(shown)
-    rest = f"{held} of {len(result.clauses)} clauses of the spec are held by tests."
-    return [*(f"Clause: {each}" for each in shown), *([rest] if result.clauses and not whole else [])]
-
-
-_MOST_QUESTIONS = 5
-"""Shown after a run; the others are in its file."""
-
-
-def question_lines(result: RunResult) -> list[str]:
-    """Return the open questions of a run, one line each, and how to answer them."""
-    from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
-
-    if not result.disputes:
-        return []
-    shown = result.disputes if result.run_dir is None else result.disputes[:_MOST_QUESTIONS]
-    answers = f"{result.run_dir}/{QUESTIONS_FILE}"
-    lines = [f"Open: {question_line(dispute)}" for dispute in shown]
-    if more := len(result.disputes) - len(shown):
-        lines.append(f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
-    lines.append(how_to_answer(shown))
-    if result.run_dir is not None:
-        lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
-    return lines
-
-
-def heal_lines(result: HealResult) -> list[str]:
-    """Return what is open, what was written or how to write it, and the cost and files of a heal."""
-    from .next_steps import spent_line
-
-    lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
-    for each in result.written:
-        lines.append(f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}")
-    if result.run_dir is None:
-        return lines
-    if result.grade not in (None, "failed") and result.diff and not result.written:
-        required = "" if result.grade == "verified" else f" --require {result.grade}"
-        lines.append(f"Not written yet; to write the patch: heal --resume {result.run_dir}{required} --ask")
-    kept = "run.json, case.json, heal.patch" if result.diff else "run.json, case.json"
-    return [*lines, spent_line(result), f"Files: {result.run_dir}/ ({kept})"]

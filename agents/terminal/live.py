@@ -118,23 +118,19 @@ def _bar(fetching: Fetching) -> RenderableType:
 
 def answered_line(event: Answered) -> str:
     """Return one line for a finished reply."""
-    usage = event.reply.usage
+    reply, usage = event.reply, event.reply.usage
     line = f"{_asked(event.request)}, {usage.completion_tokens} tokens"
-    if event.reply.replayed:
+    if reply.replayed:
         return f"{line} (recorded)"
-    line += f" in {usage.seconds:.1f} s"
-    if event.reply.tokens_per_second:
-        line += f" ({event.reply.tokens_per_second:.1f} tokens/s)"
-    if event.reply.finish == "repetition":
-        line += ", stopped: it repeated itself"
-    return line
+    speed = f" ({reply.tokens_per_second:.1f} tokens/s)" if reply.tokens_per_second else ""
+    stopped = ", stopped: it repeated itself" if reply.finish == "repetition" else ""
+    return f"{line} in {usage.seconds:.1f} s{speed}{stopped}"
 
 
 def ruled_line(event: Ruled) -> str:
     """Return one line for a round."""
     ruling = event.ruling
-    counts = f"{ruling.passed} passed, {ruling.failed} failed"
-    if ruling.disputes:
-        counts += f", {len(ruling.disputes)} in dispute"
+    disputed = f", {len(ruling.disputes)} in dispute" if ruling.disputes else ""
     then = "" if ruling.done else f" Next: {ruling.next_step}."
+    counts = f"{ruling.passed} passed, {ruling.failed} failed{disputed}"
     return f"Round {event.round}: {counts}; {ruling.grade}. {ruling.why}{then}"

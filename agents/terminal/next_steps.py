@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from ..records import Ending, RunResult
+from ..records.heal import HealResult
+from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
 
 MORE_DRAFTS = 12
 _MOST_FAILURES = 3
 """Shown after a run; the ledger has them all."""
+_MOST_QUESTIONS = 5
+"""Shown after a run; the others are in its file."""
+
+
+def ending_lines(result: RunResult, *, whole: bool) -> list[str]:
+    """Return what fails, what no test holds (with `whole` what holds each clause), what is open, and what next."""
+    asked = [*question_lines(result), *next_steps(result)]
+    return [*failure_lines(result), *clause_lines(result, whole=whole), *asked]
 
 
 def failure_lines(result: RunResult) -> list[str]:
@@ -19,6 +29,30 @@ def failure_lines(result: RunResult) -> list[str]:
         lines.append(f"Fails: {failure if failure.startswith(name) else f'{name}: {failure}'}")
     more = len(failing) - len(lines)
     return [*lines, f"Fails: {more} more in {result.run_dir}/ledger.json"] if more else lines
+
+
+def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
+    """Return the clauses of the spec with what tests say of them, a line each: without `whole` those alone that no
+    test holds, and how many it holds."""
+    shown = [each for each in result.clauses if whole or not each.is_held]
+    held = len(result.clauses) - len(shown)
+    rest = f"{held} of {len(result.clauses)} clauses of the spec are held by tests."
+    return [*(f"Clause: {each}" for each in shown), *([rest] if result.clauses and not whole else [])]
+
+
+def question_lines(result: RunResult) -> list[str]:
+    """Return the open questions of a run, one line each, and how to answer them."""
+    if not result.disputes:
+        return []
+    shown = result.disputes if result.run_dir is None else result.disputes[:_MOST_QUESTIONS]
+    answers = f"{result.run_dir}/{QUESTIONS_FILE}"
+    lines = [f"Open: {question_line(dispute)}" for dispute in shown]
+    if more := len(result.disputes) - len(shown):
+        lines.append(f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
+    lines.append(how_to_answer(shown))
+    if result.run_dir is not None:
+        lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
+    return lines
 
 
 def next_steps(result: RunResult) -> list[str]:
@@ -36,13 +70,10 @@ def next_steps(result: RunResult) -> list[str]:
         steps.append("Next: an example in the spec, `call == value`, can make it verified.")
         return steps
     if result.disputes:
-        steps.append(
-            "Next: answer questions above: one decides between the drafts, two outweigh tests in doubt where a "
-            "third of all stand."
-        )
-    usage = result.usage
-    if usage.calls:
-        seconds = usage.seconds / usage.calls * MORE_DRAFTS
+        outweigh = "two outweigh tests in doubt where a third of all stand"
+        steps.append(f"Next: answer questions above: one decides between the drafts, {outweigh}.")
+    if result.usage.calls:
+        seconds = result.usage.seconds / result.usage.calls * MORE_DRAFTS
         steps.append(f"Next: --drafts {MORE_DRAFTS} for more of them, about {seconds:.0f} s at this run's rate.")
     steps.append("Next: a larger model, --model NAME (`models` lists what is there).")
     return steps
@@ -68,3 +99,17 @@ def spent_line(ended: Ending, speed: float | None = None) -> str:
         f"{ended.seconds:.0f} s, {usage.calls} calls{replayed}, {usage.prompt_tokens} prompt tokens "
         f"({usage.cached_prompt_tokens} cached), {usage.completion_tokens} generated{decoded}{cost}"
     )
+
+
+def heal_lines(result: HealResult) -> list[str]:
+    """Return what is open, what was written or how to write it, and the cost and files of a heal."""
+    lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
+    undo = f"undo: heal --undo {result.run_dir}"
+    lines += [f"Written: {each.file} (the file before: {each.backup}); {undo}" for each in result.written]
+    if result.run_dir is None:
+        return lines
+    if result.grade not in (None, "failed") and result.diff and not result.written:
+        required = "" if result.grade == "verified" else f" --require {result.grade}"
+        lines.append(f"Not written yet; to write the patch: heal --resume {result.run_dir}{required} --ask")
+    kept = "run.json, case.json, heal.patch" if result.diff else "run.json, case.json"
+    return [*lines, spent_line(result), f"Files: {result.run_dir}/ ({kept})"]

@@ -53,10 +53,7 @@ def _candidate(candidate: Candidate, known: dict[str, Candidate]) -> Iterator[Re
     parent = known.get(candidate.parent or "")
     made_from = f" of {parent.id}" if parent else ""
     yield Text(f"{candidate.id}: {candidate.origin}{made_from}{clean(mended)}", style="cyan")
-    if parent is None:
-        yield source_text(candidate.code)
-        return
-    yield source_text(change(parent, candidate), "diff")
+    yield source_text(change(parent, candidate), "diff") if parent else source_text(candidate.code)
 
 
 def _board(each: RoundRecord) -> RenderableType:

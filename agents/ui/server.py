@@ -14,7 +14,8 @@ import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -118,13 +119,13 @@ def key_of(request: Request) -> str:
     return request.headers.get("authorization", "").removeprefix("Bearer ")
 
 
+@dataclass(frozen=True, slots=True)
 class Page:
-    """The routes of the page."""
+    """The routes of the page; `tell` is called with news for the terminal."""
 
-    def __init__(self, jobs: Jobs, sessions: Sessions, tell: Callable[[str], None]) -> None:
-        self._jobs = jobs
-        self._sessions = sessions
-        self._tell = tell
+    jobs: Jobs
+    sessions: Sessions
+    tell: Callable[[str], None]
 
     def app(self, port: int) -> Starlette:
         """The application that answers on `port`."""
@@ -134,22 +135,22 @@ class Page:
             Route("/api/runs", self.runs, methods=["GET"]),
             Route("/api/runs", self.change(self.start), methods=["POST"]),
             Route("/report", self.report),
-            Route("/api/runs/{name}", self.look(lambda name: run_document(self._jobs, name))),
-            Route("/api/runs/{name}/calls", self.look(lambda name: calls_document(self._jobs, name))),
+            Route("/api/runs/{name}", self.look(partial(run_document, self.jobs))),
+            Route("/api/runs/{name}/calls", self.look(partial(calls_document, self.jobs))),
             Route("/api/runs/{name}/diff/{other}", self.look(self.diff)),
             Route("/api/runs/{name}/events", self.events),
         ]
         acts: dict[str, Act] = {
             "stop": self.stop,
-            "resume": lambda name, _: self._jobs.resume(name),
-            "answer": lambda name, body: self._jobs.answer(name, _text(body, "lines")),
+            "resume": lambda name, _: self.jobs.resume(name),
+            "answer": lambda name, body: self.jobs.answer(name, _text(body, "lines")),
             "fork": self.fork,
-            "debug": lambda name, _: self._jobs.fork(name, None, debug=True),
+            "debug": lambda name, _: self.jobs.fork(name, None, debug=True),
             "decide": self.decide,
         }
         for name, act in acts.items():
             routes.append(Route(f"/api/runs/{{name}}/{name}", self.change(act), methods=["POST"]))
-        return Starlette(routes=routes, middleware=[Middleware(Guard, sessions=self._sessions, port=port)])
+        return Starlette(routes=routes, middleware=[Middleware(Guard, sessions=self.sessions, port=port)])
 
     async def index(self, request: Request) -> Response:
         """The page itself, without anything of a run."""
@@ -159,14 +160,14 @@ class Page:
     async def session(self, request: Request) -> Response:
         """Exchange the code of an address for the key of a session."""
         code = (await _json_object(request) or {}).get("code")
-        key, refused, told = self._sessions.begin(code if isinstance(code, str) else "")
-        said = BackgroundTask(self._tell, told) if told else None
+        key, refused, told = self.sessions.begin(code if isinstance(code, str) else "")
+        said = BackgroundTask(self.tell, told) if told else None
         return JSONResponse({"key": key} if key else {"error": refused}, 200 if key else 403, background=said)
 
     async def runs(self, request: Request) -> Response:
         """The runs, and what the server was started with."""
-        settings = self._jobs.settings
-        rows = await run_in_threadpool(listing, self._jobs)
+        settings = self.jobs.settings
+        rows = await run_in_threadpool(listing, self.jobs)
         there = (settings.work_dir / REPORT_FILE).is_file()
         report = f"/report?key={report_key(key_of(request))}" if there else ""
         model = settings.model or "chosen when a run begins"
@@ -177,7 +178,7 @@ class Page:
 
         Sandboxed, it has an origin of its own, and no way to the page's key or to the server.
         """
-        root = self._jobs.settings.work_dir
+        root = self.jobs.settings.work_dir
         try:
             text = await run_in_threadpool(read_regular, root / REPORT_FILE, contained(root))
         except (OSError, UsageError) as error:
@@ -195,13 +196,13 @@ class Page:
 
     def diff(self, name: str, other: str) -> Json:
         """The change from the code of one run to that of another, as a unified diff."""
-        runs = [self._jobs.directory(each) for each in (name, other)]
+        runs = [self.jobs.directory(each) for each in (name, other)]
         return {"diff": compared(*((run.path.name, run.code() or "") for run in runs))}
 
     async def events(self, request: Request) -> Response:
         """The lines of a run's events.jsonl, as they are written."""
         try:
-            run = await run_in_threadpool(self._jobs.directory, request.path_params["name"])
+            run = await run_in_threadpool(self.jobs.directory, request.path_params["name"])
         except GreenloopError as error:
             return JSONResponse({"error": str(error)}, 404)
         return StreamingResponse(self._followed(run.events, request), media_type="application/x-ndjson")
@@ -209,7 +210,7 @@ class Page:
     async def _followed(self, path: Path, request: Request) -> AsyncIterator[str]:
         """Yield the lines of a file, until the run or the session ends or the reader is gone."""
         place, ended = 0, False
-        while self._sessions.knows(key_of(request)) and not await request.is_disconnected():
+        while self.sessions.knows(key_of(request)) and not await request.is_disconnected():
             lines, place = await run_in_threadpool(_lines_from, path, place)
             for line in lines:
                 yield line + "\n"
@@ -234,16 +235,14 @@ class Page:
     def start(self, _: str, body: Json) -> Job:
         """Begin a run of a spec."""
         spec, examples, tests = (_text(body, field) for field in ("spec", "examples", "tests"))
-        changes = {
-            name: body[name] for name in ("effort", "max_tokens", "max_seconds") if body.get(name) is not None
-        }
-        if body.get("approve") is True:
-            changes["approve"] = "replacement"
-        return self._jobs.generate(spec, examples, tests, **changes)
+        given = {name: body.get(name) for name in ("effort", "max_tokens", "max_seconds")}
+        given["approve"] = "replacement" if body.get("approve") is True else None
+        changes = {name: value for name, value in given.items() if value is not None}
+        return self.jobs.generate(spec, examples, tests, **changes)
 
     def stop(self, name: str, _: Json) -> Job:
         """Stop a run of this server."""
-        job = self._jobs.find(name)
+        job = self.jobs.find(name)
         if job is None or job.future.done():
             raise UsageError("This page did not begin that run, or it has ended; stop it where it was begun.")
         job.cancellation.cancel()
@@ -254,11 +253,11 @@ class Page:
         number = body.get("round")
         if isinstance(number, bool) or not isinstance(number, int):
             raise UsageError("Name the round to fork after.")
-        return self._jobs.fork(name, number)
+        return self.jobs.fork(name, number)
 
     def decide(self, name: str, body: Json) -> Job:
         """Decide on what waits for approval."""
-        job, answer = self._jobs.find(name), body.get("answer")
+        job, answer = self.jobs.find(name), body.get("answer")
         if job is None:
             raise UsageError("This page did not begin that run.")
         if answer not in ANSWERS["replacement"]:
@@ -281,16 +280,9 @@ async def _answered(work: Callable[[], Json]) -> Response:
         return JSONResponse({"error": str(error)}, 400 if isinstance(error, UsageError) else 500)
 
 
-def serve(
-    jobs: Jobs,
-    listening: socket.socket,
-    sessions: Sessions,
-    tell: Callable[[str], None],
-    ready: Callable[[], object],
-) -> None:
-    """Answer on a socket until Ctrl-C or SIGTERM: call `ready` once requests can come, `tell` with news for the
-    terminal."""
-    app = Page(jobs, sessions, tell).app(listening.getsockname()[1])
+def serve(page: Page, listening: socket.socket, ready: Callable[[], object]) -> None:
+    """Answer on a socket until Ctrl-C or SIGTERM, and call `ready` once requests can come."""
+    app = page.app(listening.getsockname()[1])
     config = uvicorn.Config(app, log_level="error", lifespan="off", timeout_graceful_shutdown=2)
     listening.listen(config.backlog)
     # It may take its time, as a browser that is waited for does.

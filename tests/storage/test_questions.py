@@ -17,7 +17,7 @@ from agents.storage.questions import (
     questions_text,
     stated_lines,
 )
-from agents.terminal.console import question_lines
+from agents.terminal.next_steps import question_lines
 
 SPEC = read_spec("Implement f(x) -> object.", origin="argument")
 VALUES = Dispute("test_1", "f('éa')", ("'ea'", "''"))

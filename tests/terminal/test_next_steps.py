@@ -6,8 +6,7 @@ import pytest
 
 from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, Test, TestOrigin, Usage
 from agents.records.heal import HealResult
-from agents.terminal.console import heal_lines
-from agents.terminal.next_steps import failure_lines, next_steps
+from agents.terminal.next_steps import failure_lines, heal_lines, next_steps
 
 from ..support.boards import value_test
 
