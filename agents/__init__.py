@@ -50,31 +50,23 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _NAMES = {
-    "errors": (
-        "BudgetSpent",
-        "GreenloopError",
-        "Interrupted",
-        "ModelError",
-        "SandboxBroken",
-        "SandboxUnavailable",
-        "StorageFailed",
-        "UsageError",
-    ),
-    "events": ("Event",),
-    "healing.run": ("HealOptions", "aheal", "heal"),
-    "records": ("RunResult", "Spec", "UserModule", "Verdict"),
-    "records.approvals": ("Decision", "Proposal"),
-    "records.heal": ("HealRequest", "HealResult"),
-    "repairing.repair": ("repair",),
-    "run.cancellation": ("Cancellation",),
-    "run.run": ("agenerate", "generate"),
-    "sandbox": ("SandboxLimits",),
-    "settings": ("Settings",),
-    "spec": ("read_modules", "read_spec"),
-    "verifier.verifier": ("Verifier",),
-    "verifier.verify": ("averify", "verify"),
+    "errors": "BudgetSpent GreenloopError Interrupted ModelError SandboxBroken SandboxUnavailable StorageFailed"
+    " UsageError",
+    "events": "Event",
+    "healing.run": "HealOptions aheal heal",
+    "records": "RunResult Spec UserModule Verdict",
+    "records.approvals": "Decision Proposal",
+    "records.heal": "HealRequest HealResult",
+    "repairing.repair": "repair",
+    "run.cancellation": "Cancellation",
+    "run.run": "agenerate generate",
+    "sandbox": "SandboxLimits",
+    "settings": "Settings",
+    "spec": "read_modules read_spec",
+    "verifier.verifier": "Verifier",
+    "verifier.verify": "averify verify",
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = [*_MODULES]
 
 

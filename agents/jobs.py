@@ -32,7 +32,7 @@ from .spec.answers import answered, statements
 from .spec.place import place_of
 from .spec.reading import make_spec, take_apart
 from .storage.atomic import PRIVATE, write_atomically
-from .storage.run_directory import RunDirectory, is_run, make_work_dir, new_id, runs_in
+from .storage.run_directory import CODE_FILE, TESTS_FILE, RunDirectory, is_run, make_work_dir, new_id, runs_in
 
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
@@ -139,11 +139,9 @@ class Jobs:
             if key not in _IN_FRONT_MATTER:
                 known = ", ".join(_IN_FRONT_MATTER)
                 raise UsageError(f"{where}: `{key}` can't be given to a server; here it may be {known}.")
-        lines = tuple(line for line, _ in statements(examples, "The examples"))
-        places = {**front.places, **({"examples": "The examples"} if lines else {})}
-        front = replace(
-            front, examples=(*front.examples, *lines), places=places, source=front.source + "\n".join(lines)
-        )
+        if lines := [line for line, _ in statements(examples, "The examples")]:
+            places, source = {**front.places, "examples": "The examples"}, front.source + "\n".join(lines)
+            front = replace(front, examples=(*front.examples, *lines), places=places, source=source)
         return make_spec(front, body, place, tests, packages=self.settings.packages)
 
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
@@ -151,14 +149,12 @@ class Jobs:
         run = new_id("heal-user_code", datetime.now().astimezone())
         make_work_dir(self.settings.work_dir)
         folder = self.settings.work_dir.absolute() / "inputs" / run
-        module = folder / "user_code.py"
+        module, suite = folder / CODE_FILE, folder / TESTS_FILE
         write_atomically(module, code, self.settings.work_dir, PRIVATE)
-        if tests is None:
-            request = HealRequest(path=str(module), expect=expect)
-        else:
-            write_atomically(folder / "test_user_code.py", tests, self.settings.work_dir, PRIVATE)
-            own = (str(folder / "test_user_code.py"),)
-            request = HealRequest(path=str(folder), tests=own, may_change=("user_code.py",))
+        request = HealRequest(path=str(module), expect=expect)
+        if tests is not None:
+            write_atomically(suite, tests, self.settings.work_dir, PRIVATE)
+            request = HealRequest(path=str(folder), tests=(str(suite),), may_change=(CODE_FILE,))
 
         def work(job: Job, parts: Resources) -> HealResult:
             shared: dict[str, Any] = {"run_id": run, "resources": parts, "cancellation": job.cancellation}
@@ -206,8 +202,7 @@ class Jobs:
 
     def _is_under_way(self, run: str) -> bool:
         """Return True while a run of this server has not ended."""
-        job = self._jobs.get(run)
-        return job is not None and not job.future.done()
+        return (job := self.find(run)) is not None and not job.future.done()
 
     def find(self, run: str) -> Job | None:
         """The job of a run of this server; None for another one."""
@@ -232,10 +227,10 @@ class Jobs:
         else:
             result = read_result(directory, record, directory.last_ruling())
         model, reason = (result.model, result.model_reason) if result is not None else (None, "")
-        ended = record.status != "running" and result is not None
-        said = "" if ended else "It runs elsewhere, or was killed."
+        ended = asdict(result) if result is not None and record.status != "running" else None
+        said = "It runs elsewhere, or was killed." if ended is None else ""
         known = {"run": run, "model": model, "model_reason": reason, "state": record.status, "said": said}
-        return {**known, "result": asdict(result) if ended and result is not None else None}
+        return {**known, "result": ended}
 
     def close(self) -> None:
         """Cancel all runs, wait until they are at their end, and close what was opened."""
@@ -252,9 +247,8 @@ class Jobs:
         Raises UsageError where there is none, or it is a link out. A run of this server may have none yet.
         """
         if run not in self._jobs and not is_run(self.settings.work_dir, run):
-            raise UsageError(
-                f"There is no run {run[:100]!r}; names of runs are in the results of generate and heal."
-            )
+            where = "names of runs are in the results of generate and heal"
+            raise UsageError(f"There is no run {run[:100]!r}; {where}.")
         return self._current(run)
 
     def _current(self, run: str) -> RunDirectory:

@@ -1,7 +1,7 @@
 """Settings in records: flag > environment (GREENLOOP_*) > `.env` of the working directory > default.
 
-A command takes the records that count for it, as one (`cli/`); a program takes all of them, `Settings`. Each field
-says what may set it beside its flag (see `Use`).
+A command takes the records that count for it, as one: what it lacks it refuses. A program takes all of them,
+`Settings`. Each field says what may set it beside its flag (see `Use`).
 """
 
 # No `from __future__ import annotations`: cyclopts evaluates texts of inherited fields in the subclass's module.
@@ -22,20 +22,18 @@ from cyclopts.validators import Number
 from .checked import Record, hints_of
 from .errors import UsageError
 from .files import read_regular
+from .records import Grade
 
 if TYPE_CHECKING:
     from cyclopts import App, ArgumentCollection
 
-    from .records import Grade
-
 Effort = Literal["low", "medium", "high"]
 ApprovePoints = Literal["never", "replacement", "round", "all"]
 Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
-STRATEGIES: tuple[Strategy, ...] = ("single", "best-of-n", "classic", "greenloop")
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
-
-GRADES: "tuple[Grade, ...]" = ("verified", "consensus", "contested", "failed")
+GRADES: tuple[Grade, ...] = get_args(Grade)
 """Best first."""
 
 DOTENV = Path(".env")
@@ -209,15 +207,37 @@ class Output(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class RunSettings(
-    ApproveSettings,
-    AnswerSettings,
-    PlaceSettings,
-    SandboxSettings,
-    StrategySettings,
-    LimitSettings,
-    ModelSettings,
+    ApproveSettings, AnswerSettings, PlaceSettings, SandboxSettings, StrategySettings, LimitSettings, ModelSettings
 ):
     """For a run of a spec."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DebugSettings(ApproveSettings, PlaceSettings, SandboxSettings, LoopSettings, LimitSettings, ModelSettings):
+    """For a debugger on a run, which has its strategy."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealSettings(AnswerSettings, PlaceSettings, SandboxSettings, LimitSettings, HealerSettings):
+    """For a heal."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchSettings(SandboxSettings, StrategySettings, LimitSettings, HealerSettings):
+    """For a batch, which asks nobody and keeps its runs in its own directory."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UiSettings(WaitSettings, PlaceSettings, SandboxSettings, StrategySettings, LimitSettings, ModelSettings):
+    """For the page, where each run says whether it waits for approvals."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class McpSettings(SandboxSettings, StrategySettings, LimitSettings, HealerSettings):
+    """For an MCP server, which clients start in any folder."""
+
+    work_dir: Annotated[Path | None, MORE, Use.NONE] = None
+    """Where runs are kept; by default the user's data directory."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,11 +258,8 @@ class Settings(RunSettings, HealerSettings):
         """
         from cyclopts import App, CycloptsError
 
-        def read(*, settings: Settings = Settings()) -> Settings:
-            return settings
-
+        app = App(config=Variables(lambda _: dotenv, lambda _: None), default_command=cls)
         try:
-            app = App(config=Variables(lambda _: dotenv, lambda _: None), default_command=read)
             settings: Self = app([], exit_on_error=False, print_error=False, result_action="return_value")
         except CycloptsError as error:
             raise UsageError(str(error)) from error
@@ -328,6 +345,6 @@ def uses(kind: type = Settings) -> Mapping[str, Use]:
     return {name: next(each for each in get_args(hint) if isinstance(each, Use)) for name, hint in hints}
 
 
-def reaches(grade: "Grade | None", required: RequiredGrade) -> bool:
+def reaches(grade: Grade | None, required: RequiredGrade) -> bool:
     """Return True if `grade` is at least `required`."""
     return grade is not None and GRADES.index(grade) <= GRADES.index(required)

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from ..errors import UsageError
-from ..settings import MORE, UNLIMITED, Count, Output, RequiredGrade, Settings, Totals
+from ..settings import MORE, UNLIMITED, BatchSettings, Count, Output, RequiredGrade, Settings, Totals
 from ..terminal.console import Console
 from .ending import conclude, handled
-from .options import BatchSettings
 
 if TYPE_CHECKING:
     from ..batch.driver import Stop

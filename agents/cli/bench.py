@@ -125,9 +125,8 @@ def everyday(
     plan = {"data_sha256": _digest("\0".join(f"{task.text}\0{task.tests}" for task in tasks).encode())}
 
     def opened(sandbox: Sandbox, verifier: Verifier) -> Opened:
-        tests = EverydayTests(tasks, verifier)
         runner = partial(spec_runner, tasks[: options.limit], chosen, answers=answers_from_reference)
-        return tests, runner
+        return EverydayTests(tasks, verifier), runner
 
     return measure("Everyday specs", plan, options.settings, options, opened)
 
@@ -178,8 +177,7 @@ def measure(
 
     console = Console()
     with ExitStack() as held:
-        sandbox = open_sandbox(settings.sandbox)
-        held.callback(sandbox.close)
+        sandbox = held.enter_context(closing(open_sandbox(settings.sandbox)))
         choices = models_by_role(settings, os.environ, roles)
         models = sorted({choice.model_id or choice.api_base or "" for choice in choices.values()})
         journal = Journal(options.out, {**plan, "models": models}, again=options.again)
@@ -222,7 +220,7 @@ def quixbugs(*, strip_docstring: bool = False, options: RepairOptions) -> int:
     Args:
         strip_docstring: Take the text that says what a program does out of it.
     """
-    return measure_quixbugs(options, _chosen(options), strip=strip_docstring)
+    return measure_quixbugs(options, strip=strip_docstring)
 
 
 def seeded_bugs(*, options: RepairOptions) -> int:
@@ -237,13 +235,13 @@ def seeded_bugs(*, options: RepairOptions) -> int:
         return HiddenTests(tasks, sandbox), seeded_tasks(tasks[: options.limit], verifier)
 
     plan = {"data_sha256": _digest(read_regular(options.data))}
-    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, _chosen(options), opened)
+    return _measure_repairs("Repairs of mutants in HumanEval+", plan, options, opened)
 
 
 def measure_quixbugs(
-    options: RepairOptions, strategies: Mapping[str, RepairStrategy], *, strip: bool = False
+    options: RepairOptions, strategies: Mapping[str, RepairStrategy] | None = None, *, strip: bool = False
 ) -> int:
-    """Measure strategies on a checkout of QuixBugs. Raises UsageError."""
+    """Measure strategies (None: those that the options name) on a checkout of QuixBugs. Raises UsageError."""
     from ..bench.quixbugs import QuixBugsTests, read_programs
     from ..bench.repairs import quixbugs_tasks
 
@@ -255,25 +253,20 @@ def measure_quixbugs(
 
     plan = {"programs": _digest("\0".join(one.buggy for one in programs).encode()), "strip_docstring": strip}
     title = f"Repairs of QuixBugs, {'without' if strip else 'with'} docstrings"
-    return _measure_repairs(title, plan, options, strategies, opened)
-
-
-def _chosen(options: RepairOptions) -> dict[str, RepairStrategy]:
-    from ..bench.repairs import REPAIR_STRATEGIES
-
-    names = options.strategy or REPAIR_STRATEGIES
-    return {name: way for name, way in REPAIR_STRATEGIES.items() if name in names}
+    return _measure_repairs(title, plan, options, opened, strategies)
 
 
 def _measure_repairs(
     title: str,
     plan: Mapping[str, object],
     options: RepairOptions,
-    strategies: Mapping[str, RepairStrategy],
     open_repairs: Callable[[Sandbox, Verifier], Repairs],
+    strategies: Mapping[str, RepairStrategy] | None = None,
 ) -> int:
-    from ..bench.repairs import of_one_item, repair_runner
+    from ..bench.repairs import REPAIR_STRATEGIES, of_one_item, repair_runner
 
+    named = options.strategy or REPAIR_STRATEGIES
+    strategies = strategies or {name: way for name, way in REPAIR_STRATEGIES.items() if name in named}
     if options.one_item:
         title, plan = f"{title}, one failing item", {**plan, "one_item": True}
 

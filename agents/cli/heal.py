@@ -12,10 +12,9 @@ from cyclopts import Parameter
 
 from ..checked import Record
 from ..errors import UsageError
-from ..settings import MORE, Output, Positive, Settings
+from ..settings import MORE, HealSettings, Output, Positive, Settings
 from ..terminal.console import Console
 from .ending import conclude
-from .options import HealSettings
 
 
 @dataclass(frozen=True, kw_only=True)

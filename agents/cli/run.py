@@ -14,11 +14,10 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import UsageError
-from ..settings import MORE, Output, RunSettings, Settings
+from ..settings import MORE, DebugSettings, Output, RunSettings, Settings
 from ..terminal.console import Console
 from .ending import conclude
 from .mistyped import check_spec
-from .options import DebugSettings
 
 if TYPE_CHECKING:
     from ..records import RunResult, Spec

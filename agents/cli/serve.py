@@ -16,10 +16,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from ..errors import Interrupted, UsageError
-from ..settings import Settings
+from ..settings import McpSettings, Settings, UiSettings
 from ..terminal.console import Console
 from .ending import handled, interrupt
-from .options import McpSettings, UiSettings
 
 
 def ui(

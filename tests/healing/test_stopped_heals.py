@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from agents.cli.options import HealSettings
 from agents.errors import BudgetSpent, UsageError
 from agents.events import Asked, Event, Note, ignore_event
 from agents.healing.case import Case
@@ -23,7 +22,7 @@ from agents.records import Reply, Request
 from agents.records.heal import Answer, Call, HealRequest, HealResult, Observation, Symptom
 from agents.roles.ask import LARGE_MODEL
 from agents.roles.healer import Healer
-from agents.settings import Settings, uses
+from agents.settings import HealSettings, Settings, uses
 from agents.storage.run_directory import RunDirectory
 from agents.ui.views import listing
 
