@@ -75,10 +75,8 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
 
 
 def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
-    """Open the regular file `path` below `root` (see `contained`); return its descriptor.
-
-    Raises UsageError for a link out of `root` and for what is no regular file, and OSError.
-    """
+    """Open the regular file `path` below `root` (see `contained`); return its descriptor. Raises UsageError for a
+    link out of `root` and for what is no regular file, and OSError."""
     place = contained(path, root)
     flags |= open_flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     with opened_folder(place.parent) as (folder, below):
@@ -93,10 +91,8 @@ def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY,
 
 
 def read_regular(path: Path, root: Path | None = None, most: int | None = None) -> bytes:
-    """Return the bytes of the regular file `path` below `root`: at most `most`, or all.
-
-    Raises as `open_regular`, and without `most` UsageError for a file of more than 64 MiB.
-    """
+    """Return the bytes of the regular file `path` below `root`: at most `most`, or all. Raises as `open_regular`,
+    and without `most` UsageError for a file of more than 64 MiB."""
     with os.fdopen(open_regular(path, root), "rb") as file:
         data = file.read(LONGEST + 1 if most is None else most)
     if most is None and len(data) > LONGEST:

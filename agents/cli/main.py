@@ -57,25 +57,21 @@ app = App(
     suppress_keyboard_interrupt=False,  # it would end by SystemExit, which waits for every thread
 )
 app.default(run)
-batch_app = App(name="batch")
-batch_app.default(batch)
-batch_app.command(status)
-batch_app.command(merge)
-models_app = App(name="models", help="List the models that can be used here, and why others can't.")
-models_app.default(list_models)
-models_app.command(fetch)
-bench_app = App(name="bench", help="Measure greenloop itself.")
-bench_app.command(humaneval, name="humaneval+")
-bench_app.command(mbpp, name="mbpp+")
-sandbox_app = App(name="sandbox", help="What untrusted code runs in.")
-sandbox_app.command(check)
-sandbox_app.command(build)
-for _benchmark in (everyday, quixbugs, seeded_bugs):
-    bench_app.command(_benchmark)
-for _command in (audit, debug, heal, mcp, show, ui, verify, verify_pairs):
-    app.command(_command)
-for _group in (batch_app, bench_app, models_app, sandbox_app):
-    app.command(_group)
+_models = "List the models that can be used here, and why others can't."
+_bench = App(name="bench", help="Measure greenloop itself.")
+_bench.command(humaneval, name="humaneval+")
+_bench.command(mbpp, name="mbpp+")
+for _group, _commands in (
+    (app, (audit, debug, heal, mcp, show, ui, verify, verify_pairs)),
+    (App(name="batch", default_command=batch), (status, merge)),
+    (_bench, (everyday, quixbugs, seeded_bugs)),
+    (App(name="models", help=_models, default_command=list_models), (fetch,)),
+    (App(name="sandbox", help="What untrusted code runs in."), (check, build)),
+):
+    for _command in _commands:
+        _group.command(_command)
+    if _group is not app:
+        app.command(_group)
 app.register_install_completion_command(help="Install shell completion for bash, zsh or fish.")
 
 
@@ -117,16 +113,13 @@ def main(argv: list[str] | None = None) -> int:
         first = "" if app.parse_commands(tokens)[0] or tokens[0].startswith("-") else tokens[0]
         Console().error(mistyped(first) or elsewhere(error) or f"{error} See --help.")
         return UsageError.exit_code
-    except GreenloopError as error:
-        Console().error(str(error))
-        code = error.exit_code
     except KeyboardInterrupt:
         code = Interrupted.exit_code
-    except OSError as error:
-        told = unusable(error)
+    except (GreenloopError, OSError) as error:
+        told = unusable(error) if isinstance(error, OSError) else error
         Console().error(str(told))
         code = told.exit_code
-        if error.filename is None:  # a full disk: Python would try again at its end
+        if isinstance(error, OSError) and error.filename is None:  # a full disk: Python would try again at its end
             _leave(code)
     if code == Interrupted.exit_code or threading.active_count() > 1:
         _leave(code or 0)

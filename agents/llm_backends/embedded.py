@@ -138,10 +138,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             thread.join(PATIENCE_SECONDS)
 
     def close(self) -> None:
-        """Stop decoding, unload the model and let the next run on this machine have it.
-
-        A prompt that is still being read can't be stopped: then the model stays until it has been.
-        """
+        """Stop decoding, unload the model and let the next run on this machine have it. A prompt that is still
+        being read can't be stopped: then the model stays until it has been."""
         self._closed = True
         with self._closing:
             deadline, held = time.monotonic() + PATIENCE_SECONDS, 0

@@ -71,10 +71,8 @@ def explain(
     api_base: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> ModelError:
-    """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None.
-
-    Its message never holds a key: the values to mask are looked for in `environ` (by default the process's).
-    """
+    """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None. Its
+    message never holds a key: the values to mask are looked for in `environ` (by default the process's)."""
     if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
         return known
     facts = _Facts(error, environ)

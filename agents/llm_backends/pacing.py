@@ -46,10 +46,8 @@ class Pacer:
 
     @contextmanager
     def turn(self, bound: Bound) -> Iterator[float]:
-        """Wait for a turn, and hold it while the body asks the model; gives the seconds that were waited.
-
-        A ModelError of the body is looked at for what it says about the pace. Raises what `bound` raises.
-        """
+        """Wait for a turn, and hold it while the body asks the model; gives the seconds that were waited. A
+        ModelError of the body is looked at for what it says about the pace. Raises what `bound` raises."""
         came = self._clock()
         with self._changed:
             self._wait(bound)

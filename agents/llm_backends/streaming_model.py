@@ -32,10 +32,8 @@ class StreamingModel(Protocol):
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
-        """Stream one reply, a FinalDelta last; closing the iterator stops the generation.
-
-        `params` are those of the OpenAI chat API (max_tokens, temperature, seed).
-        """
+        """Stream one reply, a FinalDelta last; closing the iterator stops the generation. `params` are those of
+        the OpenAI chat API (max_tokens, temperature, seed)."""
 
 
 @dataclass

@@ -34,10 +34,8 @@ class BackgroundStream(Generic[Item]):
         self._reader.start()
 
     def next(self, timeout: float | None = None) -> Item | None:
-        """The next item, or None after `timeout` seconds without one.
-
-        Raises StopIteration at the end, Interrupted once abandoned, and whatever the iterator raised.
-        """
+        """The next item, or None after `timeout` seconds without one. Raises StopIteration at the end, Interrupted
+        once abandoned, and whatever the iterator raised."""
         try:
             item, error = self._arrived.get(timeout=timeout)
         except queue.Empty:

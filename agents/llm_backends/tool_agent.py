@@ -130,10 +130,8 @@ class _AskedModel(Model):  # type: ignore[misc]
 
 
 def _merged(messages: Sequence[ChatMessage]) -> Iterator[Message]:
-    """smolagents' messages as ours: neighbours of one role as one, as chat templates want it.
-
-    Its own account of a call is left out: the reply before it says the same.
-    """
+    """smolagents' messages as ours: neighbours of one role as one, as chat templates want it. Its own account of a
+    call is left out: the reply before it says the same."""
     told = [(str(getattr(each.role, "value", each.role)), each.content) for each in messages]
     kept = [
         (kind if kind in ("system", "assistant") else "user", said) for kind, said in told if kind != "tool-call"

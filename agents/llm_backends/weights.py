@@ -71,10 +71,8 @@ def cache_directory() -> Path:
 
 
 def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | None:
-    """The weights file to load, or None where it must be fetched first.
-
-    `chosen` is the user's own GGUF file, taken as it is. Raises UsageError when it is missing or no GGUF file.
-    """
+    """The weights file to load, or None where it must be fetched first. `chosen` is the user's own GGUF file,
+    taken as it is. Raises UsageError when it is missing or no GGUF file."""
     if chosen is None:
         path = cache_directory() / "weights" / weights.file
         return path if _is_verified(path, weights) else None

@@ -58,10 +58,8 @@ class Approvals:
             self._decided = self.run.load_record(APPROVALS_FILE, dict[str, _Decided])
 
     def decide(self, proposal: Proposal) -> Decision:
-        """The decision on a proposal, an earlier one where the same was shown before.
-
-        Raises Interrupted for `stop`, a cancelled run, and where nobody answered.
-        """
+        """The decision on a proposal, an earlier one where the same was shown before. Raises Interrupted for
+        `stop`, a cancelled run, and where nobody answered."""
         kept = self._decided.get(proposal.digest)
         if kept is not None and kept.answer in ANSWERS[proposal.point] and kept.answer != "stop":
             decision = Decision(kept.answer, kept.text)

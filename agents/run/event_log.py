@@ -33,10 +33,8 @@ class EventLog:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open `path`; what a killed process left of a line there is removed.
-
-        Raises UsageError where another process writes it: two at one run would mix what they write.
-        """
+        """Open `path`; what a killed process left of a line there is removed. Raises UsageError where another
+        process writes it: two at one run would mix what they write."""
         self.fault: OSError | None = None
         self._lock = threading.Lock()
         self._file: int | None = None
@@ -141,9 +139,7 @@ def _opened(path: Path) -> int:
 
 def _locked(file: int) -> bool:
     """Mark a log as being written, for as long as its process lives; False where another process does so.
-
-    `is_written` holds the lock for a moment, so a log is tried for a while.
-    """
+    `is_written` holds the lock for a moment, so a log is tried for a while."""
     for wait in _WAITS:
         time.sleep(wait)
         if _locks(file):

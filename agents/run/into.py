@@ -31,10 +31,8 @@ class Into:
     spec: Spec
 
     def write(self, result: RunResult, settings: Settings) -> RunResult:
-        """Return `result` with what was written; where it reached less than what is required, nothing is.
-
-        What forbids writing is the result's error, and exit code 1: the code is in the run's directory.
-        """
+        """Return `result` with what was written; where it reached less than what is required, nothing is. What
+        forbids writing is the result's error, and exit code 1: the code is in the run's directory."""
         if result.exit_code != 0 or result.code is None or result.run_dir is None:
             return result
         try:
@@ -59,9 +57,7 @@ class Into:
 
     def _verify(self, code: str, text: str, tests: str, settings: Settings) -> str | None:
         """Run the surviving tests against the whole file; return why that could not be done, if it could not.
-
-        Raises ValueError where tests fail that the code alone passes.
-        """
+        Raises ValueError where tests fail that the code alone passes."""
         spec = with_installed(self.spec, settings, open_interpreter(settings.python))
         importable = {name for package in spec.installed for name in (*package.imports, *package.needs)}
         importable.update(sys.stdlib_module_names, (module.name for module in spec.modules))

@@ -52,9 +52,7 @@ def open_resources(
     roles: Sequence[Role] = ROLES,
 ) -> Iterator[Resources]:
     """Open the resources of one run; with `shared`, the handler of events from opening models, of `most` at once.
-
-    Raises SandboxUnavailable and UsageError, and where models are shared ModelError.
-    """
+    Raises SandboxUnavailable and UsageError, and where models are shared ModelError."""
     for name, folder in (("record", settings.record), ("cache", settings.cache)):
         if folder is not None and folder.exists() and not folder.is_dir():
             raise UsageError(f"--{name} {folder} is no folder; name one, which may be new.")

@@ -154,10 +154,8 @@ def make_roles(
     at_once: int,
     budget: Budget | None,
 ) -> Roles:
-    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models.
-
-    A small Critic is not asked for repairs: the model's next draft mends more (docs/decisions/013).
-    """
+    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models. A
+    small Critic is not asked for repairs: the model's next draft mends more (docs/decisions/013)."""
 
     def lengths(role: Role) -> ReplyLengths:
         return SMALL_MODEL if role in small else LARGE_MODEL

@@ -166,9 +166,7 @@ def run_spec(
 
 def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:
     """Return `spec` with the packages that it and the settings name, as they are installed for `interpreter`.
-
-    Raises UsageError, with the command that installs what is missing.
-    """
+    Raises UsageError, with the command that installs what is missing."""
     packages = requirements((*spec.packages, *settings.packages))
     installed = find_packages(packages, interpreter)
     taken = {name: package.name for package in installed for name in (*package.imports, *package.needs)}

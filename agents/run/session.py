@@ -110,10 +110,8 @@ class Session(ABC, Generic[Kept, Ended]):
         self._emit(event)
 
     def finish(self, body: Callable[[], None], raised: tuple[type[BaseException], ...] = ()) -> Ended:
-        """Do `body`, and return the result, also where it is interrupted or fails.
-
-        Of errors that left no grade, those of the types `raised` are raised again once they are recorded.
-        """
+        """Do `body`, and return the result, also where it is interrupted or fails. Of errors that left no grade,
+        those of the types `raised` are raised again once they are recorded."""
         status: RunStatus = "finished"
         error: GreenloopError | None = None
         caught: BaseException | None = None

@@ -60,9 +60,7 @@ def make_names_last(folder: Path) -> None:
 
 def copy_files(source: Path, target: Path, root: Path) -> None:
     """Copy the files below the folder `source` to `target`, below `root`; what is there stays, or is replaced.
-
-    Raises UsageError for a link out of `source` and for what is neither file nor folder, and OSError.
-    """
+    Raises UsageError for a link out of `source` and for what is neither file nor folder, and OSError."""
     for folder, folders, names in os.walk(source):
         for path in (Path(folder, name) for name in (*folders, *names)):
             if path.is_dir() and not path.is_symlink():

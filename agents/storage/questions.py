@@ -100,10 +100,8 @@ def said_of(answer: str, *, negated: bool = False) -> str | None:
 
 
 def value_line(dispute: Dispute, typed: str) -> str:
-    """Return the line that says `typed` of the call of `dispute`: a value, an exception, or a whole line.
-
-    A float that differs from an answer of a draft by rounding alone means that answer. Raises UsageError.
-    """
+    """Return the line that says `typed` of the call of `dispute`: a value, an exception, or a whole line. A float
+    that differs from an answer of a draft by rounding alone means that answer. Raises UsageError."""
     call = asked_call(dispute)
     raised = re.fullmatch(r"(?:raises?\s+)?(?P<name>[A-Z]\w*)(?:\(.*\))?", typed)
     if call is None:

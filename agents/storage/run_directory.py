@@ -186,10 +186,8 @@ class RunDirectory:
         return self.attempt
 
     def adopt_attempt(self) -> None:
-        """Put the attempt in place of the earlier result, which stays below `earlier/`.
-
-        A kill at any moment leaves one of the two to be read. Raises OSError.
-        """
+        """Put the attempt in place of the earlier result, which stays below `earlier/`. A kill at any moment
+        leaves one of the two to be read. Raises OSError."""
         attempt = self._inside(_ATTEMPT)
         (attempt / _EARLIER).mkdir()
         attempt.rename(self._inside(_ADOPTED))
@@ -271,10 +269,8 @@ def new_id(spec_id: str, now: datetime) -> str:
 
 
 def runs_in(work_dir: Path) -> list[RunDirectory]:
-    """The runs in `work_dir`, in order of their names; a folder without a regular run.json is none.
-
-    Raises UsageError for a link out.
-    """
+    """The runs in `work_dir`, in order of their names; a folder without a regular run.json is none. Raises
+    UsageError for a link out."""
     found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(runs_folder(work_dir).glob("*")))
     return [run for run in found if run.exists]
 
@@ -287,10 +283,8 @@ def is_run(work_dir: Path, name: str) -> bool:
 
 
 def find(work_dir: Path, name: str) -> RunDirectory:
-    """The run called `name`: an id, the beginning of one, a path, or `latest`.
-
-    Raises UsageError where there is none, or several.
-    """
+    """The run called `name`: an id, the beginning of one, a path, or `latest`. Raises UsageError where there is
+    none, or several."""
     if name != "latest" and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
     runs = runs_in(work_dir)

@@ -79,9 +79,7 @@ def replace_bytes(path: Path, data: bytes, mode: int) -> None:
 
 def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
     """Read the Python file `path`, to be written later; one that can't be parsed only if it may be `broken`.
-
-    Raises UsageError where that can't be done.
-    """
+    Raises UsageError where that can't be done."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):

@@ -59,9 +59,7 @@ class Asking:
 
     def _ask(self, dispute: Dispute, spec: Spec, tests: Sequence[Test], given: Sequence[str]) -> str | None:
         """Return the line that answers `dispute`, an empty one where it is skipped, None at the end of the input.
-
-        What is no answer, or contradicts the spec, is named, and asked again once.
-        """
+        What is no answer, or contradicts the spec, is named, and asked again once."""
         keys = _keys(dispute, answer_lines(dispute, spec, tests))
         if asked_call(dispute) is None:
             self._console.say(visible(dispute.question))

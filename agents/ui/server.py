@@ -175,9 +175,7 @@ class Page:
 
     async def report(self, request: Request) -> Response:
         """The report of the batch that the work directory belongs to: of its scripts, those that greenloop writes.
-
-        Sandboxed, it has an origin of its own, and no way to the page's key or to the server.
-        """
+        Sandboxed, it has an origin of its own, and no way to the page's key or to the server."""
         root = self.jobs.settings.work_dir
         try:
             text = await run_in_threadpool(read_regular, root / REPORT_FILE, contained(root))

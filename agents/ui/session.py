@@ -34,10 +34,8 @@ class Sessions:
         return f"{self._root}#code={code}"
 
     def begin(self, code: str) -> tuple[str, str, str]:
-        """Exchange a code: return a key (or ""), why there is none, and what the terminal is to say.
-
-        A code's second use ends the session of the first: one of the two was somebody else's.
-        """
+        """Exchange a code: return a key (or ""), why there is none, and what the terminal is to say. A code's
+        second use ends the session of the first: one of the two was somebody else's."""
         if code in self._unused:
             self._unused.remove(code)
             self._keys[code] = secrets.token_urlsafe(32)
