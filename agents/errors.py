@@ -90,10 +90,8 @@ class BudgetSpent(_LimitReached):
 
 
 class TotalSpent(_LimitReached):
-    """A limit of the whole batch was reached.
-
-    It is no BudgetSpent, since a run must not be concluded with what it has by then: it goes on later.
-    """
+    """A limit of the whole batch was reached. It is no BudgetSpent, since a run must not be concluded with what it
+    has by then: it goes on later."""
 
     kind = "total_spent"
     sentence = (

@@ -284,10 +284,8 @@ UNLIMITED = Totals()
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """Gives settings the values of GREENLOOP_* variables: a configuration of cyclopts.
-
-    A command of which `reads` is true gets what `.env` may set, too; `say` is given a sentence on the rest of it.
-    """
+    """Gives settings the values of GREENLOOP_* variables: a configuration of cyclopts. A command of which `reads`
+    is true gets what `.env` may set, too; `say` is given a sentence on the rest of it."""
 
     reads: Callable[[tuple[str, ...]], bool]
     say: Callable[[str], None]

@@ -64,9 +64,8 @@ def audit(
     from ..storage.atomic import write_atomically
 
     if base is None and (strict or agent):
-        raise UsageError(
-            f"{'--strict' if strict else '--agent'} says how to compare; name with what by --base REF."
-        )
+        option = "--strict" if strict else "--agent"
+        raise UsageError(f"{option} says how to compare; name with what by --base REF.")
     for path in filter(None, (junit, summary)):
         if path.is_symlink() or (path.exists() and not path.is_file()):  # it would be replaced, /dev/stdout too
             raise UsageError(f"{path} is no regular file; name one that is, or is not there yet.")
@@ -79,9 +78,8 @@ def audit(
             there = f"--python {active}/bin/python runs them in the environment that is active"
             console.emit(Note(f"The tests run on {sys.executable}; {there}.", warning=True))
         cancelled = threading.Event()
-        ends = {"SIGINT": cancelled.set, "SIGTERM": cancelled.set}
         with (
-            handled(ends),
+            handled(dict.fromkeys(("SIGINT", "SIGTERM"), cancelled.set)),
             closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):

@@ -164,10 +164,8 @@ def measure(
     roles: Sequence[Role] = ("code_writer", "test_writer", "critic"),
     write: Callable[[str, list[Any], Path], tuple[Sequence[Table], Sequence[Path]]] = write_results,
 ) -> int:
-    """Prove that hidden tests can be relied on, run what they judge, print the tables and write the report.
-
-    `plan` is what results depend on beside the models; tasks, strategies and seeds may be added later.
-    """
+    """Prove that hidden tests can be relied on, run what they judge, print the tables and write the report. `plan`
+    is what results depend on beside the models; tasks, strategies and seeds may be added later."""
     from ..bench.repairs import open_verifier
     from ..bench.results import Journal
     from ..bench.runner import Means

@@ -65,19 +65,19 @@ def run(
         from ..spec.place import read_text
         from ..storage.user_file import LONGEST
 
-        if resume is not None and tests is not None and (spec, file, with_) == (None, None, ()):
-            raise UsageError(
-                f"A run that is gone on with keeps its tests; a fork has yours: --fork {resume} --tests {tests}"
-            )
-        if resume is not None and (spec, file, tests, with_) != (None, None, None, ()):
+        given = (spec, file, with_) != (None, None, ())
+        if resume is not None and tests is not None and not given:
+            way = f"--fork {resume} --tests {tests}"
+            raise UsageError(f"A run that is gone on with keeps its tests; a fork has yours: {way}")
+        if resume is not None and given:
             raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
         if fork is not None:
-            if resume is not None or (spec, file, with_) != (None, None, ()):
+            if resume is not None or given:
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
             text = read_text(code, LONGEST) if code is not None else None
             trusted = read_tests_file(tests) if tests is not None else None
-            given = {"number": round_, "code": text, "tests": trusted, "answers": own.answers}
-            return _prepare_fork(own, fork, console, **given)
+            joins = {"number": round_, "code": text, "tests": trusted, "answers": own.answers}
+            return _prepare_fork(own, fork, console, **joins)
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:

@@ -90,10 +90,8 @@ def verify_pairs(
 
 @dataclass(slots=True)
 class Pairs:
-    """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`.
-
-    `refuse` is called with a sentence for each line that is no pair.
-    """
+    """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`. `refuse`
+    is called with a sentence for each line that is no pair."""
 
     file: BinaryIO
     terms: str
@@ -127,10 +125,8 @@ class Pairs:
 
 
 def known_verdicts(out: Path) -> dict[Key, str]:
-    """The verdicts in the file `out` of an earlier call; what it wrote of its last line is removed.
-
-    Raises UsageError where the file holds anything else.
-    """
+    """The verdicts in the file `out` of an earlier call; what it wrote of its last line is removed. Raises
+    UsageError where the file holds anything else."""
     known: dict[Key, str] = {}
     try:
         with os.fdopen(open_regular(out, flags=os.O_RDWR | os.O_CREAT, mode=0o666), "rb+") as file:

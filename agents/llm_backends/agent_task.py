@@ -20,10 +20,8 @@ class AgentTool:
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """The order to an agent: `instructions` for all steps, the `task`, and its bounds.
-
-    `most_characters` bounds a prompt: the oldest steps are left out of it.
-    """
+    """The order to an agent: `instructions` for all steps, the `task`, and its bounds. `most_characters` bounds a
+    prompt: the oldest steps are left out of it."""
 
     instructions: str
     task: str

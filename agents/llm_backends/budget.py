@@ -115,10 +115,8 @@ class TotalBudget(Budget):
 
 
 class RunBudget(Budget):
-    """One run's part of a total, `known` of which is in the total already.
-
-    A resumed run is charged again for its recorded replies: what the total has already is not added twice.
-    """
+    """One run's part of a total, `known` of which is in the total already. A resumed run is charged again for its
+    recorded replies: what the total has already is not added twice."""
 
     def __init__(self, total: TotalBudget, known: Usage) -> None:
         super().__init__(shared_budget=total)

@@ -1,7 +1,4 @@
-"""One attempt: a Request answered by a model, with its retries, its price and its limits.
-
-The one way to a model, whatever the backend: embedded, hosted, or replies that were recorded.
-"""
+"""The one way to a model, whatever the backend: a Request answered, with its retries, its price and its limits."""
 
 from __future__ import annotations
 

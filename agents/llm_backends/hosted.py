@@ -1,7 +1,5 @@
-"""Hosted models: any provider that LiteLLM knows, and any OpenAI-compatible server.
-
-LiteLLM is imported when a model is built, never before: it takes seconds.
-"""
+"""Hosted models: any provider that LiteLLM knows, and any OpenAI-compatible server. LiteLLM is imported when a
+model is built, never before: it takes seconds."""
 
 from __future__ import annotations
 
@@ -33,11 +31,8 @@ SHORTEST_MEASURE = 0.05
 
 
 class HostedModel(LiteLLMModel):  # type: ignore[misc]
-    """smolagents' LiteLLMModel whose stream ends in a FinalDelta and hides no retries.
-
-    Retries are the Caller's, so that they are counted and charged in one place: LiteLLM's and the OpenAI client's
-    are off, and smolagents' wrapper around them is not used.
-    """
+    """smolagents' LiteLLMModel whose stream ends in a FinalDelta. Retries are the Caller's, counted and charged in
+    one place: LiteLLM's and the OpenAI client's are off, and smolagents' wrapper around them is not used."""
 
     def __init__(
         self,

@@ -1,7 +1,5 @@
 """The one way to import smolagents; the interface that every model here has, and the delta that ends its streams.
-
-Nothing that runs without a model imports this at run time.
-"""
+Nothing that runs without a model imports this at run time."""
 
 from __future__ import annotations
 

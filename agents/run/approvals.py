@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ..errors import Interrupted, check_type
 from ..llm_backends.budget import Budget
+from ..llm_backends.streams import BackgroundStream
 from ..records.approvals import ANSWERS, Answer, Approve, Decision, Point, Proposal
 from ..settings import ApprovePoints, Settings
 from ..storage.run_directory import RunDirectory
@@ -71,27 +70,20 @@ class Approvals:
         return decision
 
     def _asked(self, proposal: Proposal) -> Decision:
-        answered: Future[Decision] = Future()
-        most = self.settings.approve_seconds
-
-        def ask() -> None:
-            try:
-                assert self.approve is not None
-                answered.set_result(self.approve(replace(proposal, usage=self.budget.usage)))
-            except BaseException as error:  # raised below, in the run's own thread
-                answered.set_exception(error)
-
+        approve, most = self.approve, self.settings.approve_seconds
+        assert approve is not None
+        shown = replace(proposal, usage=self.budget.usage)
+        answers = BackgroundStream(lambda: iter([(approve(shown),)]))  # a tuple, since None is nothing yet
         with self.budget.paused():
-            threading.Thread(target=ask, name="approval", daemon=True).start()
             waited = 0.0
-            while not wait([answered], _POLL_SECONDS).done:
+            while (answered := answers.next(_POLL_SECONDS)) is None:
                 waited += _POLL_SECONDS
                 if self.cancellation.cancelled:
                     raise Interrupted("Interrupted; go on with --resume.")
                 if most is not None and waited >= most:
                     self._keep(proposal, "unanswered", "")
                     raise Interrupted(f"Nobody answered within {most:g} s; go on with --resume.")
-        decision = answered.result()
+        (decision,) = answered
         check_type("what approve returns", decision, Decision, "a Decision")
         return decision
 

@@ -38,10 +38,8 @@ def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> 
 
 
 class Session(ABC, Generic[Kept, Ended]):
-    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread.
-
-    `log` is that of a run that is gone on with, which was opened before its record was read.
-    """
+    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread. `log` is
+    that of a run that is gone on with, which was opened before its record was read."""
 
     resumed_by = "--resume"
     """The options that go on with it, before its name."""

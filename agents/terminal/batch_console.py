@@ -35,10 +35,8 @@ class _Row:
 
 @dataclass(slots=True)
 class BatchConsole:
-    """Shows a batch through `console`, and is its live table; implements `BatchDisplay`.
-
-    `total` entries are to be run in this sitting; `earlier` counts those done before it, by label.
-    """
+    """Shows a batch through `console`, and is its live table; implements `BatchDisplay`. `total` entries are to be
+    run in this sitting; `earlier` counts those done before it, by label."""
 
     console: Console
     total: int
