@@ -16,6 +16,7 @@ from io import TextIOWrapper
 from typing import NoReturn, Protocol, TextIO, TypeVar
 
 from ..errors import GreenloopError, Interrupted, StorageFailed, UsageError
+from ..records import Failure
 from ..terminal.console import Console
 
 
@@ -43,8 +44,6 @@ def conclude(
     stops it is a sentence, or the document that `failed` makes of its `exit_code` and `error`; at Ctrl-C the
     sentence is `interrupted`. SIGTERM and a closed terminal are like Ctrl-C.
     """
-    from ..records import Failure
-
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)), document_alone(as_json) as stream:
         try:
             result = work(stream)

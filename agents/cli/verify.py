@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
 
+from ..events import Note
 from ..settings import Positive, SandboxName, SandboxSettings
 from ..terminal.console import Console
 from .ending import conclude
@@ -111,7 +112,5 @@ def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
 
 def warn_without_sandbox(sandbox: SandboxName) -> None:
     """Say on standard error that nothing protects from what runs, where nothing does."""
-    from ..events import Note
-
     if sandbox == "none":
         Console().emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
+from ..events import Answered, BoardStarted, Event, Fetching, Note, Ruled, RunStarted
 from ..settings import in_ci
 from ..syntax.clean_text import clean
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-    from ..events import Event
     from ..records import RunResult, Verdict
     from ..records.heal import HealResult
     from ..sandbox.check import CheckResult
@@ -109,8 +109,6 @@ class Console:
 
     def emit(self, event: Event) -> None:
         """Show an event of a run."""
-        from ..events import Note
-
         if isinstance(event, Note) and event.warning:
             self.err.print(event.text, style="yellow")
         elif not self.quiet:
@@ -120,7 +118,6 @@ class Console:
                 self.err.print(line)
 
     def _lines(self, event: Event) -> list[str]:
-        from ..events import Answered, BoardStarted, Fetching, Note, Ruled, RunStarted
         from .live import answered_line, ruled_line
 
         match event:
