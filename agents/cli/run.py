@@ -160,8 +160,7 @@ def _shown_run(
                 break
             console.result(result)
             earlier = RunDirectory(Path(result.run_dir or ""))
-            spec = asking.answers(open_ones, earlier)
-            if spec is None:
+            if (spec := asking.answers(open_ones, earlier)) is None:
                 if target is not None:
                     result = target.write(result, settings)
                     if result.error is not None:

@@ -46,8 +46,7 @@ def show(
         return 0
     found = runs.find(work_dir, run)
     if found.kind == "heal":
-        healed = found.read_heal().result
-        if healed is None:
+        if (healed := found.read_heal().result) is None:
             raise UsageError(f"{found.path} has no end yet; go on with it by: heal --resume {found.path}")
         console.healed(healed)
         return 0

@@ -177,8 +177,7 @@ def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
             raise _explained(chunk["error"])
         for choice in chunk.get("choices", ()):
             finish_reason = choice.get("finish_reason") or finish_reason
-            text = choice.get("delta", {}).get("content")
-            if text:
+            if text := choice.get("delta", {}).get("content"):
                 yield ChatMessageStreamDelta(content=text)
         if "usage" in chunk:
             usage, timings = chunk["usage"], chunk.get("timings", {})

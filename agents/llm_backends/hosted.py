@@ -141,8 +141,7 @@ def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:
         usage = getattr(event, "usage", None) or usage
         delta = event.choices[0].delta if event.choices else None
         refusal += getattr(delta, "refusal", None) or ""
-        text = getattr(delta, "content", None)
-        if text:
+        if text := getattr(delta, "content", None):
             last = time.monotonic()
             first = first or last
             yield ChatMessageStreamDelta(content=text)

@@ -39,8 +39,7 @@ class RepetitionWatch:
             self._nameless.append(_TEST_NAME.sub("def test", self._lines[-1].rstrip()))
             self._line = ""
             self._unchecked = 0
-            kept = self._without_copied_lines()
-            if kept is not None:
+            if (kept := self._without_copied_lines()) is not None:
                 return kept
         self._line += rest
         self._unchecked += len(rest)

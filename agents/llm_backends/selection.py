@@ -50,8 +50,7 @@ def choose(
     else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
     if settings.frozen and settings.cache is None:
         raise UsageError("--frozen lets only cached replies be used; say where they are with --cache DIR.")
-    named = (role and getattr(settings, f"{role}_model")) or settings.model
-    if named:
+    if named := (role and getattr(settings, f"{role}_model")) or settings.model:
         return _named(named, settings.api_base, environ)
     if settings.api_base:
         if settings.frozen:

@@ -163,8 +163,7 @@ class Tools:
     async def _document(self, run: str, first: Callable[[Job], Awaitable[None]]) -> dict[str, Any]:
         """Return what there is to be told of a run, of one of this server after `first`."""
         _check_size(run)
-        job = self._jobs.find(run)
-        if job is None:
+        if (job := self._jobs.find(run)) is None:
             with _told():
                 return await anyio.to_thread.run_sync(self._jobs.recorded, run)
         await first(job)

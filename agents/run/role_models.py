@@ -134,8 +134,7 @@ class RoleModels(ExitStack):
         return ask
 
     def _caller(self, choice: Choice, shared: SharedModels) -> Caller:
-        model = shared.models[choice]
-        if model is None:
+        if (model := shared.models[choice]) is None:
             return Caller(None, self._budget, store=recorded_replies(choice), emit=self._emit)
         directory, frozen, cache = self._settings.cache, self._settings.frozen, None
         if directory is not None:

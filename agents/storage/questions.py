@@ -23,8 +23,7 @@ _MOST_ANSWER = 100
 
 def question_line(dispute: Dispute) -> str:
     """The question of `dispute` in one line, without a prefix."""
-    call = _call(dispute.question)
-    if call is None:
+    if (call := _call(dispute.question)) is None:
         return f"is this right: {_condition(dispute.question)}?"
     answers = [each if len(each) <= _MOST_ANSWER else f"{each[:_MOST_ANSWER]}…" for each in dispute.answers]
     rivals = " or ".join(answers if len(answers) > 1 else [*answers, "something else"])
@@ -36,8 +35,7 @@ def question_line(dispute: Dispute) -> str:
 
 def stated_lines(dispute: Dispute) -> tuple[str, ...]:
     """The rival answers as lines of an answers file; those that can't be written as one are left out."""
-    call = _call(dispute.question)
-    if call is None:
+    if (call := _call(dispute.question)) is None:
         return _stated(dispute.question)
     said = [said_of(answer) for answer in dispute.answers]
     return tuple(f"{call} {each}" for each in said if each)

@@ -287,8 +287,7 @@ def find(work_dir: Path, name: str) -> RunDirectory:
     none, or several."""
     if name != "latest" and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
-    runs = runs_in(work_dir)
-    if not runs:
+    if not (runs := runs_in(work_dir)):
         raise UsageError(f"There is no run in {work_dir / 'runs'} yet; start one with a spec.")
     if name == "latest":
         return runs[-1]

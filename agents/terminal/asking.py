@@ -48,8 +48,7 @@ class Asking:
         try:
             for number, dispute in enumerate(disputes, 1):
                 self._console.say(f"\nQuestion {number} of {len(disputes)}: {visible(question_line(dispute))}")
-                line = self._ask(dispute, spec, tests, lines)
-                if line is None:
+                if (line := self._ask(dispute, spec, tests, lines)) is None:
                     break
                 lines += [line] if line else []
         except KeyboardInterrupt:
@@ -133,8 +132,7 @@ def _decided(console: Console, proposal: Proposal) -> Decision:
         for shown in (*proposal.facts, proposal.diff or proposal.text, *filter(None, [proposal.problem])):
             console.say(visible(shown))
         while True:
-            line = typed(f"{', '.join(_MEANINGS[each] for each in taken)}: ")
-            if line is None:
+            if (line := typed(f"{', '.join(_MEANINGS[each] for each in taken)}: ")) is None:
                 return Decision("stop")
             answer = _KEYS.get(line.lower())
             if answer not in taken or answer is None:

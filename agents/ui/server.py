@@ -110,7 +110,7 @@ class Guard:
             case ("GET", "/") | ("POST", "/api/session"):
                 return True
             case "GET", "/report":
-                return self._sessions.knows_report_key(request.query_params.get("key", ""))
+                return self._sessions.knows(request.query_params.get("key", ""), report=True)
         return self._sessions.knows(key_of(request))
 
 
@@ -223,8 +223,7 @@ class Page:
         """A route that does `act` in a thread, and names the run that it is done on."""
 
         async def changed(request: Request) -> Response:
-            body = await _json_object(request)
-            if body is None:
+            if (body := await _json_object(request)) is None:
                 return JSONResponse({"error": "A JSON object is wanted."}, 400)
             return await _answered(lambda: {"run": act(request.path_params.get("name", ""), body).run})
 

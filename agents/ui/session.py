@@ -45,13 +45,10 @@ class Sessions:
         told = f"That address was used twice, and its session has ended; a new one: {self.new_address()}"
         return "", USED_TWICE, told
 
-    def knows(self, key: str) -> bool:
-        """Return True for the key of a session that has not ended."""
-        return any(hmac.compare_digest(key.encode(), known.encode()) for known in self._keys.values())
-
-    def knows_report_key(self, key: str) -> bool:
-        """Return True for what `report_key` makes of such a key."""
-        return any(hmac.compare_digest(key.encode(), report_key(known).encode()) for known in self._keys.values())
+    def knows(self, key: str, *, report: bool = False) -> bool:
+        """Return True for the key of a session that has not ended, or for what `report_key` makes of one."""
+        known = map(report_key, self._keys.values()) if report else self._keys.values()
+        return any(hmac.compare_digest(key.encode(), each.encode()) for each in known)
 
 
 def report_key(key: str) -> str:
