@@ -25,8 +25,7 @@ from .bench import everyday, humaneval, mbpp, quixbugs, seeded_bugs
 from .ending import open_streams, repeat_signals, unusable
 from .heal import heal
 from .machine import build, check, fetch, list_models
-from .mistyped import mistyped
-from .run import debug, run
+from .run import debug, mistyped, run
 from .serve import mcp, ui
 from .show import show
 from .verify import verify

@@ -64,14 +64,7 @@ class VerifyOptions(SandboxSettings):
         )
 
 
-def verify(
-    code: Path,
-    tests: Path,
-    /,
-    *,
-    options: VerifyOptions = VerifyOptions(),
-    json: bool = False,
-) -> int:
+def verify(code: Path, tests: Path, /, *, options: VerifyOptions = VerifyOptions(), json: bool = False) -> int:
     """Run a pytest file against a module in the sandbox, and say what can be believed: exit 0 only on `passed`.
 
     Args:

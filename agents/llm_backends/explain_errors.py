@@ -65,11 +65,7 @@ class _Facts:
 
 
 def explain(
-    error: BaseException,
-    model_id: str,
-    *,
-    api_base: str | None = None,
-    environ: Mapping[str, str] = os.environ,
+    error: BaseException, model_id: str, *, api_base: str | None = None, environ: Mapping[str, str] = os.environ
 ) -> ModelError:
     """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None. Its
     message never holds a key: the values to mask are looked for in `environ` (by default the process's)."""

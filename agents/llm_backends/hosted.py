@@ -35,11 +35,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
     one place: LiteLLM's and the OpenAI client's are off, and smolagents' wrapper around them is not used."""
 
     def __init__(
-        self,
-        model_id: str,
-        api_base: str | None = None,
-        api_key: str | None = None,
-        timeout: float = READ_SECONDS,
+        self, model_id: str, api_base: str | None = None, api_key: str | None = None, timeout: float = READ_SECONDS
     ) -> None:
         super().__init__(
             model_id=model_id,

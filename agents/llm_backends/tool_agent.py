@@ -34,10 +34,7 @@ _MOST_ARGUMENTS = 8000
 
 
 def run_agent(
-    ask: Callable[[Request], Reply],
-    tools: Sequence[AgentTool],
-    replacement: Callable[[str], str],
-    task: AgentTask,
+    ask: Callable[[Request], Reply], tools: Sequence[AgentTool], replacement: Callable[[str], str], task: AgentTask
 ) -> None:
     """Let the model use `tools` step by step until `replacement` takes the text that it ends with.
 

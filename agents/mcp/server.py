@@ -89,12 +89,7 @@ class Tools:
         return await self._waited(begin, context, wait_seconds)
 
     async def heal(
-        self,
-        code: str,
-        context: Context[Any, Any],
-        tests: str = "",
-        expect: str = "",
-        wait_seconds: Wait = 45,
+        self, code: str, context: Context[Any, Any], tests: str = "", expect: str = "", wait_seconds: Wait = 45
     ) -> dict[str, Any]:
         """Mend a Python module that fails its pytest `tests` (they import user_code), or a script that crashes.
 

@@ -20,12 +20,7 @@ class SafeConsole(Console):
 
     def __init__(self, file: TextIO, *, color: bool) -> None:
         super().__init__(
-            file=file,
-            no_color=not color,
-            highlight=False,
-            markup=False,
-            emoji=False,
-            soft_wrap=not file.isatty(),
+            file=file, no_color=not color, highlight=False, markup=False, emoji=False, soft_wrap=not file.isatty()
         )
 
     def on_broken_pipe(self) -> None:

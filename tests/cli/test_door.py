@@ -9,7 +9,7 @@ import pytest
 
 from agents import generate
 from agents.cli.main import _specs_last, app
-from agents.cli.mistyped import COMMANDS, check_spec
+from agents.cli.run import COMMANDS, check_spec
 from agents.errors import UsageError
 from agents.llm_backends.selection import Choice, check_known
 from agents.settings import Settings
