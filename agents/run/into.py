@@ -61,7 +61,9 @@ class Into:
         spec = with_installed(self.spec, settings, open_interpreter(settings.python))
         importable = {name for package in spec.installed for name in (*package.imports, *package.needs)}
         importable.update(sys.stdlib_module_names, (module.name for module in spec.modules))
-        if missing := sorted(_imported(text) - importable):
+        imports = (entry for node in parse(text).body for entry in split_imports(node))
+        loaded = {"." * entry.level + entry.module.split(".")[0] for entry in imports}
+        if missing := sorted(loaded - importable):
             return f"The tests were not run against the whole file: it imports {', '.join(missing)}."
         with Verifier(
             settings.sandbox, python=settings.python, packages=spec.packages, modules=spec.modules
@@ -70,8 +72,7 @@ class Into:
             if whole.kind == "passed":
                 return None
             alone = own.verify(code, tests)
-        failing = [test_id for test_id in _failing(whole) if test_id not in _failing(alone)]
-        if failing:
+        if failing := [test_id for test_id in _failing(whole) if test_id not in _failing(alone)]:
             details = {outcome.test_id: outcome.detail for outcome in whole.outcomes}
             reason = (details.get(failing[0]) or "it does not end as before").strip().split("\n")[-1][:200]
             raise ValueError(f"in the whole file {failing[0]} fails ({reason})")
@@ -93,15 +94,6 @@ def open_into(path: Path, spec: Spec) -> Into:
     except ValueError as error:
         raise UsageError(f"{base}: {error}; nothing can be written there.") from error
     return Into(file, name, spec)
-
-
-def _imported(text: str) -> set[str]:
-    """The modules that every import of a file loads, by their first names; a relative one as it is written."""
-    return {
-        "." * entry.level + entry.module.split(".")[0]
-        for node in parse(text).body
-        for entry in split_imports(node)
-    }
 
 
 def _failing(verdict: Verdict) -> list[str]:

@@ -155,19 +155,16 @@ def make_roles(
 ) -> Roles:
     """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models. A
     small Critic is not asked for repairs: the model's next draft mends more (docs/decisions/013)."""
-
-    def lengths(role: Role) -> ReplyLengths:
-        return SMALL_MODEL if role in small else LARGE_MODEL
-
+    of_code, of_tests, of_critic = (SMALL_MODEL if role in small else LARGE_MODEL for role in ROLES)
     seed, temperature, begin = settings.seed * SEEDS_OF_A_RUN, settings.temperature, "code_writer" in small
     return Roles(
-        CodeWriter(ask("code_writer"), lengths("code_writer"), temperature=temperature, seed=seed, begin=begin),
-        TestWriter(ask("test_writer"), lengths("test_writer"), seed=seed),
-        Critic(ask("critic"), lengths("critic"), seed=seed),
+        CodeWriter(ask("code_writer"), of_code, temperature=temperature, seed=seed, begin=begin),
+        TestWriter(ask("test_writer"), of_tests, seed=seed),
+        Critic(ask("critic"), of_critic, seed=seed),
         at_once,
         verifier,
         repairs="critic" not in small,
-        debugger=Debugger(ask("critic"), lengths("critic"), seed, verifier, budget),
+        debugger=Debugger(ask("critic"), of_critic, seed, verifier, budget),
     )
 
 
