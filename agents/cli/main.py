@@ -78,10 +78,8 @@ app.register_install_completion_command(help="Install shell completion for bash,
 def help_(*topic: str) -> int:
     """Print the help of a command, such as `batch status`.
 
-    Parameters
-    ----------
-    topic
-        The command's words; without them the commands.
+    Args:
+        topic: The command's words; without them the commands.
     """
     _, _, unknown = app.parse_commands(topic)
     if unknown:
