@@ -22,18 +22,11 @@ from typing import Any
 
 from ..errors import BudgetSpent, GreenloopError, Interrupted, SandboxBroken, UsageError
 from ..files import contained, read_regular
-from ..healing.call_process import (
-    Callee,
-    CallStopped,
-    CapturedCall,
-    NotRepeatable,
-    located,
-    project_files,
-    unhealable,
-)
+from ..healing.call_process import CallStopped, CapturedCall, NotRepeatable, located, project_files, unhealable
 from ..healing.calls import CallCase
 from ..healing.request import call_tests
 from ..healing.voices import voices
+from ..records.heal import HealResult
 from ..sandbox import Sandbox, SandboxLimits, open_sandbox
 from ..storage.atomic import PRIVATE, write_atomically
 from ..syntax.encoding import decoded
@@ -47,8 +40,6 @@ _HOUR = 3600.0
 _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, SyntaxError)
 """What keeps a call from being healed: no sandbox, no source, no model."""
 Files = Mapping[str, str]
-Found = tuple[Files | None, RepairResult]
-"""A patch, and what there is to be told of it."""
 _FENCE = "`" * 40
 _MOST_KEPT = 3
 
@@ -155,11 +146,12 @@ class Repairs:
 
     def _healed(self, failure: Failure, runs: Runs, stop: Stop) -> RepairResult:
         if self.unhealable is not None or isinstance(failure.call, str):
-            return RepairResult(False, f"recorded only: {self.unhealable or failure.call}")
+            raise NotRepeatable(f"recorded only: {self.unhealable or failure.call}")
         if runs == "record":
-            return RepairResult(False, "recorded only")
+            raise NotRepeatable("recorded only")
         case = self._case(failure, stop)
-        files, result = self._once(case, failure, stop)
+        files, heal = self._once(case, failure, stop)
+        result = RepairResult(False, heal.why if heal is not None else "", heal=heal)
         if files is None:
             return result
         if runs == "propose":
@@ -188,8 +180,11 @@ class Repairs:
             cancelled=stop,
         )
 
-    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> Found:
-        """The patch for a failure: a known one, or that of a heal, one at a time for each failure."""
+    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> tuple[Files | None, HealResult | None]:
+        """The patch for a failure, a known one, or that of a heal, one at a time for each failure; and the heal.
+
+        Raises NotRepeatable where none is tried.
+        """
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
@@ -198,68 +193,64 @@ class Repairs:
                 self._under_way.clear()
             own = self._under_way.setdefault(key, threading.Lock())
         if not own.acquire(timeout=max(0.0, stop.left)):
-            return None, RepairResult(False, "another thread's heal of it took too long")
+            raise NotRepeatable("another thread's heal of it took too long")
         try:
             if key in self._given_up:
-                return None, RepairResult(False, "the same failure was not healed before")
+                raise NotRepeatable("the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
-                files, result = self._kept(key, case, stop)
-                if files is None and not self._may_begin():
-                    return None, RepairResult(False, f"{self.options.max_heals} heals were begun within an hour")
-                if files is None:
-                    files, result = self._found(key, case, stop)
-                if files is not None:
-                    self._patches[key] = files
-                else:  # what raised, as a model that is away does, is tried again with the next such call
+                heal = self._kept(key, case, stop) or self._found(key, case, stop)
+                if heal.grade != "verified":  # what raised, as a model that is away does, is tried again
                     self._given_up.add(key)
-                return files, result
+                    return None, heal
+                self._patches[key] = heal.files
+                return heal.files, heal
         finally:
             own.release()
         if not case.observe(known).healed:
-            return None, RepairResult(False, "the patch that is known does not mend this call")
+            raise NotRepeatable("the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
-        return known, RepairResult(False)
+        return known, None
 
-    def _kept(self, key: str, case: CallCase, stop: Stop) -> Found:
-        cache = self.options.cache
-        if cache is not None:
-            kept = read_kept(cache, key)
-            if kept is not None:
-                proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
-                heal = find_patch(case, proposed, lambda _: None, stop)
-                if heal.grade == "verified":
-                    self._emit(RepairEvent("cache_hit"))
-                    return heal.files, RepairResult(False, heal.why, heal=heal)
-            self._emit(RepairEvent("cache_miss"))
-        return None, RepairResult(False)
+    def _kept(self, key: str, case: CallCase, stop: Stop) -> HealResult | None:
+        """The heal by patches that are kept; None where they verify nothing any more."""
+        if (cache := self.options.cache) is None:
+            return None
+        if (kept := read_kept(cache, key)) is not None:
+            proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
+            heal = find_patch(case, proposed, lambda _: None, stop)
+            if heal.grade == "verified":
+                self._emit(RepairEvent("cache_hit"))
+                return heal
+        self._emit(RepairEvent("cache_miss"))
+        return None
 
-    def _may_begin(self) -> bool:
-        """Count a heal that begins now; return False for one too many."""
+    def _found(self, key: str, case: CallCase, stop: Stop) -> HealResult:
+        """The heal by a model. Raises NotRepeatable for one too many within an hour."""
         now = time.monotonic()
         with self._lock:
             while self._begun and self._begun[0] < now - _HOUR:
                 self._begun.popleft()
             if len(self._begun) >= self.options.max_heals:
-                return False
+                raise NotRepeatable(f"{self.options.max_heals} heals were begun within an hour")
             self._begun.append(now)
-        return True
-
-    def _found(self, key: str, case: CallCase, stop: Stop) -> Found:
-        cache = self.options.cache
         heal = find_patch(case, self.options, self._emit, stop)
-        if heal.grade != "verified":
-            return None, RepairResult(False, heal.why, heal=heal)
-        self._emit(RepairEvent("verify_success"))
-        if cache is not None:
-            good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
-            good.sort(key=lambda trial: trial.patch.id != heal.leader)
-            apart = [each for at, each in enumerate(good) if voices(good[: at + 1]) > voices(good[:at])]
-            try:
-                texts = [trial.patch.files[case.callee.path] for trial in apart]
-                keep_patches(cache, key, case.callee, texts)
-            except (OSError, UsageError) as error:  # the call is healed all the same
-                self._notes = (f"the patch was not kept: {error}",)
-        return heal.files, RepairResult(False, heal.why, heal=heal)
+        if heal.grade == "verified":
+            self._emit(RepairEvent("verify_success"))
+            if self.options.cache is not None:
+                self._keep(self.options.cache, key, case, heal)
+        return heal
+
+    def _keep(self, cache: Path, key: str, case: CallCase, heal: HealResult) -> None:
+        """Keep the patches that do the same, that which leads first."""
+        good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
+        good.sort(key=lambda trial: trial.patch.id != heal.leader)
+        apart = [each for at, each in enumerate(good) if voices(good[: at + 1]) > voices(good[:at])]
+        texts = [trial.patch.files[case.callee.path] for trial in apart]
+        kept = json.dumps({"callee": asdict(case.callee), "texts": texts}, indent=1)
+        try:
+            write_atomically(cache / f"{key}.json", kept, contained(cache), PRIVATE)
+        except (OSError, UsageError) as error:  # the call is healed all the same
+            self._notes = (f"the patch was not kept: {error}",)
 
     def _install(self, case: CallCase, files: Files) -> None:
         path = case.callee.path
@@ -335,9 +326,3 @@ def read_kept(directory: Path, key: str) -> KeptPatches | None:
     except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
         return None
     return KeptPatches(texts[:_MOST_KEPT]) if texts else None
-
-
-def keep_patches(directory: Path, key: str, callee: Callee, texts: Sequence[str]) -> None:
-    """Keep patches that do the same. Raises UsageError for a link out of the directory, and OSError."""
-    text = json.dumps({"callee": asdict(callee), "texts": list(texts)}, indent=1)
-    write_atomically(directory / f"{key}.json", text, contained(directory), PRIVATE)

@@ -79,25 +79,20 @@ def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings
 
 
 def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
+    """Return what asks a proposer. It can't be told to end: after `stop` its thread is left alone, and Interrupted
+    is raised."""
+
     def ask(request: Request) -> Reply:
         told(Asked(request))
         system = "\n\n".join(each.content for each in request.messages if each.role == "system")
         user = "\n\n".join(each.content for each in request.messages if each.role != "system")
-        reply = Reply(_proposed(proposer, system, user, stop), "stop")
+        stream = BackgroundStream(lambda: iter([proposer.propose(system, user)]))
+        with stop.on_cancel(stream.abandon):
+            text = stream.next(max(0.0, stop.left))
+        if text is None:
+            raise Interrupted("the heal was cancelled or took too long")
+        reply = Reply(text, "stop")
         told(Answered(request, reply))
         return reply
 
     return ask
-
-
-def _proposed(proposer: Proposer, system: str, user: str, stop: Stop) -> str:
-    """The proposer's reply. It can't be told to end: after `stop` its thread is left alone.
-
-    Raises Interrupted, and what the proposer raises.
-    """
-    stream = BackgroundStream(lambda: iter([proposer.propose(system, user)]))
-    with stop.on_cancel(stream.abandon):
-        reply = stream.next(max(0.0, stop.left))
-    if reply is None:
-        raise Interrupted("the heal was cancelled or took too long")
-    return reply
