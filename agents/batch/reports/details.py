@@ -50,22 +50,12 @@ _MOST_ITEMS = 128
 _CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), _MOST_ITEMS // 2**step) for step in range(8))
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """The contents of a run directory; `missing` says what could not be read."""
-
-    rounds: Sequence[RoundRecord] = ()
-    code: str | None = None
-    text: str = ""
-    missing: str = ""
-
-
 def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
     """Make a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES).
 
     It is cut until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element.
     """
-    document = _document(result, _read(directory, result))
+    document = _document(directory, result)
     for cut in _CUTS:
         text = _safe(cut.of(document))
         if len(text) <= most_bytes:
@@ -95,30 +85,27 @@ def _safe(document: Json) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _read(directory: Path, result: EntryResult) -> _Run:
-    if result.run is None:
-        return _Run()
-    run = RunDirectory(directory / result.run)
-    try:
-        rounds, code, record = run.rounds(), run.code(), run.read()
-    except (GreenloopError, OSError, UnicodeDecodeError) as error:
-        return _Run(missing=f"The rounds can't be shown: {error}")
-    return _Run(rounds, code, record.spec.text)
-
-
-def _document(result: EntryResult, run: _Run) -> Json:
-    newer = [f"A newer attempt came to no end: {result.attempt.message}"] if result.attempt is not None else []
-    notes = [*result.notes, *newer, *([run.missing] if run.missing else [])]
-    clauses = run.rounds[-1].ruling.clauses if run.rounds else ()
-    shown = _run_details(run.rounds, run.code, None, run.text)
+def _document(directory: Path, result: EntryResult) -> Json:
+    rounds: Sequence[RoundRecord] = ()
+    code, text, notes = None, "", list(result.notes)
+    if result.attempt is not None:
+        notes.append(f"A newer attempt came to no end: {result.attempt.message}")
+    if result.run is not None:
+        run = RunDirectory(directory / result.run)
+        try:
+            rounds, code, text = run.rounds(), run.code(), run.read().spec.text
+        except (GreenloopError, OSError, UnicodeDecodeError) as error:
+            notes.append(f"The rounds can't be shown: {error}")
+    clauses = rounds[-1].ruling.clauses if rounds else ()
     questions = [{"question": question_line(each), "how": how_to_answer((each,))} for each in result.disputes]
-    return {
+    document = {
         "why": reason(result),
         "facts": [*_facts(result), *(("Clause", str(each)) for each in clauses)],
         "questions": questions,
-        **(shown if run.rounds else {**shown, "tests": _failing(result.failing)}),
         "notes": notes,
+        **_run_details(rounds, code, None, text),
     }
+    return document if rounds else {**document, "tests": _failing(result.failing)}
 
 
 def run_facts(ended: RunOutcome, sandbox: str | None) -> Iterator[tuple[str, str]]:
