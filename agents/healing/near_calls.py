@@ -14,6 +14,7 @@ from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
 from ..syntax.imports import split_imports
+from ..syntax.literals import expression
 from ..syntax.source import names_bound, names_used, parse_expression, statements, unparse
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
@@ -123,7 +124,7 @@ def _with_tables(value: object, _: object = ()) -> Iterator[object]:
 
 def _holds_calls(source: str) -> bool:
     """Return True for an expression that makes calls within: of functions, and not of what is plain data."""
-    node = _parsed(source)
+    node = expression(source)
     within = [each for each in calls_in(node) if each is not node] if node is not None else []
     return any(last_name(each) != "having" and not is_plain(each) for each in within)
 
@@ -131,7 +132,7 @@ def _holds_calls(source: str) -> bool:
 def _with_options(call: Call, text: str) -> Iterator[Call]:
     """Yield a call with one optional argument more: at an edge of its default, 1 where that is None, and where it
     is an empty list one of the first argument."""
-    node = _parsed(call.source)
+    node = expression(call.source)
     functions = [each for _, each in _bound(text) if isinstance(each, Function)]
     if not isinstance(node, ast.Call):
         return
@@ -176,21 +177,13 @@ def after(call: ast.Call, method: ast.Attribute, left: str) -> str:
 
 
 def literal_call(source: str) -> ast.Call | None:
-    """A call whose arguments are literals; None for any other expression."""
-    node = _parsed(source)
+    """A call whose arguments are literals; None for any other text, which a failing program may have told."""
+    node = expression(source)
     if not isinstance(node, ast.Call):
         return None
     given = argument_nodes(node)
     named = all(each.arg for each in ast.walk(node) if isinstance(each, ast.keyword))
     return node if given and named and all(map(is_plain, given)) else None
-
-
-def _parsed(source: str) -> ast.expr | None:
-    """The expression; None for no Python: the text was told by the program that fails, and may be anything."""
-    try:
-        return parse_expression(source)
-    except ValueError:
-        return None
 
 
 def _bound(text: str) -> list[tuple[str, ast.AST]]:
