@@ -20,6 +20,7 @@ from typing import Any, Self
 from ..errors import Interrupted
 from ..records.heal import Answer
 from ..repository.inside.calls import having, keeps_state_elsewhere, listed
+from ..repository.suite import own_programs
 from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
 from ..sandbox.sockets import ready
 from ..syntax.source import parse_expression
@@ -77,7 +78,8 @@ class CallProcess:
             python = self.sandbox.interpreter
             descriptor = self._wire.descriptor
             argv = ["-I", "-B", "/src/inside/start.py", "call_process", str(descriptor), ":".join(python.lent)]
-            job = Job(argv, {**self.files, **programs("call_process", python)}, self.limits, channels=[descriptor])
+            files = {**self.files, **programs("call_process", python), **own_programs()}
+            job = Job(argv, files, self.limits, channels=[descriptor])
             self._running: Running = held.enter_context(self.sandbox.launch(job))
             self._deadline = time.monotonic() + self.limits.wall_seconds
             self._wire.send(HELLO, json.dumps({**asdict(self.callee), "inert": sorted(STAND_INS)}).encode())

@@ -9,13 +9,13 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import FunctionType
 from typing import Any
 
 from ..errors import Interrupted
-from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
+from ..records.heal import Answer, Call, Item, Observation, RaisedError, Symptom
 from ..repository.inside.calls import NotPlain
 from ..sandbox import Sandbox, SandboxLimits
 from ..storage.json_form import checked, cleaned
@@ -63,6 +63,8 @@ class CallCase(Case):
     line: int | None = None
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
+    _called: dict[str, list[CapturedCall]] = field(default_factory=dict, init=False, compare=False)
+    """The calls of its tests, by their names."""
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -84,11 +86,6 @@ class CallCase(Case):
         """True where tests or `verify` decide."""
         return bool(self.tests or self.pytest) or self.verify is not None
 
-    @cached_property
-    def _called(self) -> dict[str, list[CapturedCall]]:
-        """The calls of its tests, by their names."""
-        return {}
-
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """The failing call and those of its tests, where their arguments are literals."""
         of_tests = [each for calls in self._called.values() for each in calls]
@@ -108,15 +105,15 @@ class CallCase(Case):
 
     def _sources(self, calls: Sequence[CapturedCall | None]) -> tuple[list[Call], list[Call]]:
         """Write calls as source, and say why others can't be written."""
-        found: tuple[dict[str, None], dict[str, None]] = {}, {}
-        for each in calls:
+        path, name = self.callee.path, self.callee.qualname
+        made: dict[Call, None] = {}
+        left_out: dict[Call, None] = {}
+        for each in filter(None, calls):
             try:
-                if each is not None:
-                    found[0][each.source(self.callee.qualname)] = None
+                made[Call(path, name, each.source(name))] = None
             except (NotPlain, Malformed) as reason:
-                found[1][str(reason)] = None
-        first, second = ([Call(self.callee.path, self.callee.qualname, text) for text in texts] for texts in found)
-        return first, second
+                left_out[Call(path, name, str(reason))] = None
+        return list(made), list(left_out)
 
     def _here(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Those of the function that are given plain data, as calls in its module."""
@@ -136,8 +133,7 @@ class CallCase(Case):
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
-                    name = _facts(what)["name"] if how == "raise" else None
-                    found.append(Answer(None, name, arguments=UNKNOWN))
+                    found.append(Answer(None, _raised(what)[0] if how == "raise" else None, arguments=UNKNOWN))
         return [*found, *[None] * (len(calls) - len(found))]
 
     @property
@@ -225,8 +221,10 @@ class CallCase(Case):
         if self.call is not None:
             how, what = process.ask(self.call.receiver, self.call.body)
             if how == "raise":
-                symptom = _raised(what)
-                what = symptom.summary
+                _, errors = _raised(what)
+                what = f"{errors[0].kind}: {errors[0].message}"
+                frames = tuple(frame for each in errors for frame in each.frames)
+                symptom = Symptom("exception", what, errors[0].text, frames)
             elif how == "unshareable":
                 symptom = Symptom("output", f"the value can't be taken over: {clean(str(what))}")
             elif self.verify is not None and (detail := self._refused(what)) is not None:
@@ -288,19 +286,19 @@ class CallCase(Case):
         found.__name__ = found.__qualname__ = self.callee.qualname.rpartition(".")[2]
         return found
 
-    def _error(self, raised: Any) -> BaseException:
+    def _error(self, told: Any) -> BaseException:
         """Make the exception that a call in the sandbox raised, of the same class where that is built in or the
         module's own."""
-        facts = _facts(raised)
-        if facts.get("error") is not None:
+        name, (raised, *_) = _raised(told)
+        if told.get("error") is not None:
             with _reading("exception"):
-                error = PlainCrossing(2).unpack(facts["error"])[0]
+                error = PlainCrossing(2).unpack(told["error"])[0]
             if isinstance(error, Exception):
                 return error
-        kind = self.function.__globals__.get(facts["name"])
+        kind = self.function.__globals__.get(name)
         if not (isinstance(kind, type) and issubclass(kind, Exception)):
-            return RuntimeError(f"{facts['name']}: {facts['message']}")
-        return BaseException.__new__(kind, facts["message"])
+            return RuntimeError(f"{name}: {raised.message}")
+        return BaseException.__new__(kind, raised.message)
 
 
 @contextmanager
@@ -315,21 +313,13 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _facts(raised: Any) -> dict[str, Any]:
-    texts = ("module", "name", "message", "traceback")
-    if not isinstance(raised, dict) or not all(isinstance(raised.get(name), str) for name in texts):
-        raise CallStopped("what the code's process wrote is no exception")
-    return raised
-
-
-def _raised(raised: Any) -> Symptom:
-    facts = _facts(raised)
-    kind = facts["name"] if facts["module"] == "builtins" else f"{facts['module']}.{facts['name']}"
+def _raised(told: Any) -> tuple[str, tuple[RaisedError, ...]]:
+    """Read what a call raised: the name of its class, and it and those that it came from."""
     try:
-        frames: list[Frame] = checked(list[Frame], cleaned(facts.get("frames")))
-    except ValueError as error:
+        first, *others = checked(list[RaisedError], cleaned(told["errors"]))
+        return checked(str, told["name"]), (first, *others)
+    except (ValueError, LookupError, TypeError) as error:
         raise CallStopped("what the code's process wrote is no exception") from error
-    return Symptom("exception", clean(f"{kind}: {facts['message']}"), clean(facts["traceback"]), tuple(frames))
 
 
 def _shown(error: BaseException) -> str:

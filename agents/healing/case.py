@@ -12,8 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,6 @@ from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree
 from .expectations import EXPECT_CALL, ExpectedCall
 
-_PROGRAMS = ("__init__", "script_process", "script_main")
 _INSIDE = Path(__file__).with_name("inside")
 _MOST_DOCUMENT = 128 << 20
 _GRACE_SECONDS = 2.0
@@ -205,6 +203,8 @@ class TreeCase(Case):
     texts: Mapping[str, str]
     cancelled: Callable[[], bool]
     expected_calls: tuple[ExpectedCall, ...] = ()
+    _runs: dict[tuple[Invocation, int], ScriptRun] = field(default_factory=dict, init=False, compare=False)
+    """Runs on the files as they are, each done once."""
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -230,11 +230,6 @@ class TreeCase(Case):
         """Those of files that may change."""
         return tuple(each for each in calls if each.path in self.files)
 
-    @cached_property
-    def _runs(self) -> dict[tuple[Invocation, int], ScriptRun]:
-        """Runs on the files as they are, each done once."""
-        return {}
-
     def run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
         """Run `invocation` on `changed` files; on the files as they are it tells of calls. Raises as `observe`."""
         if not changed and (invocation, seed) in self._runs:
@@ -249,17 +244,13 @@ class TreeCase(Case):
     def _run(self, invocation: Invocation, changed: Mapping[str, bytes], seed: int) -> ScriptRun:
         """Run it once, cold, on the files of the tree, with those that are `changed`."""
         task = {
+            **asdict(replace(invocation, stdin=None)),
             "lent": ":".join(self.sandbox.interpreter.lent),
-            "script": invocation.script,
-            "arguments": invocation.arguments,
             "environment": dict(invocation.environment),
-            "wanted": invocation.wanted,
-            "seed": seed,
-            "called": invocation.called,
-            "traced": invocation.traced,
             "asked": [(each.path, each.source) for each in invocation.asked],
+            "seed": seed,
         }
-        files = {f"inside/{name}.py": (_INSIDE / f"{name}.py").read_bytes() for name in _PROGRAMS}
+        files = {f"inside/{each.name}": each.read_bytes() for each in _INSIDE.glob("*.py")}
         files |= programs("suite_process", self.sandbox.interpreter) | own_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": self.tree.archive(changed)}
         ours, theirs = socket.socketpair()

@@ -343,7 +343,7 @@ def test_frames_of_a_module_in_a_folder_called_inside_are_told() -> None:
     with CallProcess(open_sandbox("none"), callee, files, limits, lambda: False) as process:
         how, told = process.ask(call.receiver, call.body)
     assert how == "raise"
-    assert [(frame["path"], frame["line"]) for frame in told["frames"]] == [(path, 2)]
+    assert [(frame["path"], frame["line"]) for frame in told["errors"][0]["frames"]] == [(path, 2)]
 
 
 def test_of_a_long_module_the_function_that_is_called_is_the_place(tmp_path: Path) -> None:

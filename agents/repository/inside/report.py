@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-_OURS = str(Path(__file__).parent)
+_OURS = str(Path(__file__).parent) + os.sep
 _MOST_ERRORS = 8
 _MOST_FRAMES = 40
 _FRAMES_WITH_VALUES = 3
@@ -128,7 +128,7 @@ class Report:
         return own or trace
 
     def _is_own(self, path: str) -> bool:
-        return path.startswith(self._tree)
+        return path.startswith(self._tree) and not path.startswith(_OURS)
 
     def _frame(self, frame: types.FrameType, line: int) -> dict[str, Any]:
         code = frame.f_code

@@ -14,8 +14,6 @@ import inspect
 import json
 import linecache
 import sys
-import traceback
-import types
 from typing import Any
 
 from ..proxy.awaiting import Awaiting
@@ -25,10 +23,6 @@ from ..proxy.plain import Tree, Unshareable
 from .inert_decorators import decorated, replace_packages
 
 _LOCALS = "<locals>."
-_MOST_VALUES = 12
-_MOST_VALUE = 120
-_MOST_FRAMES = 40
-_MOST_MESSAGE = 2000
 
 
 def main(descriptor: int) -> None:
@@ -154,50 +148,14 @@ class Called:
         return scope[definition.name]
 
     def _raised(self, error: BaseException) -> Tree:
-        """Class, message, traceback, frames in the module's project (the deepest first), and the exception itself
-        where it is plain data."""
+        """The name of the class, the exception itself where it is plain data, and what a report says of it and of
+        those that it came from."""
         try:
             packed = PlainCrossing(1).pack(error)
         except (Unshareable, RecursionError):
             packed = None
-        kind = type(error)
-        shown = traceback.TracebackException.from_exception(error)
-        shown.stack = traceback.StackSummary.from_list(
-            [frame for frame in shown.stack if frame.filename.startswith(self._root)]
-        )
-        return {
-            "module": kind.__module__,
-            "name": kind.__qualname__,
-            "message": _text(str, error)[:_MOST_MESSAGE],
-            "traceback": "".join(shown.format()).replace(self._root + "/", ""),
-            "frames": self._frames(error),
-            "error": packed,
-        }
-
-    def _frames(self, error: BaseException) -> list[Tree]:
-        found: list[Tree] = []
-        seen: set[int] = set()
-        waiting: list[BaseException | None] = [error]
-        while waiting and len(found) < _MOST_FRAMES:
-            current = waiting.pop(0)
-            if current is None or id(current) in seen:
-                continue
-            seen.add(id(current))
-            walked = map(self._frame, traceback.walk_tb(current.__traceback__))
-            found += reversed([frame for frame in walked if frame is not None])
-            waiting += [current.__cause__, current.__context__, *getattr(current, "exceptions", ())]
-        return found
-
-    def _frame(self, walked: tuple[types.FrameType, int]) -> Tree | None:
-        frame, line = walked
-        code = frame.f_code
-        below = self._root + "/"
-        if not code.co_filename.startswith(below) or code.co_filename.startswith(f"{below}inside/"):
-            return None
-        values = list(frame.f_locals.items())[:_MOST_VALUES] if code.co_name != "<module>" else []
-        shown = {name: _text(repr, value)[:_MOST_VALUE] for name, value in values}
-        path, function = code.co_filename.removeprefix(below), getattr(code, "co_qualname", code.co_name)
-        return {"path": path, "line": line, "function": function, "values": shown}
+        report = importlib.import_module("inside.report").Report(-1, self._root)
+        return {"name": type(error).__qualname__, "error": packed, "errors": report.described(error)}
 
 
 def _definitions(body: list[Any]) -> list[Any]:
@@ -209,10 +167,3 @@ def _definitions(body: list[Any]) -> list[Any]:
         else:
             found += _definitions(list(ast.iter_child_nodes(node)))
     return found
-
-
-def _text(how: Any, value: object) -> str:
-    try:
-        return str(how(value))
-    except Exception as error:  # the module's own `__repr__`
-        return f"<{type(value).__name__} whose text raises {type(error).__name__}>"
