@@ -46,11 +46,8 @@ Interruptible = Callable[[Callable[[Stop], None]], AbstractContextManager[None]]
 
 
 def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> BatchResult:
-    """Run the pending entries of `batch`, and write the reports.
-
-    Raises UsageError where another process works in the directory or it can't be used, and ModelError or
-    SandboxUnavailable where nothing could begin.
-    """
+    """Run the pending entries of `batch`, and write the reports. Raises UsageError where another process works in
+    the directory or it can't be used, and ModelError or SandboxUnavailable where nothing could begin."""
     started = time.monotonic()
     with lock_directory(batch.directory), Journal(batch.directory) as journal:
         choices = models_by_role(batch.settings, batch.environ, _roles(batch))

@@ -61,9 +61,7 @@ class WorkerLost(Exception):
 @dataclass(frozen=True, slots=True)
 class Executor:
     """Runs up to `jobs` tasks at once, by `run` in threads: here, or on a machine that the thread waits for.
-
-    `cancel` ends running tasks: `run` soon returns results `interrupted`.
-    """
+    `cancel` ends running tasks: `run` soon returns results `interrupted`."""
 
     run: Callable[[Task], EntryResult]
     jobs: int
@@ -94,10 +92,8 @@ class Driver:
         self._inbox.put(when)  # a SimpleQueue, since its `put` is reentrant
 
     def run(self) -> GreenloopError | None:
-        """Run the pending entries, and return what stopped the batch early, if anything did.
-
-        Every entry that ended is in the journal.
-        """
+        """Run the pending entries, and return what stopped the batch early, if anything did. Every entry that
+        ended is in the journal."""
         pending = self.journal.pending()
         self._pool = ThreadPoolExecutor(self.executor.jobs, thread_name_prefix="spec")
         here = frozenset(pending)

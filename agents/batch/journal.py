@@ -56,10 +56,8 @@ class Journal:
     """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        """Open the journal, or make it unless `read_only`.
-
-        Raises UsageError where there is none to read, or it is damaged or of another greenloop, and StorageFailed.
-        """
+        """Open the journal, or make it unless `read_only`. Raises UsageError where there is none to read, or it is
+        damaged or of another greenloop, and StorageFailed."""
         self.path = file_in(directory, JOURNAL_FILE)
         *_, rollback = (file_in(directory, JOURNAL_FILE + more) for more in ("-wal", "-shm", "-journal"))
         if rollback.exists() and read_regular(rollback, directory).endswith(_NAMES_ANOTHER):
@@ -182,10 +180,8 @@ class Journal:
             yield Task(entry, digest, tries, None if result is None else self._result(result))
 
     def results(self) -> Iterator[EntryResult]:
-        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun.
-
-        One that is not finished does not take the place of a finished one of the same spec or heal.
-        """
+        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun. One
+        that is not finished does not take the place of a finished one of the same spec or heal."""
         for task in self.tasks():
             newest, (own, dash, _) = task.result, task.digest.partition("-")
             stands = self.finished(task.entry.id, own + dash) if dash else None

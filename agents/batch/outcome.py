@@ -69,10 +69,8 @@ def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list
 
 
 def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | None) -> int:
-    """Return the exit code of what stopped the batch; 0, 2, 3 or 4 where every entry has it; else 1.
-
-    A batch without any entry (the share of a machine may be empty) is 0.
-    """
+    """Return the exit code of what stopped the batch; 0, 2, 3 or 4 where every entry has it; else 1. A batch
+    without any entry (the share of a machine may be empty) is 0."""
     if stopped_by is not None:
         return stopped_by.exit_code
     codes = {result.exit_code for result in results} or {0}

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from ..errors import UsageError
 from ..records import Dispute, Failure, Outcome, RunOutcome, Spec, Usage
 from ..records.heal import HealOutcome, HealRequest
-from ..settings import UNLIMITED, RequiredGrade, Totals
-
-if TYPE_CHECKING:
-    from ..settings import Settings
+from ..settings import UNLIMITED, RequiredGrade, Settings, Totals
 
 Unfinished = Literal["stopped", "interrupted", "bad", "blocked", "not started"]
 EntryStatus = Literal["finished", Unfinished]

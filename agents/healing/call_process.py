@@ -59,10 +59,8 @@ class Callee:
 
 @dataclass
 class CallProcess:
-    """A cold process with `files` of a project, for calls of `callee`. A context manager that ends it.
-
-    `ask` raises CallStopped after `limits.wall_seconds` in all.
-    """
+    """A cold process with `files` of a project, for calls of `callee`. A context manager that ends it. `ask`
+    raises CallStopped after `limits.wall_seconds` in all."""
 
     sandbox: Sandbox
     callee: Callee
@@ -90,10 +88,8 @@ class CallProcess:
         self._held.close()
 
     def ask(self, receiver: list[str] | None, body: Tree) -> tuple[str, Any]:
-        """How one call ended, `return`, `raise` or `unshareable`, and with what.
-
-        Raises CallStopped and Interrupted.
-        """
+        """How one call ended, `return`, `raise` or `unshareable`, and with what. Raises CallStopped and
+        Interrupted."""
         self._wire.send(ASK, json.dumps([receiver, body]).encode())
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
@@ -207,10 +203,8 @@ def home_of_method(function: Callable[..., Any]) -> str | None:
 
 
 def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
-    """Pack the arguments of a call, of a function that is defined in a class of module `home`, if in any.
-
-    Raises Unshareable where they are no plain data or too much.
-    """
+    """Pack the arguments of a call, of a function that is defined in a class of module `home`, if in any. Raises
+    Unshareable where they are no plain data or too much."""
     if not _is_small((args, kwargs)):
         raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
     crossing = PlainCrossing(2)

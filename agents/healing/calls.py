@@ -195,9 +195,7 @@ class CallCase(Case):
 
     def value(self, changed: Mapping[str, str]) -> Any:
         """The value of the call on `changed` files; the caller's arguments become what that call leaves of them.
-
-        Raises CallStopped where it does not return plain data, and SandboxBroken.
-        """
+        Raises CallStopped where it does not return plain data, and SandboxBroken."""
         assert self.call is not None
         with self._process(changed) as process:
             how, what = process.ask(self.call.receiver, self.call.body)

@@ -188,9 +188,7 @@ class Case(ABC):
     @abstractmethod
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
         """Return the answers to calls on `changed` files, apart from each other; None for one that has none.
-
-        Raises as `observe`.
-        """
+        Raises as `observe`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,10 +44,8 @@ _INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 @dataclass(frozen=True, slots=True)
 class HealOptions:
-    """Options of the command beside the request: whether and how to write, and what goes into prompts.
-
-    `approve` is asked with the diff before anything is written.
-    """
+    """Options of the command beside the request: whether and how to write, and what goes into prompts. `approve`
+    is asked with the diff before anything is written."""
 
     apply: bool = False
     force: bool = False
@@ -159,10 +157,8 @@ def run_heal(
 
 
 class _Heal(Session[HealRecord, HealResult]):
-    """A heal under way: whatever ends the process, the best patch so far is in its directory.
-
-    A result that was finished before stays until there is another.
-    """
+    """A heal under way: whatever ends the process, the best patch so far is in its directory. A result that was
+    finished before stays until there is another."""
 
     facts: Mapping[str, str] = {}
     resumed_by = "heal --resume"

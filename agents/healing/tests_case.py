@@ -222,11 +222,8 @@ class TestsCase(TreeCase):
         return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
     def _suspicion(self, run: SuiteRun) -> dict[str, float]:
-        """Ochiai's coefficient of each function: of the tests that call it, how many fail.
-
-        Abreu, Zoeteweij, van Gemund: An evaluation of similarity coefficients for software fault localization
-        (2006).
-        """
+        """Ochiai's coefficient of each function: of the tests that call it, how many fail. Abreu, Zoeteweij, van
+        Gemund: An evaluation of similarity coefficients for software fault localization (2006)."""
         failing = self._failing(run)
         callers = Counter(function for test in run.tests.values() for function in {*test.called})
         failed = Counter(function for name in failing for function in {*run.tests[name].called})

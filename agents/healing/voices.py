@@ -11,13 +11,12 @@ from functools import cache
 
 from ..records.heal import Item, Symptom, Trial
 from ..repository.inside.calls import MOST_CALLS
+from ..roles.healer import SHOWN_ITEMS
 from ..syntax.source import parse, with_values
 from .case import Case
 from .expectations import EXPECT_CALL
 from .near_calls import mended_names
 
-SHOWN_ITEMS = 3
-"""Failing items in a prompt at the most; of several the others are held out, at least one."""
 AGREEING = 2
 """Independent patches that have to do the same where nothing says what is right."""
 VERIFYING = 3

@@ -20,9 +20,7 @@ def healing_tool(
     **repair_arguments: Any,
 ) -> Callable[[Callable[[Any], Awaitable[dict[str, Any]]]], SdkMcpTool[Any]]:
     """Decorate a handler as the SDK's `tool` does; its failing calls are healed as `repair` says.
-
-    `.handler.last_repair` tells what became of the last one. Raises UsageError where the SDK is not installed.
-    """
+    `.handler.last_repair` tells what became of the last one. Raises UsageError where the SDK is not installed."""
     try:
         from claude_agent_sdk import tool
     except ImportError as error:

@@ -11,9 +11,7 @@ from ..repairing.repair import repair
 
 def healing_tool(function: Callable[..., Any] | None = None, /, **repair_arguments: Any) -> Any:
     """Decorate a function as smolagents' `tool` does; its failing calls are healed as `repair` says.
-
-    `.forward.__wrapped__.last_repair` tells what became of the last one.
-    """
+    `.forward.__wrapped__.last_repair` tells what became of the last one."""
     from ..llm_backends.streaming_model import tool
 
     healed = repair(**repair_arguments)

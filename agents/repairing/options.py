@@ -8,14 +8,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ..errors import UsageError
 from ..files import read_regular
+from ..records.heal import HealResult
 from ..run.cancellation import Cancellation
-
-if TYPE_CHECKING:
-    from ..records.heal import HealResult
 
 Runs = Literal["off", "record", "propose", "sandbox", "process"]
 RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")

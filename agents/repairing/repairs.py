@@ -121,10 +121,8 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """Heal a failing call and return what became of it; None where healing is off.
-
-        Raises nothing: whatever goes wrong here, the caller gets the exception of its own call.
-        """
+        """Heal a failing call and return what became of it; None where healing is off. Raises nothing: whatever
+        goes wrong here, the caller gets the exception of its own call."""
         try:
             runs = self.options.allowed(os.environ)
             if runs == "off":
@@ -182,9 +180,7 @@ class Repairs:
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> tuple[Files | None, HealResult | None]:
         """The patch for a failure, a known one, or that of a heal, one at a time for each failure; and the heal.
-
-        Raises NotRepeatable where none is tried.
-        """
+        Raises NotRepeatable where none is tried."""
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:

@@ -42,10 +42,8 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_enable_metr
 
 @contextmanager
 def cluster_executor(batch: Batch, pending: int, total: TotalBudget, display: BatchDisplay) -> Iterator[Executor]:
-    """Open an executor of the `pending` tasks on the batch's cluster; by default with one job a CPU.
-
-    Raises UsageError, and SandboxUnavailable where no worker of the cluster can have a sandbox.
-    """
+    """Open an executor of the `pending` tasks on the batch's cluster; by default with one job a CPU. Raises
+    UsageError, and SandboxUnavailable where no worker of the cluster can have a sandbox."""
     assert batch.ray is not None
     settings = for_the_cluster(batch.settings, models_by_role(batch.settings, batch.environ))
     with connected(batch.ray, batch.jobs) as ray:
@@ -107,11 +105,8 @@ class RemoteRunner:
 
 
 def for_the_cluster(settings: Settings, choices: Mapping[Role, Choice]) -> Settings:
-    """Fix the models as they were chosen here, and make paths absolute.
-
-    Otherwise a node would choose by its own keys and servers. Raises UsageError for the embedded model, unless
-    --frozen asks no model.
-    """
+    """Fix the models as they were chosen here, and make paths absolute. Otherwise a node would choose by its own
+    keys and servers. Raises UsageError for the embedded model, unless --frozen asks no model."""
     if any(is_embedded(choice.model_id) for choice in choices.values()) and not settings.frozen:
         raise UsageError(
             "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes "

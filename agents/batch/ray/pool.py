@@ -55,10 +55,8 @@ class RayPool:
                 )
 
     def run(self, make: Callable[[], RemoteTask]) -> RemoteResult:
-        """Run the task that `make` makes on the next free worker.
-
-        Raises WorkerLost, Interrupted after `cancel`, and SandboxBroken where no worker is left.
-        """
+        """Run the task that `make` makes on the next free worker. Raises WorkerLost, Interrupted after `cancel`,
+        and SandboxBroken where no worker is left."""
         worker = self._take()
         lost = False
         try:

@@ -51,10 +51,8 @@ _CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), _MOST_ITEMS // 2*
 
 
 def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
-    """Make a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES).
-
-    It is cut until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element.
-    """
+    """Make a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES). It is cut
+    until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element."""
     document = _document(directory, result)
     for cut in _CUTS:
         text = _safe(cut.of(document))

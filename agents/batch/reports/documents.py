@@ -19,11 +19,8 @@ _MOST_FACTS = 50
 
 
 def junit(report: Report) -> Iterator[str]:
-    """Yield the document in pieces.
-
-    A grade below the required one is a failure, an unreadable spec or a stopped run an error, and an entry that
-    was not started, or lacks what it needs, is skipped.
-    """
+    """Yield the document in pieces. A grade below the required one is a failure, an unreadable spec or a stopped
+    run an error, and an entry that was not started, or lacks what it needs, is skipped."""
     from markupsafe import Markup
 
     document = template(
@@ -62,10 +59,8 @@ _MOST_LINES = 12
 
 
 def summary(report: Report) -> Iterator[str]:
-    """Yield the document a paragraph at a time, in at most MOST_BYTES bytes.
-
-    Grades and totals come first, then every spec below the required grade, or how many are left out.
-    """
+    """Yield the document a paragraph at a time, in at most MOST_BYTES bytes. Grades and totals come first, then
+    every spec below the required grade, or how many are left out."""
     filters = {"escaped": escaped, "code": code, "label": label_of, "reason": reason}
     draw: Any = template(part("summary.md.j2"), filters, autoescape=False).module
     models = Counter(result.model for result in report.results if result.model is not None)

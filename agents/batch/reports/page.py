@@ -18,14 +18,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...settings import RequiredGrade
 from ..labels import Report, duration, has_reached, label_of, one_line, tokens
 from ..records import EntryResult
 from .details import LEAST_BYTES, details, short_details
 
 if TYPE_CHECKING:
     from jinja2 import Template
-
-    from ...settings import RequiredGrade
 
 MOST_ENTRY_BYTES = 64 * 1024
 """Embedded for one entry."""
@@ -196,10 +195,8 @@ def part(name: str, package: str = __package__) -> str:
 
 
 def template(source: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Template:
-    """Return a template that escapes for HTML all that it is given, unless it says that it is safe.
-
-    `filters` are its own, `options` those of jinja2's Environment.
-    """
+    """Return a template that escapes for HTML all that it is given, unless it says that it is safe. `filters` are
+    its own, `options` those of jinja2's Environment."""
     from jinja2 import Environment, StrictUndefined
 
     common = {"undefined": StrictUndefined, "autoescape": True, "trim_blocks": True, "lstrip_blocks": True}

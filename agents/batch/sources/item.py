@@ -66,10 +66,8 @@ def file_place(path: Path, name: str = "") -> Place:
 
 
 def item_of(value: object, item: Item) -> Item:
-    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys.
-
-    `item` says where it stands, and its lines.
-    """
+    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys. `item`
+    says where it stands, and its lines."""
     try:
         if isinstance(value, str):
             return replace(item, text=value)
