@@ -25,7 +25,7 @@ from ..run.role_models import ROLES
 from ..run.run import settings_as_json
 from ..settings import Settings, Use, uses
 from .driver import BatchDisplay, Driver, Executor, Stop
-from .heals import heal_content
+from .entries import heal_content
 from .journal import JOURNAL_FILE, Journal, file_in
 from .labels import Report, label_of
 from .outcome import LOCK_FILE, BatchResult, batch_result, exit_code_of, required_of

@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..errors import GreenloopError, StorageFailed
+from ..errors import GreenloopError, StorageFailed, UsageError
 from ..events import Event, Ruled
 from ..files import contained
 from ..healing.run import HealOptions, run_heal
 from ..judge.judge import failures
 from ..llm_backends.budget import RunBudget, TotalBudget
 from ..records import Failure, RunResult
-from ..records.heal import HealResult
+from ..records.heal import HealRequest, HealResult
 from ..run.cancellation import Cancellation
 from ..run.resources import Resources
 from ..run.run import RunRequest, run_spec
 from ..settings import Settings
 from ..storage.run_directory import RunDirectory
-from .heals import environment_of
 from .records import EntryResult, EntryStatus, Task
 
 EntryEventHandler = Callable[[Event, str], None]
@@ -87,7 +86,7 @@ class Worker:
             settings,
             HealOptions(),
             self.environ,
-            environment_of(task.entry.heal, self.environ),
+            _environment(task.entry.heal, self.environ),
             lambda event: self.on_event(event, task.entry.id),
             resumed,
             run_id=task.digest,
@@ -97,6 +96,14 @@ class Worker:
         )
         notes = (*healed.notes, *([healed.question] if healed.question else []))
         return replace(_ended(task, healed), heal=healed.outcome if healed.error is None else None, notes=notes)
+
+
+def _environment(request: HealRequest, environ: Mapping[str, str]) -> dict[str, str]:
+    """The values of the variables that a heal names. Raises UsageError where one is not set."""
+    for name in request.environment:
+        if name not in environ:
+            raise UsageError(f"The variable {name} is not set here; set it, or take it out of `env`.")
+    return {name: environ[name] for name in request.environment}
 
 
 def stopped(task: Task, error: GreenloopError) -> EntryResult:

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from agents.batch.entries import read_entries
-from agents.batch.heals import heal_content
+from agents.batch.entries import heal_content, read_entries
 from agents.errors import UsageError
 from agents.healing.request import open_case, resolved
 from agents.healing.request import tests_case as case_of_tests
