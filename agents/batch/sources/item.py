@@ -56,13 +56,12 @@ def fault_at(place: Place, reason: str, line: int | None = None, source: str = "
 
 def fault_of(path: Path | str, reason: str, *, absent: bool = False) -> Item:
     """Make the fault of a whole file, folder or pattern; `reason` goes on from its name."""
-    return Item(file_place(Path(path), str(path)), fault=f"{path} {reason}", absent=absent)
+    return Item(file_place(path), fault=f"{path} {reason}", absent=absent)
 
 
-def file_place(path: Path, name: str = "") -> Place:
-    """Make the place of a text file; by default it is called by its path."""
-    name = name or str(path)
-    return Place(name, name, name, path.parent)
+def file_place(path: Path | str) -> Place:
+    """Make the place of a text file, which is called by its path."""
+    return Place(str(path), str(path), str(path), Path(path).parent)
 
 
 def item_of(value: object, item: Item) -> Item:
