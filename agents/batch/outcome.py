@@ -60,12 +60,11 @@ class BatchResult:
 
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:
     """Set the exit codes of finished results by what is required now; a stored grade stays when that changes."""
-    return [
-        each
-        if each.status != "finished"
-        else replace(each, exit_code=0 if has_reached(each, required) and each.attempt is None else 1)
-        for each in results
-    ]
+
+    def code(each: EntryResult) -> int:
+        return 0 if has_reached(each, required) and each.attempt is None else 1
+
+    return [replace(each, exit_code=code(each)) if each.status == "finished" else each for each in results]
 
 
 def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | None) -> int:

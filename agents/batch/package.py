@@ -62,9 +62,8 @@ def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchR
         check_package(directory)
         return _packaged(directory, result, settings)
     except GreenloopError as error:
-        return replace(
-            result, exit_code=result.exit_code or error.exit_code, error=Failure(error.kind, str(error))
-        )
+        failure = Failure(error.kind, str(error))
+        return replace(result, exit_code=result.exit_code or error.exit_code, error=failure)
 
 
 def _packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:

@@ -186,11 +186,8 @@ class CallCase(Case):
         here = "" if self.raised is None else self.raised.__qualname__
         if inside == here or (here and inside.endswith(f".{here}")):
             return seen
-        how = (
-            f"fails otherwise in the sandbox ({found.summary})"
-            if found and inside
-            else "does not fail in the sandbox"
-        )
+        how = f"fails otherwise in the sandbox ({found.summary})" if found and inside else ""
+        how = how or "does not fail in the sandbox"
         return replace(seen, environment=f"the call {how}, which has no network and no files of yours")
 
     def value(self, changed: Mapping[str, str]) -> Any:

@@ -105,13 +105,10 @@ def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun
     try:
         document = json.loads(told)
         report = cleaned(json.loads(base64.b64decode(document["report"]) or b"{}"))
-        contents = document["contents"].items()
+        told_files = document["contents"].items()
+        contents = {path: None if data is None else base64.b64decode(data) for path, data in told_files}
         run: ScriptRun = checked(ScriptRun, {**report, **head, "exit_code": document["exit_code"], "whole": True})
-        return replace(
-            run,
-            changed=_changed(document["files"], before),
-            contents={path: None if data is None else base64.b64decode(data) for path, data in contents},
-        )
+        return replace(run, changed=_changed(document["files"], before), contents=contents)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ScriptRun(**head)
 

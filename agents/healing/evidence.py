@@ -235,11 +235,8 @@ def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, 
         left, others = map(value_of, states)
         for name in left:
             if name in others and left[name] != others[name]:
-                yield (
-                    replace(call, source=after(node, node.func, f"it.{name}")),
-                    written(left[name]),
-                    written(others[name]),
-                )
+                asked = replace(call, source=after(node, node.func, f"it.{name}"))
+                yield asked, written(left[name]), written(others[name])
 
 
 def shown(call: Call) -> str:

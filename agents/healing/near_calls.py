@@ -48,9 +48,8 @@ def calls_near(
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found = _near(used, values, around) + found
         found += islice((each for one in [*changed, *found] for each in _then(one, files)), 2 * TRIED_CALLS)
-    found += [
-        each for one in dict.fromkeys([*around, *changed]) for each in _with_options(one, files.get(one.path, ""))
-    ]
+    for one in dict.fromkeys([*around, *changed]):
+        found += _with_options(one, files.get(one.path, ""))
     return found or list(other_runs) or _near(calls, values, around)
 
 

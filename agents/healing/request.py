@@ -237,10 +237,8 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
     named = [_relative(each, root) for each in tests if each.is_file()]
     data, extra = _data(root, request.data)
     tree = read_tree(root, [*([own] if own else []), *named, *data], extra)
-    references = tuple(
-        _relative(each, root) + reference[len(str(each)) :]
-        for each, reference in zip(tests, request.tests, strict=True)
-    )
+    pairs = zip(tests, request.tests, strict=True)
+    references = tuple(_relative(each, root) + reference[len(str(each)) :] for each, reference in pairs)
     texts = _changeable(tree, own, request.may_change)
     if own and request.name is not None:
         try:

@@ -113,9 +113,7 @@ class ScriptCase(TreeCase):
         """Run the script once, and what is to be kept."""
         run = self.run(self.invocation, changed, seed)
         symptom = self._symptom(run)
-        kept = (
-            {each: self.run(each, changed, seed) for each in self.keep} if symptom is None or not changed else {}
-        )
+        kept = {each: self.run(each, changed, seed) for each in self.keep if symptom is None or not changed}
         fault = self._environment(run, symptom) or ("" if changed else self._unkept(kept))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
         return Observation(

@@ -167,9 +167,7 @@ def _constants(tree: ast.Module) -> Iterator[object]:
                 try:
                     yield _folded(node)
                 except _NO_VALUE:
-                    pending.extend(
-                        each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)
-                    )
+                    pending += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.Constant)]
             case ast.Compare(ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int())) as left, _, others):
                 pending += [left, *(each for each in others if not is_plain(each))]
             case ast.Subscript(value=value, slice=index):
@@ -224,9 +222,8 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
     fewer = effects_lost(before, after)
     if fewer > 0:
-        yield Suspicion(
-            "removes", f"{fewer} statement{'s' * (fewer > 1)} with an effect {'are' if fewer > 1 else 'is'} gone"
-        )
+        counted, are = ("statements", "are") if fewer > 1 else ("statement", "is")
+        yield Suspicion("removes", f"{fewer} {counted} with an effect {are} gone")
 
 
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:

@@ -94,9 +94,8 @@ _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
 
 def voices(trials: Sequence[Trial]) -> int:
     """Count the programs that trials make, whatever these call their variables and store for nothing."""
-    return len(
-        {frozenset((path, _simplified(text)) for path, text in each.patch.files.items()) for each in trials}
-    )
+    made = (each.patch.files.items() for each in trials)
+    return len({frozenset((path, _simplified(text)) for path, text in files) for files in made})
 
 
 @cache

@@ -50,9 +50,8 @@ class RayPool:
                 note("Waiting for the cluster to start a worker; it may have no free CPU.")
                 self._changed.wait_for(self._decided)
             if not self._free:
-                raise (UsageError if self._refusal.kind == UsageError.kind else SandboxUnavailable)(
-                    self._refusal.message
-                )
+                kind = UsageError if self._refusal.kind == UsageError.kind else SandboxUnavailable
+                raise kind(self._refusal.message)
 
     def run(self, make: Callable[[], RemoteTask]) -> RemoteResult:
         """Run the task that `make` makes on the next free worker. Raises WorkerLost, Interrupted after `cancel`,

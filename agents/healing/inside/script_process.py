@@ -48,10 +48,8 @@ def main() -> None:
     with tempfile.TemporaryFile() as report:
         given = [task[name] for name in ("script", "called", "arguments", "asked", "traced")]
         told_to = [report.fileno(), str(tree), *given]
-        start = [sys.executable, "-B", "-c", _START, str(here), task["lent"]]
-        process = subprocess.Popen(
-            [*start, json.dumps(told_to)], cwd=str(tree), env=environment, pass_fds=[report.fileno()]
-        )
+        start = [sys.executable, "-B", "-c", _START, str(here), task["lent"], json.dumps(told_to)]
+        process = subprocess.Popen(start, cwd=str(tree), env=environment, pass_fds=[report.fileno()])
         code = process.wait()
         report.seek(0)
         told = report.read(_MOST_REPORT)

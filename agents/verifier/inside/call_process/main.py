@@ -82,9 +82,8 @@ class Called:
         return self._awaiting.run(value) if inspect.isawaitable(value) else value
 
     def _receiver(self, kind: str, module: str, qualname: str, state: Any) -> Any:
-        found = self._attribute(
-            self._loaded() if module in ("", self._name) else importlib.import_module(module), qualname
-        )
+        home = self._loaded() if module in ("", self._name) else importlib.import_module(module)
+        found = self._attribute(home, qualname)
         if kind == "class":
             return found
         made = object.__new__(found)
