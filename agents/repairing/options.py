@@ -21,19 +21,9 @@ RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")
 SWITCH = "GREENLOOP_HEAL"
 IN_PROCESS = "GREENLOOP_HEAL_IN_PROCESS"
 EventType = Literal[
-    "attempt_start",
-    "attempt_failed",
-    "propose_start",
-    "propose_chunk",
-    "propose_complete",
-    "install_success",
-    "install_failed",
-    "cache_hit",
-    "cache_miss",
-    "verify_success",
-    "repair_succeeded",
-    "repair_exhausted",
-]
+    "attempt_start", "attempt_failed", "propose_start", "propose_chunk", "propose_complete", "install_success",
+    "install_failed", "cache_hit", "cache_miss", "verify_success", "repair_succeeded", "repair_exhausted",
+]  # fmt: skip
 
 
 class Proposer(Protocol):
