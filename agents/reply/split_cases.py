@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from ..syntax.collection import last_name
+from ..syntax.collection import last_name, parameters_listed
 from ..syntax.definitions import Function
-from ..syntax.source import is_constant, names_bound, names_used, text_of, with_values
+from ..syntax.source import is_constant, names_bound, names_used, with_values
 
 _Literal = ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Constant | ast.UnaryOp
 Constants = Mapping[str, ast.expr]
@@ -56,9 +56,7 @@ def _for_each_parameter(function: Function, constants: Constants) -> list[Functi
     marks = [mark for mark in function.decorator_list if last_name(mark) == "parametrize"]
     if len(marks) != 1 or not isinstance(marks[0], ast.Call) or len(marks[0].args) != 2:
         return [function]
-    named = marks[0].args[0]
-    listed = named.elts if isinstance(named, ast.List | ast.Tuple) else []
-    names = [name.strip() for name in (*text_of(named).split(","), *map(text_of, listed)) if name.strip()]
+    names = parameters_listed(marks[0].args[0])
     rows = _rows(marks[0].args[1], constants, len(names))
     asked = {argument.arg for argument in function.args.args}
     if rows is None or not names or not set(names) <= asked or function.args.defaults:

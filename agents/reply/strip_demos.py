@@ -50,7 +50,7 @@ def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     laid_out, lines = LaidOut(code), code.split("\n")
     # From the end, so that the places before stay right.
     for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        first, last = laid_out.line_of(laid_out.start(node)) - 1, (node.end_lineno or node.lineno) - 1
+        first, last = laid_out.first(node) - 1, (node.end_lineno or node.lineno) - 1
         start = node.col_offset if node.lineno == first + 1 else 0
         head = lines[first].encode()[:start].decode()
         tail = lines[last].encode()[node.end_col_offset :].decode().lstrip(" ;")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from .definitions import Function
-from .source import parse
+from .source import text_of
 
 FIXTURES = frozenset({"tmp_path", "capsys"})
 """Of pytest's own, those that an example, or a test that claims a value, may use."""
@@ -57,21 +57,9 @@ def is_test(node: ast.stmt) -> bool:
         return node.name.startswith("test") and not is_fixture(node)
     if not isinstance(node, ast.ClassDef):
         return False
-    methods = _methods(node)
+    methods = {item.name for item in node.body if isinstance(item, Function)}
     collected = is_test_case(node) or (node.name.startswith("Test") and "__init__" not in methods)
     return collected and (bool(node.bases) or any(name.startswith("test") for name in methods))
-
-
-def uncollected(source: str) -> tuple[str, ...]:
-    """Classes of a module that hold test methods and are neither collected nor bases of others."""
-    classes = [node for node in parse(source).body if isinstance(node, ast.ClassDef)]
-    bases = {last_name(base) for node in classes for base in node.bases}
-    left_out = [node for node in classes if node.name not in bases and not is_test(node)]
-    return tuple(node.name for node in left_out if any(name.startswith("test") for name in _methods(node)))
-
-
-def _methods(node: ast.ClassDef) -> set[str]:
-    return {item.name for item in node.body if isinstance(item, Function)}
 
 
 def is_main_guard(node: ast.stmt) -> bool:
@@ -79,3 +67,9 @@ def is_main_guard(node: ast.stmt) -> bool:
     if not isinstance(node, ast.If) or node.orelse:
         return False
     return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")
+
+
+def parameters_listed(named: ast.expr) -> list[str]:
+    """Return the names in the first argument of `pytest.mark.parametrize`, a text or a list of texts."""
+    each = [text_of(named), *map(text_of, getattr(named, "elts", ()))]
+    return [name.strip() for name in ",".join(each).split(",") if name.strip()]

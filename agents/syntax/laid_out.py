@@ -52,19 +52,22 @@ class LaidOut:
             line -= 1
         return self.starts[line - 1] + text.index("@")
 
+    def first(self, node: ast.stmt) -> int:
+        """Return the number of the line that a statement begins on, its decorators included."""
+        return self.line_of(self.start(node))
+
     def line_of(self, offset: int) -> int:
         """Return the number of the line, from 1, that holds an offset."""
         return bisect_right(self.starts, offset)
 
     def lead(self, node: ast.stmt) -> str | None:
         """Return the white space before a statement; None where it shares its line with what goes before it."""
-        start = self.start(node)
-        before = self.text[self.starts[self.line_of(start) - 1] : start]
+        before = self.text[self.starts[self.first(node) - 1] : self.start(node)]
         return before if _SPACE.fullmatch(before) else None
 
     def top(self, node: ast.stmt) -> int:
         """Return the number of the first line of a statement, with the comments right above it."""
-        line = self.line_of(self.start(node))
+        line = self.first(node)
         lead = self.lead(node)
         while line > 1 and lead is not None and self.lines[line - 2].startswith(f"{lead}#"):
             line -= 1
@@ -99,7 +102,7 @@ class LaidOut:
     def statement(self, node: ast.stmt, unit: str, base: str | None, *, comments: bool = False) -> str:
         """Return the text of a statement, indented by `unit` below `base`, which its first line does not have;
         with the `comments` right above it. What is inside of strings stays as it is."""
-        first = self.line_of(self.start(node))
+        first = self.first(node)
         top = self.top(node) if comments else first
         last = node.end_lineno or node.lineno
         end = self.offset(last, node.end_col_offset or 0)
@@ -130,7 +133,7 @@ class LaidOut:
                 lead = self.lead(inner)
                 if lead is None:
                     continue
-                begin = self.line_of(self.start(inner))
+                begin = self.first(inner)
                 chained = isinstance(inner, ast.If) and self.text.startswith("elif", self.start(inner))
                 below = depth if chained else depth + 1
                 levels.update(dict.fromkeys(range(begin, (inner.end_lineno or begin) + 1), (lead, below)))

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import CodeType
 from typing import Any, Literal
 
-from .definitions import Definition, first_line, is_definition
+from .definitions import Definition, bound_by, first_line, is_definition
 
 _SCOPES = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
@@ -31,21 +31,19 @@ def parse(text: str) -> ast.Module:
     Raises ValueError with a reason and a line number for text that isn't Python, nests too deeply or has a number
     that can't be written out: whatever goes through the tree comes to its end.
     """
-    tree = _tree(text, "exec")
-    assert isinstance(tree, ast.Module)
+    tree: ast.Module = _tree(text, "exec")
     return tree
 
 
 def parse_expression(text: str) -> ast.expr:
     """Parse one expression, as `parse` does for a module. Raises ValueError as that does."""
-    tree = _tree(text, "eval")
-    assert isinstance(tree, ast.Expression)
+    tree: ast.Expression = _tree(text, "eval")
     return tree.body
 
 
-def _tree(text: str, mode: Literal["exec", "eval"]) -> ast.AST:
+def _tree(text: str, mode: Literal["exec", "eval"]) -> Any:
     with _parser():
-        tree: ast.AST = ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
+        tree = ast.parse(text.removeprefix("\ufeff"), _NO_FILE, mode)
     _check_bounds(tree)
     return tree
 
@@ -55,20 +53,13 @@ def _check_bounds(tree: ast.AST) -> None:
     refuses."""
     level = [tree]
     for _ in range(_DEEPEST):
-        below: list[ast.AST] = []
         for node in level:
-            for value in vars(node).values():
-                if isinstance(value, list):
-                    below += [each for each in value if isinstance(each, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    below.append(value)
-                elif isinstance(value, int) and value.bit_length() > _MOST_BITS:
-                    raise ValueError(
-                        f"line {getattr(node, 'lineno', 1)}: the number is too long to be written out"
-                    )
-        if not below:
+            match node:
+                case ast.Constant(value=int(number), lineno=line) if number.bit_length() > _MOST_BITS:
+                    raise ValueError(f"line {line}: the number is too long to be written out")
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
             return
-        level = below
     raise ValueError("the code nests too deeply to be read")
 
 
@@ -109,8 +100,12 @@ def parses(text: str) -> bool:
 
 def parse_error(text: str) -> str:
     """Return why `text` can't be parsed, as a phrase; empty where it can."""
+    return _error(parse, text)
+
+
+def _error(reader: Callable[[str], object], text: str) -> str:
     try:
-        parse(text)
+        reader(text)
     except ValueError as error:
         return str(error)
     return ""
@@ -126,11 +121,7 @@ def statements(text: str) -> list[ast.stmt]:
 
 def compile_error(text: str) -> str:
     """Return why `text` can't be compiled, as a phrase; empty where it can. Nothing of it is run."""
-    try:
-        compiled(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+    return _error(compiled, text)
 
 
 def compiled(text: str) -> CodeType:
@@ -211,10 +202,9 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
         match node:
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 names.update((alias.asname or alias.name).split(".")[0] for alias in aliases)
-            case ast.Name(id=name, ctx=ast.Store()) | ast.ExceptHandler(name=str(name)):
+            case ast.Name(id=name, ctx=ast.Store()):
                 names.add(name)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
+        names.update(bound_by(node))
         if not isinstance(node, _SCOPES):
             pending.extend(ast.iter_child_nodes(node))
     return frozenset(names)
@@ -326,12 +316,18 @@ class _Swapped(ast.NodeTransformer):
         return self.generic_visit(node) if found is None else found
 
 
+def annotations_in(tree: ast.AST) -> Iterator[ast.expr]:
+    """Yield the annotations in `tree`: of variables, parameters and what functions return."""
+    for node in ast.walk(tree):
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        if isinstance(annotation, ast.expr):
+            yield annotation
+
+
 def quoted(tree: ast.AST) -> Iterator[ast.AST]:
     """Nodes of the annotations in quotes, in other quotes too: some functions run them."""
-    for node in ast.walk(tree):
-        for part in (getattr(node, "annotation", None), getattr(node, "returns", None)):
-            if isinstance(part, ast.AST):
-                yield from _quoted_in(part)
+    for annotation in annotations_in(tree):
+        yield from _quoted_in(annotation)
 
 
 def _quoted_in(annotation: ast.AST) -> Iterator[ast.AST]:

@@ -24,7 +24,8 @@ def unit_at(path: str, text: str, line: int, most: int) -> Place:
         file = LaidOut(text)
     except ValueError:
         return _around(path, text, line, most)
-    if holding := _holding(file, line):
+    # From the outermost to the innermost.
+    if holding := [node for _, node in qualified(file.tree) if file.first(node) <= line <= (node.end_lineno or 0)]:
         return _unit(path, file, holding, line, most)
     if len(text) <= most // 2:
         return whole_file(path, text)
@@ -39,7 +40,7 @@ def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int)
     if not holding:
         raise ValueError(f"there is no `{name}`")
     found = holding[-1]
-    inside = (line for line in lines if _first(file, found) <= line <= (found.end_lineno or 0))
+    inside = (line for line in lines if file.first(found) <= line <= (found.end_lineno or 0))
     return _unit(path, file, holding, next(inside, found.body[0].lineno), most)
 
 
@@ -49,18 +50,7 @@ def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, mo
         return _statements(path, file, found.body, line, most)
     unit: PlaceUnit = "class" if isinstance(found, ast.ClassDef) else "function"
     name = ".".join(each.name for each in holding)
-    return Place(path, unit, name, _first(file, found), found.end_lineno or found.lineno)
-
-
-def _holding(file: LaidOut, line: int) -> list[Definition]:
-    """The definitions that hold a line, from the outermost to the innermost."""
-    found: list[Definition] = []
-    while True:
-        inside = definitions_in(found[-1] if found else file.tree)
-        inner = next((node for node in inside if _first(file, node) <= line <= (node.end_lineno or 0)), None)
-        if inner is None:
-            return found
-        found.append(inner)
+    return Place(path, unit, name, file.first(found), found.end_lineno or found.lineno)
 
 
 def definitions_in(node: ast.AST) -> Iterator[Definition]:
@@ -234,22 +224,18 @@ def _end(line: str) -> str:
     return line[len(line.rstrip("\r\n")) :]
 
 
-def _first(file: LaidOut, node: ast.stmt) -> int:
-    return file.line_of(file.start(node))
-
-
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
     """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
     block = body
     while True:
-        holding = next((node for node in block if _first(file, node) <= line <= (node.end_lineno or 0)), None)
+        holding = next((node for node in block if file.first(node) <= line <= (node.end_lineno or 0)), None)
         if holding is None:
             holding = min(block, key=lambda node: abs(node.lineno - line))
         inner = [each for each in blocks(holding) if each[0].lineno > holding.lineno]
         if file.line_end(holding.end_lineno) - file.start(holding) <= most or not inner:
             break
         block = next(
-            (each for each in inner if _first(file, each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
+            (each for each in inner if file.first(each[0]) <= line <= (each[-1].end_lineno or 0)), inner[0]
         )
 
     def fits(first: int, last: int) -> bool:
@@ -260,7 +246,7 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
     first = last = block.index(holding)
     while wider := [pair for pair in ((first - 1, last), (first, last + 1)) if fits(*pair)]:
         first, last = wider[0]
-    return Place(path, "statements", "", _first(file, block[first]), block[last].end_lineno or line)
+    return Place(path, "statements", "", file.first(block[first]), block[last].end_lineno or line)
 
 
 def _around(path: str, text: str, line: int, most: int) -> Place:

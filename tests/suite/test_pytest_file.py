@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from agents.records import Example, Signature, Spec, Test
 from agents.suite import example_tests, render, split
-from agents.syntax.collection import uncollected
 
 MODULE = '''"""What the tests are about."""
 from __future__ import annotations
@@ -122,15 +121,6 @@ def test_what_only_binds_names_belongs_to_the_tests_that_use_them() -> None:
     lines = "LIMIT = [1, -2]\ndef helper(x=3):\n    print()\nclass Box:\n    size = 3\n    def grow(self): ...\n"
     (test,) = split(f"{lines}def test_one():\n    assert 1 == 1\n", "user")
     assert test.preamble == ""
-
-
-def test_a_class_that_is_not_collected_is_told() -> None:
-    source = (
-        "class Shared:\n    def test_a(self): ...\nclass TestA(Shared): ...\n"
-        "class AddTests:\n    def test_b(self): ...\nclass Helper:\n    def check(self): ...\n"
-        "class TestC:\n    def __init__(self): ...\n    def test_c(self): ...\n"
-    )
-    assert uncollected(source) == ("AddTests", "TestC")
 
 
 def test_a_fixture_asked_for_by_its_name_is_kept() -> None:

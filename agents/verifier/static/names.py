@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
 
-from ...syntax.collection import chain
-from ...syntax.definitions import Function
-from ...syntax.imports import USER_MODULE
+from ...syntax.collection import chain, parameters_listed
+from ...syntax.definitions import Function, bound_by
+from ...syntax.imports import USER_MODULE, Import, split_imports
 from ...syntax.source import parse, plain, quoted, text_of
 from ..inside.proxy.describe import words
 from .allowed import ROWS, Path, Row
@@ -42,7 +42,8 @@ class Names:
         """True where all names of the code are imported, with a star."""
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
-                self._import(node)
+                for entry in split_imports(node):
+                    self._import(entry)
             elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
                 self.defined[node.id].append(node)
             else:
@@ -53,20 +54,18 @@ class Names:
         self._answers: dict[tuple[Callable[[Names, str], bool], str], bool] = {}
         self._texts: dict[ast.AST, frozenset[str] | None] = {}
 
-    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            if isinstance(node, ast.Import):
-                top = alias.name.split(".")[0]
-                self.imports[alias.asname or top].add(alias.name if alias.asname else top)
-            elif alias.name == "*":
-                self.everything = self.everything or node.module == USER_MODULE
-                row = ROWS.get(node.module or "", Row(frozenset(), frozenset()))
-                for name in row.isolated | row.shared:
-                    self.imports[name].add(f"{node.module}.{name}")
-            elif node.module == USER_MODULE:
-                self.under_test.add(alias.asname or alias.name)
-            else:
-                self.imports[alias.asname or alias.name].add(f"{node.module}.{alias.name}")
+    def _import(self, entry: Import) -> None:
+        if entry.name is None:
+            self.imports[entry.binds].add(entry.module if entry.alias else entry.binds)
+        elif entry.name == "*":
+            self.everything = self.everything or entry.module == USER_MODULE
+            row = ROWS.get(entry.module, Row(frozenset(), frozenset()))
+            for name in row.isolated | row.shared:
+                self.imports[name].add(f"{entry.module}.{name}")
+        elif entry.module == USER_MODULE:
+            self.under_test.add(entry.binds)
+        else:
+            self.imports[entry.binds].add(f"{entry.module}.{entry.name}")
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """Return the node that holds `node`."""
@@ -285,8 +284,7 @@ class Names:
                 case ast.Call(args=[names, cases], keywords=others) if self.stands_for(
                     mark.func, "pytest.mark.parametrize"
                 ):
-                    split = [name.strip() for name in text_of(names).split(",") if name.strip()]
-                    split = split or [text_of(name) for name in getattr(names, "elts", [])]
+                    split = parameters_listed(names)
                     if parameter.arg in split and all(other.arg == "ids" for other in others):
                         return self._each(cases, split.index(parameter.arg) if len(split) > 1 else None)
         return [None]
@@ -307,17 +305,6 @@ def _taken(function: Function, call: ast.Call) -> Iterator[tuple[str, ast.expr]]
 
 def _is_plain(parts: list[ast.expr]) -> bool:
     return not any(isinstance(each, ast.Starred) for each in parts)
-
-
-def bound_by(node: ast.AST) -> Iterator[str]:
-    """Yield the names that `node` binds itself, other than imports and assigned names."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-            yield name
-        case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-            yield name
 
 
 def last(node: ast.AST) -> str:

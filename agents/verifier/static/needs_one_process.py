@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ...records import Test
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
-from ...syntax.source import text_of
+from ...syntax.source import annotations_in, text_of
 from ..inside.proxy.describe import words
 from .allowed import ROWS, parted
 from .files import Files
@@ -32,7 +32,10 @@ def shared_by(names: Names) -> Iterator[str]:
     files = Files(names) if given else None
     if files is not None:
         yield from files.wrong()
-    kinds = {id(inner) for part in _kinds(names.tree) for inner in ast.walk(part)}
+    # Where a kind is only named: bases of the tests' own classes, and annotations.
+    classes = [node for node in ast.walk(names.tree) if isinstance(node, ast.ClassDef)]
+    named = [*annotations_in(names.tree), *(part for each in classes for part in (*each.bases, *each.keywords))]
+    kinds = {id(inner) for part in named for inner in ast.walk(part)}
     for node in ast.walk(names.tree):
         if isinstance(node, ast.arg) and node.arg == "monkeypatch":
             uses = (each for each in names.nodes if isinstance(each, ast.Name) and each.id == node.arg)
@@ -94,13 +97,3 @@ def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
             yield f"its class {node.name} is made with {inner.id}"
         if isinstance(inner, ast.Name) and names.stands_for(inner, "dataclasses.dataclass"):
             yield f"its class {node.name} is a dataclass"
-
-
-def _kinds(tree: ast.Module) -> Iterator[ast.AST]:
-    """Where a kind is only named: bases of the tests' own classes, and annotations."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield from (*node.bases, *node.keywords)
-        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
-        if isinstance(annotation, ast.AST):
-            yield annotation

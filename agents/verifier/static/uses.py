@@ -11,13 +11,13 @@ import types
 from collections.abc import Iterator
 
 from ...syntax.collection import is_fixture
-from ...syntax.definitions import Function
-from ...syntax.imports import USER_MODULE
+from ...syntax.definitions import Function, bound_by
+from ...syntax.imports import USER_MODULE, split_imports
 from ...syntax.source import text_of
 from ..inside.proxy.describe import words
 from .allowed import ROWS, WHOLE, Path, parted
 from .arguments import ARGUMENTS, PLACES, is_kind, is_known
-from .names import Names, bound_by, last
+from .names import Names, last
 
 HYPOTHESIS = "hypothesis"
 _OPERATORS = ROWS["@operators"].isolated
@@ -121,15 +121,12 @@ class Uses:
     def _imported(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         if isinstance(self._names.parent(node), ast.ClassDef):
             yield "it imports inside of a class"
-        for alias in node.names:
-            yield from self._special(alias.asname or "", _SET)
-            module = (node.module or ".") if isinstance(node, ast.ImportFrom) else ""
-            path = [*module.split("."), alias.name] if module else alias.name.split(".")
-            whole = path[-1] == "*" and module in WHOLE | {USER_MODULE}
-            in_table = bool(parted(path)[1]) if module else not parted(path)[1]
-            named = path[0] in self._packages | {USER_MODULE} and path[-1] != "*"
-            level = isinstance(node, ast.ImportFrom) and node.level
-            if level or not (whole or ((in_table or named or parted(path)[0]) and not self.is_refused(path))):
+        for entry in split_imports(node):
+            yield from self._special(entry.alias or "", _SET)
+            path = [*entry.module.split("."), *([entry.name] if entry.name else [])]
+            whole = entry.name == "*" and entry.module in WHOLE | {USER_MODULE}
+            named = path[0] in self._packages | {USER_MODULE} and entry.name != "*"
+            if entry.level or (self.is_refused(path) and not whole):
                 known = named or path[0] in sys.stdlib_module_names
                 why = "which tests may not" if known else "neither user_code nor named (--packages, --with)"
                 yield f"it imports {'.'.join(path)}, {why}"
