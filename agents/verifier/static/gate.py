@@ -19,16 +19,12 @@ from .tampering import Tampering
 from .uses import HYPOTHESIS, Uses
 
 
+@lru_cache(maxsize=1024)
 def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> str | None:
     """Return why `test` is not run, as a phrase about it; None where it is. It may import the top-level modules
     `importable` beside those that all tests may."""
-    return _examined(test.preamble, test.source, importable)
-
-
-@lru_cache(maxsize=1024)
-def _examined(preamble: str, source: str, importable: frozenset[str]) -> str | None:
     try:
-        names = names_of(preamble, source)
+        names = names_of(test.preamble, test.source)
         uses = Uses(names, importable)
         return next(chain(uses.found(), Tampering(names, uses).found(), _misread(names)), None)
     except ValueError as error:

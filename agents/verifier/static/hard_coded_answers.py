@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...syntax.collection import chain
-from ...syntax.imports import USER_MODULE
 from ...syntax.literals import literal_value
 from ...syntax.source import parse, parse_expression
+from .names import Names
 
 _FEWEST = 3
 _FEWEST_ANSWERED = 2
@@ -40,13 +40,14 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
     No test can tell such code from right code: only inputs that it has not seen do.
     """
     try:
-        tested, written = parse(tests), parse(code)
+        names, written = Names(tests), parse(code)
         asked: defaultdict[str, set[Key]] = defaultdict(set)
-        for name, key in _inputs(tested):
+        for name, key in _inputs(names):
             asked[name].add(key)
         tables = list(_tables(written))
     except (ValueError, RecursionError):
         return None
+    tested = names.tree
     inputs = set[Key]().union(*asked.values())
     told = {ast.dump(node) for node in ast.walk(tested) if isinstance(node, ast.expr) and _is_literal(node)}
     letters = {key for key in inputs if len(key) == 1 and _LETTER.fullmatch(key[0])}
@@ -81,17 +82,11 @@ def _key(parts: Sequence[ast.expr]) -> Key:
     return tuple(sorted(map(ast.dump, parts)))
 
 
-def _inputs(tree: ast.Module) -> Iterator[tuple[str, Key]]:
+def _inputs(names: Names) -> Iterator[tuple[str, Key]]:
     """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
     last part, the answer; each with the name of the function that is called, or of the test."""
-    others, of_code = set(dir(builtins)), set[str]()
-    for node in ast.walk(tree):
-        for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
-            is_of_code = USER_MODULE in (alias.name, getattr(node, "module", ""))
-            (of_code if is_of_code else others).add(alias.asname or alias.name)
-    others -= of_code
-    shared = dict(_named(tree.body))
-    for part in tree.body:
+    shared = dict(_named(names.tree.body))
+    for part in names.tree.body:
         named = shared | dict(_named(ast.walk(part)))
         for node in ast.walk(part):
             if not isinstance(node, ast.Call | ast.For):
@@ -107,7 +102,9 @@ def _inputs(tree: ast.Module) -> Iterator[tuple[str, Key]]:
                 if len(parts) > 1 and all(map(_is_literal, parts)):
                     yield getattr(part, "name", ""), _key(parts[:-1])
             begin, _ = chain(root)
-            if begin is not None and begin.id not in others and given and all(map(_is_literal, given)):
+            if begin is None or not given or not all(map(_is_literal, given)):
+                continue
+            if names.is_under_test(begin) or not (begin.id in names.imports or hasattr(builtins, begin.id)):
                 yield getattr(root, "attr", begin.id), _key(given)
 
 
