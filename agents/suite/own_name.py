@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ..syntax.collection import last_name
-from ..syntax.imports import USER_MODULE
+from ..syntax.imports import USER_MODULE, split_imports
 from ..syntax.source import names_bound, parse, statements
 
 _BY_NAME = frozenset({"patch", "multiple", "setattr", "delattr", "import_module", "__import__"})
@@ -29,20 +29,14 @@ def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
         names.discard(f"{parts[-1]}.{parts[-1]}")
     nodes = list(ast.walk(parse(tests)))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    own = next((each for node in imports for each in _modules(node) if each in names), "")
+    entries = [entry for node in imports for entry in split_imports(node)]
+    loaded = (path for each in entries for path in (each.module, f"{each.module}.{each.name}".lstrip(".")))
+    own = next((path for path in loaded if path in names), "")
     lines = tests.split("\n")
     edits: dict[_Placed, str] = {node: _import(node, _cut(lines, node)[1].decode(), names) for node in imports}
     edits |= {node: text for each in nodes for node, text in _targets(each, names)}
     asked = _asked_for_name(ast.Module(statements(code), [])) if own else ()
     return _replaced(lines, edits), _replaced(code.split("\n"), {node: repr(own) for node in asked})
-
-
-def _modules(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Return the modules that an import may load, by their full names."""
-    if isinstance(node, ast.Import):
-        return [each.name for each in node.names]
-    module = node.module or ""
-    return [module, *(f"{module}.{each.name}".lstrip(".") for each in node.names)]
 
 
 def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, str]]:

@@ -37,7 +37,7 @@ class Piece:
     uses: frozenset[str]
     entry: Import | None = None
     always: bool = False
-    """True if it acts, and belongs to every test of its file."""
+    """True if it acts, or is of `__future__`, and belongs to every test of its file."""
 
     @property
     def key(self) -> str:
@@ -70,8 +70,8 @@ def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
 
 
 def _import_piece(entry: Import) -> Piece:
-    text = render_imports([entry])
-    return Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry)
+    text, of_the_file = render_imports([entry]), entry.module == "__future__"
+    return Piece(text, parse(text).body[0], frozenset({entry.binds}), frozenset(), entry, of_the_file)
 
 
 def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
@@ -84,9 +84,7 @@ def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
 
     @functools.cache
     def meaning(name: str) -> _Meaning:
-        found: set[str] = set()
-        pending = [name]
-        seen: set[str] = set()
+        found, seen, pending = set[str](), set[str](), [name]
         while pending:
             wanted = pending.pop()
             for piece in makers.get(wanted, ()) if wanted not in seen else ():
@@ -102,26 +100,26 @@ def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]
     """Return the same pieces, where one name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
-    chosen: dict[tuple[str, _Meaning], str] = {}
     meanings = [_meanings(pieces) for pieces in suites]
+
+    @functools.cache
+    def placed(name: str, meaning: _Meaning) -> str:
+        new = name if taken.setdefault(name, meaning) == meaning else unused_name(name, everywhere)
+        everywhere.add(new)
+        taken[new] = meaning
+        return new
+
     # The tests' own names come first: a helper gives way to them.
     for pieces, meaning_of in zip(suites, meanings, strict=True):
         for name in pieces[-1].binds:
-            meaning = meaning_of(name)
-            chosen[name, meaning] = _place(name, meaning, taken, everywhere)
+            placed(name, meaning_of(name))
     renamed = []
     for pieces, meaning_of in zip(suites, meanings, strict=True):
-        names: dict[str, str] = {}
-        for name in sorted({name for piece in pieces for name in piece.binds} - {"*"}):
-            meaning = meaning_of(name)
-            new = chosen.setdefault((name, meaning), "") or _place(name, meaning, taken, everywhere)
-            chosen[name, meaning] = new
-            if new != name:
-                names[name] = new
+        bound = sorted({name for piece in pieces for name in piece.binds} - {"*"})
+        names = {name: new for name in bound if (new := placed(name, meaning_of(name))) != name}
         fixtures = frozenset(name for piece in pieces if is_fixture(piece.node) for name in piece.binds)
-        renamed.append(
-            tuple(_apply(piece, names, fixtures & names.keys()) for piece in pieces) if names else pieces
-        )
+        parts = (_apply(piece, names, fixtures & names.keys()) for piece in pieces)
+        renamed.append(tuple(parts) if names else pieces)
     return renamed
 
 
@@ -133,15 +131,6 @@ def _outside(pieces: Sequence[Piece]) -> frozenset[str]:
     return frozenset((names_unbound(text) | read) - here)
 
 
-def _place(name: str, meaning: _Meaning, taken: dict[str, _Meaning], everywhere: set[str]) -> str:
-    if taken.setdefault(name, meaning) == meaning:
-        return name
-    new = unused_name(name, everywhere)
-    everywhere.add(new)
-    taken[new] = meaning
-    return new
-
-
 def _apply(piece: Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> Piece:
     if not (names.keys() & (piece.binds | piece.uses) or fixtures & texts_in(piece.node)):
         return piece
@@ -149,8 +138,7 @@ def _apply(piece: Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> 
         new = names[piece.entry.binds]
         return _import_piece(piece.entry._replace(alias=new))
     node = _Renamer(names, fixtures).visit(parse(piece.text).body[0])
-    text = unparse(node)
-    return Piece(text, node, names_bound(node), names_used(node))
+    return Piece(unparse(node), node, names_bound(node), names_used(node))
 
 
 def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:

@@ -108,9 +108,7 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[Piece
         return []
     pieces = pieces_of(node, lines)
     if split_imports(node):
-        return [
-            replace(each, always=each.entry is not None and each.entry.module == "__future__") for each in pieces
-        ]
+        return pieces
     for inner in [] if is_definition(node) else ast.walk(node):
         if isinstance(inner, Function) and inner.name.startswith("test_"):
             reason = f"{inner.name} is defined inside a block; move it to the top level"
