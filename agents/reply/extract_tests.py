@@ -27,8 +27,6 @@ from ..syntax.source import (
     source_of,
     texts_in,
     unparse,
-    unused_name,
-    with_name,
 )
 from .split_cases import asserts, single_cases
 
@@ -46,16 +44,14 @@ class _Module:
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
-    tests: list[tuple[ast.stmt, str | None]] = field(default_factory=list)
-    """Each with its text, where nothing in it had to change."""
+    tests: list[tuple[ast.stmt, str]] = field(default_factory=list)
+    """Each with its text."""
     notes: Counter[str] = field(default_factory=Counter)
 
 
 def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """Return at most `limit` tests of the spec's entry point, and notes on what was changed or left out.
-
-    Raises ReplyError where no test with an assertion on the entry point is left.
-    """
+    """Return at most `limit` tests of the spec's entry point, and notes on what was changed or left out. Raises
+    ReplyError where no test with an assertion on the entry point is left."""
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
     constants: dict[str, ast.expr] = {}
@@ -101,7 +97,7 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
         elif isinstance(node, ast.ClassDef) and is_test_case(node):
             module.notes["dropped a unittest class"] += 1
         elif is_test(node):
-            module.tests.append((node, source if node is written else None))
+            module.tests.append((node, source))
             if node is not written:
                 module.notes["made a test call asyncio.run"] += 1
         elif is_main_guard(node) or _is_idle(node):
@@ -116,11 +112,8 @@ def _implements(node: ast.stmt, entry: str | None) -> bool:
     if entry is None or is_fixture(node):
         return False
     if isinstance(node, ast.ClassDef) and not is_test(node):
-        methods = {item.name for item in node.body if isinstance(item, Function)}
-        return node.name == entry or entry in methods
-    if isinstance(node, ast.Try):
-        return False
-    return entry in names_bound(node)
+        return entry in {node.name, *(item.name for item in node.body if isinstance(item, Function))}
+    return not isinstance(node, ast.Try) and entry in names_bound(node)
 
 
 def _is_idle(node: ast.stmt) -> bool:
@@ -130,21 +123,20 @@ def _is_idle(node: ast.stmt) -> bool:
     return not asserts(node) or last_name(node.value) in {"print", "main"}
 
 
-def _cases(node: ast.stmt, text: str | None, constants: dict[str, ast.expr], module: _Module) -> list[str]:
-    """Return the sources of the single tests in `node`; its own text where nothing had to change."""
+def _cases(node: ast.stmt, text: str, constants: dict[str, ast.expr], module: _Module) -> list[str]:
+    """Return the sources of the single tests in `node`; its own `text` where there is one."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.notes["split a test of several cases"] += 1
-    return [text] if cases == [node] and text is not None else [unparse(case) for case in cases]
+    return [text] if cases == [node] else [unparse(case) for case in cases]
 
 
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
-    """Cases that assert something, each body once, under names that are all different."""
+    """Cases that assert something, each body once."""
     helpers = {
         name for text in module.shared for node in parse(text).body if asserts(node) for name in names_bound(node)
     }
     seen: set[str] = set()
-    names: set[str] = set()
     chosen = []
     for source in cases:
         (node,) = parse(source).body
@@ -155,10 +147,7 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
             module.notes["dropped a repeated test"] += 1
         else:
             seen.add(body)
-            (name,) = names_bound(node)
-            unique = unused_name(name, names) if name in names else name
-            names.add(unique)
-            chosen.append(with_name(source, name, unique))
+            chosen.append(source)
     return chosen
 
 

@@ -173,9 +173,8 @@ def left_out(code: str, entry: str | None) -> str | None:
 
 
 def _is_empty_class(node: ast.ClassDef) -> bool:
-    if node.bases or node.decorator_list:
-        return False
-    return all((isinstance(item, Function) and is_stub(item)) or says_nothing(item) for item in node.body)
+    empty = all((isinstance(item, Function) and is_stub(item)) or says_nothing(item) for item in node.body)
+    return empty and not (node.bases or node.decorator_list)
 
 
 def _comments(code: str) -> list[str]:

@@ -34,10 +34,8 @@ class Module:
 
 
 def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
-    """Return the module in a reply. `truncated` says that the reply was stopped before its own end.
-
-    Raises ReplyError where there is none, where it leaves code out, or lacks the spec's entry point.
-    """
+    """Return the module in a reply. `truncated` says that the reply was stopped before its own end. Raises
+    ReplyError where there is none, where it leaves code out, or lacks the spec's entry point."""
     drafts = _drafts(text, truncated=truncated)
     reasons: list[str] = []
     for draft in _by_promise(drafts, spec):
@@ -59,10 +57,8 @@ def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
 def read_tests(
     text: str, spec: Spec, *, truncated: bool, limit: int = 12
 ) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """Return at most `limit` generated tests of a reply, one case each, and what was changed to get them.
-
-    Raises ReplyError where the reply holds no test with an assertion on the spec's entry point.
-    """
+    """Return at most `limit` generated tests of a reply, one case each, and what was changed to get them. Raises
+    ReplyError where the reply holds no test with an assertion on the spec's entry point."""
     drafts = _drafts(text, truncated=truncated, keep_begun=True)
     testing = [draft for draft in drafts if any(is_test(node) or asserts(node) for node in parse(draft.code).body)]
     if not testing:
@@ -100,8 +96,8 @@ def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
         notes = dict.fromkeys(note for draft in whole for note in draft.notes)
         joined = Mended(_joined([draft.code for draft in whole]), (f"joined {len(whole)} code blocks", *notes))
         return [*([joined] if len(whole) > 1 else []), *reversed(defining)]
-    exact = [draft for draft in defining if _binds(draft.code, name) or name in draft.lost]
-    return [*reversed(exact), *reversed([draft for draft in defining if draft not in exact])]
+    defining.sort(key=lambda draft: _binds(draft.code, name) or name in draft.lost)
+    return defining[::-1]
 
 
 def _definitions(code: str) -> set[str]:
