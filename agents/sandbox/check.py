@@ -26,32 +26,24 @@ class CheckResult:
 
 
 def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
-    """Try `attacks` on `sandbox`, in order, one result at a time; half a minute for all.
-
-    Raises UsageError for the sandbox `none`, which has nothing to check and would let them at this process.
-    """
+    """Try `attacks` on `sandbox`, in order, one result at a time; half a minute for all. Raises UsageError for the
+    sandbox `none`, which has nothing to check and would let them at this process."""
     if sandbox.name == "none":
         raise UsageError("The sandbox `none` stops no attack; check `bubblewrap`, `native` or `auto`.")
     for attack in attacks:
-        yield _check(sandbox, attack)
+        yield CheckResult(attack.number, attack.title, *_check(sandbox, attack))
 
 
-def _check(sandbox: Sandbox, attack: Attack) -> CheckResult:
-    def result(status: CheckStatus, detail: str = "") -> CheckResult:
-        return CheckResult(attack.number, attack.title, status, detail)
-
+def _check(sandbox: Sandbox, attack: Attack) -> tuple[CheckStatus, str]:
     if not works_without_sandbox(attack):
-        return result(
-            "unprovable", f"it does not work without a sandbox either: {attack.depends_on or 'unknown why'}"
-        )
+        return "unprovable", f"it does not work without a sandbox either: {attack.depends_on or 'unknown why'}"
     try:
-        succeeded = attempt(sandbox, attack)
+        if not attempt(sandbox, attack):
+            return "stopped", ""
     except SandboxBroken as error:
-        return result("broken", str(error))
-    if not succeeded:
-        return result("stopped")
+        return "broken", str(error)
     residuals: frozenset[int] = getattr(sandbox, "residuals", frozenset())
-    return result("known residual" if attack.number in residuals else "got through")
+    return "known residual" if attack.number in residuals else "got through", ""
 
 
 def attempt(sandbox: Sandbox, attack: Attack) -> bool:

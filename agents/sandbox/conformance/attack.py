@@ -21,6 +21,17 @@ from ..interface import Ended, Job, Sandbox, SandboxLimits
 
 VARIABLE = "GREENLOOP_CHECK_SECRET"
 
+_PRELUDE = """
+import os, sys, time
+def tried(*attempts):
+    for attempt in attempts:
+        try:
+            attempt()
+        except OSError as error:
+            print(error, file=sys.stderr)
+"""
+"""Begins every program."""
+
 CHECK_LIMITS = SandboxLimits(
     wall_seconds=8.0,
     cpu_seconds=6,
@@ -43,13 +54,13 @@ class Trial:
 
     def run(self, *arguments: object, beside: dict[str, bytes] | None = None) -> Ended:
         """Run the program with the mark and `arguments` on its command line and the files `beside` it."""
-        files = {"user_code.py": self.program.encode(), **(beside or {})}
+        files = {"user_code.py": (_PRELUDE + self.program).encode(), **(beside or {})}
         argv = ["-I", "/src/user_code.py", self.ground.mark, *map(str, arguments)]
         with self.sandbox.launch(Job(argv, files, self.limits)) as running:
             return running.wait()
 
     def output(self, *arguments: object) -> str:
-        """Run the program; everything that it printed."""
+        """Run the program; everything that it printed, errors too."""
         ended = self.run(*arguments)
         return (ended.stdout + ended.stderr).decode("utf-8", "backslashreplace")
 
@@ -128,15 +139,6 @@ class Ground:
                 yield process
             finally:
                 process.kill()
-
-    @contextmanager
-    def secret_in_environment(self) -> Iterator[None]:
-        """The secret in the environment of this process."""
-        os.environ[VARIABLE] = self.secret
-        try:
-            yield
-        finally:
-            del os.environ[VARIABLE]
 
     @contextmanager
     def peak(self, measure: Callable[[list[int]], int]) -> Iterator[Callable[[], int]]:

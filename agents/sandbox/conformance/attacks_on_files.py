@@ -9,10 +9,7 @@ from pathlib import Path
 
 from .attack import CHECK_LIMITS, Attack, Trial, prints
 
-READ_HOME = """
-import sys
-print(open(sys.argv[2]).read())
-"""
+READ_HOME = "print(open(sys.argv[2]).read())"
 
 
 def _read_home(trial: Trial) -> bool:
@@ -20,7 +17,6 @@ def _read_home(trial: Trial) -> bool:
 
 
 STAT_HOME = """
-import os, sys
 try:
     os.stat(sys.argv[2])
     print("there")
@@ -35,13 +31,8 @@ def _stat_home(trial: Trial) -> bool:
 
 
 WRITE_ANYWHERE = """
-import os, sys
 for directory in sys.argv[2:]:
-    try:
-        with open(os.path.join(directory, sys.argv[1]), "w") as file:
-            file.write("was here")
-    except OSError as error:
-        print(directory, error)
+    tried(lambda: open(os.path.join(directory, sys.argv[1]), "w").close())
 """
 
 
@@ -66,14 +57,10 @@ def _write_anywhere(trial: Trial) -> bool:
 
 
 LEAVE_FOR_NEXT = """
-import os, sys
 paths = [os.path.join(directory, sys.argv[1]) for directory in (*sys.argv[2:], ".")]
 print([path for path in paths if os.path.exists(path)])
 for path in paths:
-    try:
-        open(path, "w").close()
-    except OSError as error:
-        print(error, file=sys.stderr)
+    tried(lambda: open(path, "w").close())
 """
 
 
@@ -84,7 +71,6 @@ def _leave_for_next(trial: Trial) -> bool:
 
 
 SYMLINK = """
-import os, sys
 os.symlink(sys.argv[2], "link")
 with open("link", "w") as file:
     file.write("changed")
@@ -100,12 +86,8 @@ def _symlink(trial: Trial) -> bool:
 
 
 CHANGE_MODE = """
-import os, sys
-for change in (lambda: os.chmod(sys.argv[2], 0o777), lambda: os.fchmod(os.open(sys.argv[2], os.O_RDONLY), 0o777)):
-    try:
-        change()
-    except OSError as error:
-        print(error)
+path = sys.argv[2]
+tried(lambda: os.chmod(path, 0o777), lambda: os.fchmod(os.open(path, os.O_RDONLY), 0o777))
 """
 
 
@@ -118,7 +100,6 @@ def _change_mode(trial: Trial) -> bool:
 
 
 REWRITE_TESTS = """
-import os, subprocess, sys
 tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "test_user_code.py")
 def overwrite():
     os.chmod(tests, 0o644)
@@ -126,13 +107,7 @@ def overwrite():
 def replace():
     open("mine.py", "w").write("def test_all(): pass")
     os.replace("mine.py", tests)
-def remove():
-    os.unlink(tests)
-for attempt in (overwrite, replace, remove):
-    try:
-        attempt()
-    except OSError as error:
-        print(error, file=sys.stderr)
+tried(overwrite, replace, lambda: os.unlink(tests))
 print(os.path.exists(tests) and open(tests).read().strip() == "def test_real(): assert False")
 """
 
@@ -143,7 +118,6 @@ def _rewrite_tests(trial: Trial) -> bool:
 
 
 FILL_DISK = """
-import os, sys
 block = os.urandom(1 << 20)
 for directory in sys.argv[2:]:
     written = 0
@@ -170,27 +144,21 @@ def _fill_disk(trial: Trial) -> bool:
 
 
 SPARSE_FILE = """
-import os
 with open("sparse", "wb") as file:
     file.truncate(1 << 30)
 print(os.stat("sparse").st_size)
 """
 
-
 DROP_MODULE = """
-import os, sys
+name = sys.argv[1].replace("-", "_")
 try:
-    __import__(sys.argv[1].replace("-", "_"))
+    __import__(name)
     print("loaded")
 except ImportError:
     print("nothing")
 for directory in sys.argv[2:]:
     for ending in (".pth", ".py"):
-        try:
-            with open(os.path.join(directory, sys.argv[1].replace("-", "_") + ending), "w") as file:
-                file.write("# dropped")
-        except OSError as error:
-            print(error, file=sys.stderr)
+        tried(lambda: open(os.path.join(directory, name + ending), "w").close())
 """
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from .attack import Attack, Trial
 
 SEND = """
-import socket, sys
+import socket
 family, kind, address = sys.argv[2:]
 handle = socket.socket(getattr(socket, family), getattr(socket, kind))
 handle.settimeout(1)

@@ -11,19 +11,18 @@ from pathlib import Path
 from ..host.processes import task_count
 from .attack import CHECK_LIMITS, VARIABLE, Attack, Trial, prints, repeated
 
-READ_ENVIRONMENT = """
-import os
-print(dict(os.environ))
-"""
+READ_ENVIRONMENT = "print(dict(os.environ))"
 
 
 def _read_environment(trial: Trial) -> bool:
-    with trial.ground.secret_in_environment():
+    os.environ[VARIABLE] = trial.ground.secret
+    try:
         return trial.ground.secret in trial.output()
+    finally:
+        del os.environ[VARIABLE]
 
 
 READ_OTHERS_ENVIRONMENT = """
-import os, sys
 for name in os.listdir("/proc"):
     if name.isdigit():
         try:
@@ -41,7 +40,6 @@ def _read_others_environment(trial: Trial) -> bool:
 
 
 FORK_BOMB = """
-import os, sys, time
 for _ in range(48):
     try:
         if os.fork() == 0:
@@ -62,7 +60,7 @@ def _fork_bomb(trial: Trial) -> bool:
 
 
 IGNORE_SIGNALS = """
-import signal, time
+import signal
 for number in range(1, 65):
     try:
         signal.signal(number, signal.SIG_IGN)
@@ -79,7 +77,6 @@ def _ignore_signals(trial: Trial) -> bool:
 
 
 DAEMON = """
-import os, sys, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
@@ -96,10 +93,7 @@ def _left_behind(trial: Trial) -> bool:
     return bool(trial.ground.marked())
 
 
-KILL_OTHER = """
-import os, sys
-os.kill(int(sys.argv[2]), 9)
-"""
+KILL_OTHER = "os.kill(int(sys.argv[2]), 9)"
 
 
 def _kill_other(trial: Trial) -> bool:
@@ -110,7 +104,6 @@ def _kill_other(trial: Trial) -> bool:
 
 
 KILL_SUPERVISOR = """
-import os, sys, time
 parent = os.getppid()
 if os.fork() == 0:
     os.setsid()
@@ -122,9 +115,8 @@ if parent > 0:
 time.sleep(0.2)
 """
 
-
 TRACE_OTHER = """
-import ctypes, sys
+import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 pid = int(sys.argv[2])
 if libc.ptrace(0x4206, pid, None, None) == 0:
@@ -141,11 +133,7 @@ try:
             break
 except OSError as error:
     print(error)
-try:
-    open(f"/proc/{pid}/mem", "rb").close()
-    print("opened")
-except OSError as error:
-    print(error)
+tried(lambda: open(f"/proc/{pid}/mem", "rb").close() or print("opened"))
 """
 
 
@@ -156,7 +144,7 @@ def _trace_other(trial: Trial) -> bool:
 
 
 LIMIT_OTHER = """
-import resource, sys
+import resource
 resource.prlimit(int(sys.argv[2]), resource.RLIMIT_NOFILE, (11, 11))
 """
 
@@ -169,7 +157,7 @@ def _limit_other(trial: Trial) -> bool:
 
 
 WATCH_DIRECTORY = """
-import ctypes, os, select, sys
+import ctypes, select
 libc = ctypes.CDLL(None, use_errno=True)
 opened = 0x20
 handle = libc.inotify_init()
@@ -188,7 +176,7 @@ def _watch_directory(trial: Trial) -> bool:
 
 
 LOCK = """
-import fcntl, sys, time
+import fcntl
 file = open(sys.argv[2])
 fcntl.flock(file, fcntl.LOCK_EX)
 time.sleep(0.5)
@@ -210,12 +198,7 @@ def _lock(trial: Trial) -> bool:
     return bool(refused)
 
 
-MACHINE_NAME = """
-import os
-print([os.uname().nodename])
-"""
-
-
+MACHINE_NAME = "print([os.uname().nodename])"
 USER_NAMESPACE = """
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
@@ -230,9 +213,8 @@ if libc.syscall(425, 4, ctypes.create_string_buffer(512)) >= 0:
     print("made")
 """
 
-
 CORE = """
-import os, resource
+import resource
 for limit in (resource.getrlimit(resource.RLIMIT_CORE)[1], 0):
     resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
     if (pid := os.fork()) == 0:

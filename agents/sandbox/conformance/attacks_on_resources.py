@@ -16,9 +16,7 @@ block = bytearray(512 << 20)
 print("allocated")
 """
 
-
 ALLOCATE_SPREAD = """
-import os, sys, time
 code = '''
 import time
 blocks = []
@@ -45,15 +43,13 @@ def _allocate_spread(trial: Trial) -> bool:
 
 
 MEMORY_FILE = """
-import os
 handle = os.memfd_create("hidden")
 block = bytes(1 << 20)
 print(sum(os.write(handle, block) for _ in range(320)))
 """
 
-
 SHARED_SEGMENT = """
-import ctypes, sys
+import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 libc.shmat.restype = ctypes.c_void_p
 segment = libc.shmget(int(sys.argv[2]), 8 << 20, 0o1666)
@@ -83,7 +79,7 @@ def _remove_segment(key: int) -> bool:
 
 # Each of these prints a dot for every megabyte that the kernel took, and keeps it for a while.
 SOCKET_BUFFERS = """
-import os, socket, sys, time
+import socket
 count, megabytes = map(int, sys.argv[3:])
 if sys.argv[2] == "tcp":
     listener = socket.create_server(("127.0.0.1", 0))
@@ -129,7 +125,6 @@ def _fills(family: str, pairs: int) -> Callable[[Trial], bool]:
 
 
 ATTRIBUTES = """
-import os, time
 for directory in (".", "/tmp", "/dev/shm"):
     paths = [os.path.join(directory, f"{os.getpid()}-{number}") for number in range(8)]
     try:
@@ -154,16 +149,13 @@ def _attributes(trial: Trial) -> bool:
 
 
 EMPTY_FILES = """
-import os, time
 for number in range(60_000):
     os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY))
 time.sleep(2)  # to keep them: a sandbox that looks at the disk from outside sees them later than they are made
 print("kept")
 """
 
-
 FLOOD = """
-import os
 block = b"x" * 65536
 alive = {1, 2, *range(3, 16)}
 for _ in range(128):
@@ -184,7 +176,6 @@ def _flood(trial: Trial) -> bool:
 ESCAPES = r"""
 print("\x1b]0;owned\x07\x1b[2J\x1b[31m \u202egnp.exe\u2066 \u200bzero \U000e0041 \x9b5m \ud800"""
 ESCAPES += r"""".encode("utf-8", "surrogatepass").decode("latin-1"), flush=True)
-import sys
 sys.stdout.buffer.write("\x1b[8m\u202e\u200b".encode())
 """
 
