@@ -13,9 +13,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, wait
-from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import asdict
-from functools import cache, partial
+from functools import cache
 from itertools import count
 from pathlib import Path
 from subprocess import PIPE
@@ -72,10 +71,7 @@ class RemoteJob(Running):
 
     def wait(self, timeout: float | None = None) -> Ended:
         """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
-        try:
-            return self.ended.result(timeout)
-        except FutureTimeout:
-            raise TimeoutError("the job is still under way") from None
+        return self.ended.result(timeout)
 
     def kill(self) -> None:
         """End the job now, with everything it started; returns when all of it is gone."""
@@ -99,7 +95,6 @@ class Connection:
         self._lock = threading.Lock()
         self._waiting: dict[int, Future[Any]] = {}
         self._deadlines: dict[int, float] = {}
-        self._channels: dict[int, relay.Channel] = {}
         self._ready: Future[Mapping[str, Any]] = Future()
         self._said = b""
         self._taken = False
@@ -132,7 +127,7 @@ class Connection:
             thread.start()
         try:
             self.interpreter, self.shared = read_description(self._ready.result(_START_SECONDS))
-        except (FutureTimeout, AttributeError, LookupError, TypeError, ValueError) as error:
+        except (TimeoutError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.close()
             self.wait_closed()
             said = clean(str(error) or type(error).__name__)
@@ -171,16 +166,15 @@ class Connection:
             self._waiting[number] = running.ended
             self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
         for end, (_, channel) in zip(ends, channels, strict=True):
-            self._channels[channel] = relay.Channel(self._link, channel, end, partial(self._channels.pop, channel))
+            self._link.carry(channel, end)
         self._link.send(relay.LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
         if self._ended.is_set():  # since it was asked above
-            self._close_channels()
+            self._link.close_channels()
         return running
 
     def open_worker(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> int:
         """Start a warm worker; its number. Raises SandboxBroken."""
-        number = next(self._numbers)
-        opened: Future[None] = Future()
+        number, opened = next(self._numbers), Future[None]()
         with self._lock:
             if not self.alive:
                 raise SandboxBroken(self._gone())
@@ -189,7 +183,7 @@ class Connection:
         self._link.send(relay.OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
         try:
             opened.result(_START_SECONDS)
-        except FutureTimeout:
+        except TimeoutError:
             raise SandboxBroken("The warm worker in the container did not start.") from None
         return number
 
@@ -230,7 +224,7 @@ class Connection:
             self._ended.set()
         self._closing.set()
         self._threads[1].join(1)  # what the engine says of it
-        self._close_channels()
+        self._link.close_channels()
         for number in list(self._waiting):
             if waiting := self._waiting.pop(number, None):
                 waiting.set_exception(SandboxBroken(self._gone()))
@@ -239,10 +233,7 @@ class Connection:
 
     def _take(self, kind: bytes, number: int, payload: bytes) -> None:
         """Take one frame. Raises an error for what no server of ours says."""
-        if kind in (relay.DATA, relay.TAKEN, relay.END):
-            if channel := self._channels.get(number):
-                channel.take(kind, payload)
-        elif kind == relay.READY:
+        if kind == relay.READY:
             self._ready.set_result(json.loads(payload))
         elif number in self._waiting:
             ended = read_ended(json.loads(payload)) if kind == relay.ENDED else None
@@ -278,10 +269,6 @@ class Connection:
         with self._process.stderr as stream:
             while text := stream.read(4096):
                 self._said = (self._said + text)[-2000:]
-
-    def _close_channels(self) -> None:
-        for channel in list(self._channels.values()):
-            channel.close()
 
     def _gone(self) -> str:
         return f"The container is gone ({clean(self._said).strip()[-500:] or 'it said nothing'})."

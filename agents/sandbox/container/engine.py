@@ -58,10 +58,7 @@ def find_engine(
     environment: Mapping[str, str] = os.environ, system: str = sys.platform, image: str | None = None
 ) -> Engine:
     """Return the engine that answers and has the image (None: needs none): the one that GREENLOOP_CONTAINER names,
-    else the first of podman and docker.
-
-    Raises SandboxUnavailable with the command to type.
-    """
+    else the first of podman and docker. Raises SandboxUnavailable with the command to type."""
     chosen = environment.get("GREENLOOP_CONTAINER")
     if chosen and chosen not in ENGINES:
         raise SandboxUnavailable(f"GREENLOOP_CONTAINER is {chosen!r}; set it to podman or docker.")
@@ -82,10 +79,8 @@ def find_engine(
 
 
 def build_image(packages: Sequence[str] = ()) -> str:
-    """Build the image for this version of Python, with `packages` (requirements) beside pytest; its name.
-
-    Raises UsageError for what is no requirement, SandboxUnavailable where it can't be built.
-    """
+    """Build the image for this version of Python, with `packages` (requirements) beside pytest; its name. Raises
+    UsageError for what is no requirement, SandboxUnavailable where it can't be built."""
     wanted = [str(required(each)).replace(" ", "") for each in packages]
     engine = find_engine()
     folder = Path(__file__).parent

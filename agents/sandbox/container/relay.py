@@ -11,30 +11,18 @@ from contextlib import suppress
 from typing import BinaryIO, Literal
 
 Kind = Literal[b"r", b"o", b"c", b"l", b"k", b"e", b"d", b"t", b"z", b"!", b"h", b"f"]
-FILES: Kind = b"f"
-"""Host, first of all: the modules that serve it in the container; marshal."""
-READY: Kind = b"r"
-"""Container: what it is, as JSON."""
-OPEN: Kind = b"o"
-"""Host: start a warm worker; marshal. The answer is OPEN, empty, or REFUSED."""
-CLOSE: Kind = b"c"
-"""Host: end a warm worker."""
-LAUNCH: Kind = b"l"
-"""Host: run a job; marshal."""
-KILL: Kind = b"k"
-"""Host: end a job now."""
-ENDED: Kind = b"e"
-"""Container: how a job ended, as JSON."""
-REFUSED: Kind = b"!"
-"""Container: why a worker or a job could not be started, or the sandbox broke, as text."""
-DATA: Kind = b"d"
-"""Both: bytes of a channel."""
-TAKEN: Kind = b"t"
-"""Both: so many bytes of a channel have been passed on."""
-END: Kind = b"z"
-"""Both: a channel is closed at this side."""
-ALIVE: Kind = b"h"
-"""Host: it is still there."""
+FILES: Kind = b"f"  # the host, first of all: the modules that serve it in the container; marshal
+READY: Kind = b"r"  # the container: what it is, as JSON
+OPEN: Kind = b"o"  # the host: start a warm worker; marshal. The answer is OPEN, empty, or REFUSED
+CLOSE: Kind = b"c"  # the host: end a warm worker
+LAUNCH: Kind = b"l"  # the host: run a job; marshal
+KILL: Kind = b"k"  # the host: end a job now
+ENDED: Kind = b"e"  # the container: how a job ended, as JSON
+REFUSED: Kind = b"!"  # the container: why a worker or job could not be started, or the sandbox broke, as text
+DATA: Kind = b"d"  # both: bytes of a channel
+TAKEN: Kind = b"t"  # both: so many bytes of a channel have been passed on
+END: Kind = b"z"  # both: a channel is closed at this side
+ALIVE: Kind = b"h"  # the host: it is still there
 
 MOST_NUMBER = 8_191
 """The highest number that a channel's descriptor may have on the host."""
@@ -56,6 +44,11 @@ class Link:
         self._reader = reader
         self._writer = writer
         self._sending = threading.Lock()
+        self._channels: dict[int, Channel] = {}
+
+    def carry(self, number: int, end: socket.socket) -> None:
+        """Begin to relay the bytes of `end`, as the channel `number`, until either side closes it."""
+        self._channels[number] = Channel(self, number, end, lambda: self._channels.pop(number))
 
     def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
         """Send a frame about the job, worker or channel `number`. An end that is gone is seen by `receive`."""
@@ -65,11 +58,17 @@ class Link:
                 left = left[self._writer.write(left) :]
 
     def receive(self) -> tuple[bytes, int, bytes]:
-        """Return kind, number and payload of the next frame. Raises EOFError, and ValueError for a long one."""
-        kind, number, length = _HEAD.unpack(self._exactly(_HEAD.size))
-        if length > _MOST_BYTES:
-            raise ValueError("a frame that is too long")
-        return kind, number, self._exactly(length)
+        """Return kind, number and payload of the next frame that is for no channel. Raises EOFError, and
+        ValueError and struct.error for what no end of ours sends: too long a frame, a flooded channel."""
+        while True:
+            kind, number, length = _HEAD.unpack(self._exactly(_HEAD.size))
+            if length > _MOST_BYTES:
+                raise ValueError("a frame that is too long")
+            payload = self._exactly(length)
+            if kind not in (DATA, TAKEN, END):
+                return kind, number, payload
+            if channel := self._channels.get(number):
+                channel.take(kind, payload)
 
     def _exactly(self, size: int) -> bytes:
         data = self._reader.read(size)
@@ -83,6 +82,11 @@ class Link:
             with suppress(OSError):
                 self._writer.close()
             self._sending.release()
+
+    def close_channels(self) -> None:
+        """Close the channels' sockets now, whatever is still on its way."""
+        for channel in list(self._channels.values()):
+            channel.close()
 
 
 class Channel:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from ...errors import SandboxUnavailable
-from ..interface import NO_PROGRAMS, Job, Sandbox
+from ..interface import NO_FILES, Job, Sandbox
 from .connection import Connection, RemoteJob
 from .engine import IMAGE, find_engine
 
@@ -32,7 +32,7 @@ class Container(Sandbox):
             return self._connection().launch(job, 0)
         return self._unused().launch(job, 0, alone=True)
 
-    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> RemoteWorker:
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> RemoteWorker:
         """Start a warm worker in the container. Raises SandboxUnavailable where jobs have one each."""
         if not self.shared:
             raise SandboxUnavailable("Each job has a container of its own here, which no warm worker outlives.")

@@ -15,7 +15,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from functools import partial
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from ..backends.native import Native, NoSandbox
 from ..inside.facts import facts
 from ..interface import Ended, Job, Running, Sandbox, SandboxLimits
 from ..packages import imports_of
-from .relay import CLOSE, DATA, END, ENDED, KILL, LAUNCH, MOST_NUMBER, OPEN, READY, REFUSED, TAKEN, Channel, Link
+from .relay import CLOSE, ENDED, KILL, LAUNCH, MOST_NUMBER, OPEN, READY, REFUSED, Link
 
 _SILENCE_SECONDS = 60.0
 """The host speaks more often than this, or is gone without the pipe's having been closed."""
@@ -77,7 +76,6 @@ class _Server:
         self._sandboxes = {0: sandbox}
         self._running: dict[int, Running] = {}
         self._killed: set[int] = set()
-        self._channels: dict[int, Channel] = {}
         self._launching = threading.Lock()
         self._reserve = reserve
 
@@ -87,10 +85,7 @@ class _Server:
         return {**facts(), "shared": self._shared, "modules": sorted(_modules()), "distributions": found}
 
     def take(self, kind: bytes, number: int, payload: bytes) -> None:
-        if kind in (DATA, TAKEN, END):
-            if channel := self._channels.get(number):
-                channel.take(kind, payload)
-        elif kind == LAUNCH:
+        if kind == LAUNCH:
             order = marshal.loads(payload)
             self._begin(self._launch, number, order, self._ends(order["channels"]))
         elif kind == OPEN:
@@ -120,7 +115,9 @@ class _Server:
         except (SandboxUnavailable, SandboxBroken, OSError) as error:
             self._link.send(REFUSED, number, str(error).encode())
         else:
-            self._link.send(ENDED, number, json.dumps(_told(ended)).encode())
+            # Output as text of one character a byte.
+            output = {"stdout": ended.stdout.decode("latin-1"), "stderr": ended.stderr.decode("latin-1")}
+            self._link.send(ENDED, number, json.dumps({**asdict(ended), **output}).encode())
         self._running.pop(number, None)
         self._killed.discard(number)
 
@@ -129,7 +126,7 @@ class _Server:
         ends = {}
         for descriptor, channel in channels:
             ours, ends[descriptor] = socket.socketpair()
-            self._channels[channel] = Channel(self._link, channel, ours, partial(self._channels.pop, channel))
+            self._link.carry(channel, ours)
         return ends
 
     def _run(self, number: int, order: dict[str, Any], ends: dict[int, socket.socket]) -> Ended:
@@ -149,12 +146,6 @@ class _Server:
             if number in self._killed:  # before it was there
                 running.kill()
             return running.wait()
-
-
-def _told(ended: Ended) -> dict[str, Any]:
-    """`ended` as JSON values, output as text of one character a byte."""
-    values = asdict(ended)
-    return {**values, "stdout": ended.stdout.decode("latin-1"), "stderr": ended.stderr.decode("latin-1")}
 
 
 def _modules() -> Iterator[str]:
