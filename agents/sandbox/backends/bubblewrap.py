@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -23,7 +23,7 @@ from ..host.limits import (
 from ..host.streams import readable
 from ..host.supervision import Supervised
 from ..host.watchdog import ScratchMeter, Watchdog
-from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
+from ..interface import NO_FILES, Job, Sandbox
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
@@ -56,40 +56,39 @@ class Bubblewrap(Sandbox):
 
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
-        interpreter = self.interpreter
-        contents = {name: readable(content) for name, content in job.files.items()}
-        filter_input = readable(seccomp.program())
-        options = self._options(job.limits, contents, place=job.place)
+        python, limits = self.interpreter.executable, resource_limits(job.limits)
         uid = str(spare_uid()) if self._as_root else "-"
 
-        def argv(report: int) -> list[str]:
-            bootstrap = [interpreter.executable, "-I", "-S", "-c", BOOTSTRAP, str(report), uid]
-            inside = [*bootstrap, resource_limits(job.limits), interpreter.executable, *job.argv]
-            return [self._program, *options, "--seccomp", str(filter_input), "--", *inside]
+        def inside(report: int) -> list[str]:
+            return [python, "-I", "-S", "-c", BOOTSTRAP, str(report), uid, limits, python, *job.argv]
 
-        start = partial(start_process, argv, inherited=job.channels, own=(filter_input, *contents.values()))
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job.limits, job.place))), network_buffers)
-        return Supervised(start, job, watchdog)
+        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job))), network_buffers)
+        return self._supervised(job, watchdog, inside)
 
-    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> WarmSandbox:
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> WarmSandbox:
         """Start a warm worker in a sandbox of its own."""
         start = partial(self._launch_worker, modules, programs)
         return WarmSandbox(self.name, self.interpreter, start, landlock=False)
 
     def _launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
-        contents = {name: readable(content) for name, content in worker_files(programs).items()}
-        options = self._options(SandboxLimits(), contents, worker=True)
+        job = Job([], worker_files(programs), channels=[control])
+        return self._supervised(job, None, lambda report: worker_argv(self.interpreter, control, report, modules))
+
+    def _supervised(self, job: Job, watchdog: Watchdog | None, inside: Callable[[int], list[str]]) -> Supervised:
+        """Start the command line that `inside` makes, a job's, or without a watchdog a worker's."""
+        contents = {name: readable(content) for name, content in job.files.items()}
+        options, own = self._options(job, contents, worker=watchdog is None), [*contents.values()]
+        if watchdog is not None:
+            own.append(readable(seccomp.program()))
+            options += ["--seccomp", str(own[-1])]
 
         def argv(report: int) -> list[str]:
-            worker = worker_argv(self.interpreter, control, report, modules)
-            return [self._program, *options, "--", *worker]
+            return [self._program, *options, "--", *inside(report)]
 
-        start = partial(start_process, argv, inherited=(control,), own=tuple(contents.values()))
-        return Supervised(start, Job([]), None)
+        start = partial(start_process, argv, inherited=job.channels, own=own)
+        return Supervised(start, job, watchdog)
 
-    def _options(
-        self, limits: SandboxLimits, contents: dict[str, int], *, worker: bool = False, place: str | None = None
-    ) -> list[str]:
+    def _options(self, job: Job, contents: dict[str, int], *, worker: bool = False) -> list[str]:
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
@@ -106,7 +105,7 @@ class Bubblewrap(Sandbox):
         if not worker:
             # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
-        options += _mounts(self.interpreter, scratch(limits, place), contents)
+        options += _mounts(self.interpreter, scratch(job), contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
 
 

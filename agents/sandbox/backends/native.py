@@ -17,10 +17,10 @@ from ...errors import SandboxBroken, SandboxUnavailable
 from ..host.processes import tasks_of_user
 from ..host.supervision import Supervised
 from ..inside import landlock
-from ..interface import NO_PROGRAMS, Job, Sandbox, SandboxLimits
+from ..interface import NO_FILES, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
 from . import seccomp
-from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker, spare_uid
+from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
 from .warm import WarmSandbox
 
 
@@ -51,29 +51,24 @@ class Native(Sandbox):
         """Start `job`; raises SandboxBroken."""
         return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
 
-    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> WarmSandbox:
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> WarmSandbox:
         """Start a warm worker in namespaces of its own; raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        start = partial(launch_worker, self.interpreter, modules, programs, own_users=not self._as_root)
+        start = partial(launch_worker, self.interpreter, modules, programs)
         return WarmSandbox(self.name, self.interpreter, start, landlock=self._landlock > 0)
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()
-        order = job_order(
-            self.interpreter, job, job.limits, uid=self._spare_uid(), landlock=landlocked, program=program
-        )
+        order = job_order(self.interpreter, job, job.limits, landlock=landlocked, program=program)
         return launch_in_namespaces(job, order)
 
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
         program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
         limits = job.limits if self._as_root else _limits_on_the_host(job.limits)
-        order = job_order(self.interpreter, job, limits, uid=self._spare_uid(), landlock=True, program=program)
+        order = job_order(self.interpreter, job, limits, landlock=True, program=program)
         return launch_swept(job, order)
-
-    def _spare_uid(self) -> int | None:
-        return spare_uid() if self._as_root else None
 
     def _try_namespaces(self) -> bool:
         try:

@@ -48,19 +48,13 @@ def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
 
 
 def job_order(
-    interpreter: Interpreter,
-    job: Job,
-    limits: SandboxLimits,
-    *,
-    uid: int | None = None,
-    landlock: bool = False,
-    program: bytes = b"",
+    interpreter: Interpreter, job: Job, limits: SandboxLimits, *, landlock: bool = False, program: bytes = b""
 ) -> dict[str, Any]:
-    """Return what greenloop's programs around `job` are told: `limits` are set on its process, `uid` is the user
-    to become (None: stay), `landlock` says to confine it so too, `program` is the filter of system calls."""
+    """Return what greenloop's programs around `job` are told: `limits` are set on its process, `program` is the
+    filter of system calls; with it root's job becomes another user, and `landlock` says to confine it so too."""
     return {
         "parent": os.getpid(),
-        "uid": uid,
+        "uid": spare_uid() if program and os.geteuid() == 0 else None,
         "trees": list(interpreter.trees),
         "links": list(interpreter.links),
         "argv": [interpreter.executable, *job.argv],
@@ -69,14 +63,13 @@ def job_order(
         "landlock": landlock,
         "own_pid": OWN_PID,
         "filter": program,
-        "writable": scratch(job.limits, job.place),
+        "writable": scratch(job),
         "box": "/box",
     }
 
 
 def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
     """Run `job` in namespaces of its own; where it stays the same user, in one of users too."""
-    order |= {"namespaces": True, "own_users": order["uid"] is None}
     watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
     return _supervised(job, order, watchdog)
 
@@ -84,27 +77,17 @@ def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
 def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
     """Run `job` among the machine's other processes, in a temporary directory, and end all that it started."""
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
-    order |= {"namespaces": False, "directory": str(directory)}
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
     return _supervised(job, order, watchdog, directory=directory)
 
 
 def launch_worker(
-    interpreter: Interpreter,
-    modules: Sequence[str],
-    programs: Mapping[str, bytes],
-    control: int,
-    *,
-    own_users: bool,
+    interpreter: Interpreter, modules: Sequence[str], programs: Mapping[str, bytes], control: int
 ) -> Supervised:
-    """Start a warm worker that serves the socket `control`, in namespaces; with `own_users` not as root."""
+    """Start a warm worker that serves the socket `control`, in namespaces."""
     job = Job([], worker_files(programs), channels=[control])
-    order = job_order(interpreter, job, job.limits) | {"namespaces": True, "own_users": own_users}
-
-    def worker(report: int) -> list[str]:
-        return worker_argv(interpreter, control, report, modules)
-
-    return _supervised(job, order, None, worker)
+    order = job_order(interpreter, job, job.limits)
+    return _supervised(job, order, None, lambda report: worker_argv(interpreter, control, report, modules))
 
 
 def _supervised(
@@ -114,7 +97,9 @@ def _supervised(
     worker: Callable[[int], list[str]] = lambda _: [],
     directory: Path | None = None,
 ) -> Supervised:
-    """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job."""
+    """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job; in a
+    `directory` there are no namespaces."""
+    order |= {"namespaces": directory is None, "directory": str(directory)}
     order |= {"environment": environment("/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
 

@@ -23,7 +23,7 @@ from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .native_launch import job_order, spare_uid
+from .native_launch import job_order
 
 
 class WarmSandbox(Sandbox):
@@ -53,9 +53,8 @@ class WarmSandbox(Sandbox):
 
     def launch(self, job: Job) -> Supervised:
         """Start `job`; raises SandboxBroken."""
-        uid = spare_uid() if os.geteuid() == 0 else None
         program = seccomp.program()
-        order = job_order(self.interpreter, job, job.limits, uid=uid, landlock=self._landlock, program=program)
+        order = job_order(self.interpreter, job, job.limits, landlock=self._landlock, program=program)
         order |= {"argv": list(job.argv), "channels": list(job.channels)}
         watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
         return Supervised(partial(self._start, order), job, watchdog)

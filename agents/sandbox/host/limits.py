@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..interface import SandboxLimits
+from ..interface import Job, SandboxLimits
 from ..interpreter import Interpreter
 
 _OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
@@ -41,10 +41,10 @@ def environment(temporary: str = "/tmp") -> dict[str, str]:
     return {**own, **dict.fromkeys(_ONE_THREAD, "1")}
 
 
-def scratch(limits: SandboxLimits, place: str | None = None) -> list[tuple[str, int]]:
+def scratch(job: Job) -> list[tuple[str, int]]:
     """Return the writable file systems of a job that has its own: path and size in bytes."""
-    paths = ["/tmp", "/box", *([place] if place is not None else [])]
-    return [("/dev/shm", _SHARED_MEMORY_BYTES), *((path, limits.disk_bytes) for path in paths)]
+    paths = ["/tmp", "/box", *([job.place] if job.place is not None else [])]
+    return [("/dev/shm", _SHARED_MEMORY_BYTES), *((path, job.limits.disk_bytes) for path in paths)]
 
 
 def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -71,7 +71,7 @@ def _die_with(parent: int, signal_number: int) -> None:
 
 
 def _run_in_namespaces(order: Order) -> int:
-    new_namespaces(own_users=order["own_users"])
+    new_namespaces()
     _die_with(order["parent"], SIGKILL)
     alive, held = os.pipe()
     init = os.fork()

@@ -22,15 +22,12 @@ _PLAIN = kernel.MS_NOSUID | kernel.MS_NODEV
 _INNER_ID = 1000
 
 
-def new_namespaces(*, own_users: bool) -> None:
-    """Move to new namespaces of every kind; the PID namespace holds for children only.
-
-    With `own_users` a user namespace too, in which this user is number 1000 and holds every capability: the way
-    for those who are not root.
-    """
+def new_namespaces() -> None:
+    """Move to new namespaces of every kind; the PID namespace holds for children only. Those who are not root need
+    one of users too, in which they are number 1000 and hold every capability."""
     uid, gid = os.geteuid(), os.getegid()
-    kernel.unshare(kernel.NAMESPACES | (kernel.USER_NAMESPACE if own_users else 0))
-    if own_users:
+    kernel.unshare(kernel.NAMESPACES | (kernel.USER_NAMESPACE if uid else 0))
+    if uid:
         map_users(uid, gid)
 
 
