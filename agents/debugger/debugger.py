@@ -23,7 +23,8 @@ from ..roles.code_writer import read_candidate
 from ..roles.critic import SHOWN_FAILURES, describe
 from ..roles.prompt import render
 from ..sandbox import Job, Sandbox, SandboxLimits
-from ..strength.measure import NO_FILES, finding_job, read_finding
+from ..sandbox.interface import NO_FILES
+from ..strength.measure import finding_job, read_finding
 from ..syntax.clean_text import visible
 from ..syntax.source import program
 from ..verifier.cached_verifier import CachedVerifier

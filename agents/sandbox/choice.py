@@ -63,10 +63,8 @@ def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = N
 
 
 def names(name: SandboxName, system: str) -> Sequence[str]:
-    """Return the backends to try in turn for `name` on `system` (a value of sys.platform).
-
-    Raises SandboxUnavailable for one that is not there.
-    """
+    """Return the backends to try in turn for `name` on `system` (a value of sys.platform). Raises
+    SandboxUnavailable for one that is not there."""
     if system.startswith("linux"):
         return _PREFERRED if name == "auto" else (name,)
     if name in ("auto", "container"):
@@ -115,16 +113,10 @@ def _container(interpreter: Interpreter | None) -> Sandbox | str:
 @cache
 def _on_linux(interpreter: Interpreter, name: str) -> Sandbox | str:
     """Return a backend that holds nothing between jobs. Asked once a process for each interpreter."""
-    sandbox: Sandbox
-    if name == "bubblewrap":
-        from .backends.bubblewrap import Bubblewrap
+    from .backends.bubblewrap import Bubblewrap
+    from .backends.native import Native
 
-        sandbox = Bubblewrap(interpreter=interpreter)
-    else:
-        from .backends.native import Native
-
-        sandbox = Native(interpreter=interpreter)
-    return probed(sandbox)
+    return probed((Bubblewrap if name == "bubblewrap" else Native)(interpreter=interpreter))
 
 
 def probed(sandbox: Sandbox, outside: str = _OUTSIDE) -> Sandbox | str:

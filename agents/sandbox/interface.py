@@ -14,7 +14,7 @@ from ..errors import SandboxUnavailable, UsageError
 from ..records import Stopped
 from .interpreter import Interpreter
 
-NO_PROGRAMS: Mapping[str, bytes] = {}
+NO_FILES: Mapping[str, bytes] = {}
 MOST_LIMIT = 1 << 53
 """Of a limit: what is above is no whole number to every program that is told of it."""
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
@@ -116,7 +116,7 @@ class Sandbox(Protocol):
     def launch(self, job: Job) -> Running:
         """Start `job`; raises SandboxBroken."""
 
-    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_PROGRAMS) -> Sandbox:
+    def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> Sandbox:
         """Start a warm worker here, which imports `modules`, and `programs`: modules as files by path; each job of
         the result runs in a fork of it.
 

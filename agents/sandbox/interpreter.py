@@ -74,19 +74,15 @@ class Interpreter:
 
 @cache
 def this_interpreter() -> Interpreter:
-    """Return the running Python with its standard library and installed packages.
-
-    Raises SandboxUnavailable when root runs a Python whose files no other user may read.
-    """
+    """Return the running Python with its standard library and installed packages. Raises SandboxUnavailable when
+    root runs a Python whose files no other user may read."""
     return _described(facts.facts())
 
 
 @cache
 def other_interpreter(python: Path) -> Interpreter:
-    """Return the interpreter that `python` starts, CPython 3.9 to 3.14.
-
-    Raises UsageError where it is none of those, and SandboxUnavailable as `this_interpreter` does.
-    """
+    """Return the interpreter that `python` starts, CPython 3.9 to 3.14. Raises UsageError where it is none of
+    those, and SandboxUnavailable as `this_interpreter` does."""
     import subprocess  # not on every system that may import this
 
     try:

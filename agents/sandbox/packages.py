@@ -32,46 +32,37 @@ def required(text: str) -> Requirement:
 
 
 def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tuple[Package, ...]:
-    """Return the packages that `requirements` name, as they are installed for `interpreter`.
-
-    Raises UsageError, with the command that installs what is missing.
-    """
+    """Return the packages that `requirements` name, as they are installed for `interpreter`. Raises UsageError,
+    with the command that installs what is missing."""
     found: list[Package] = []
-    missing: list[str] = []
-    reasons: list[str] = []
+    missing: dict[str, str] = {}
     for text in requirements:
         wanted = required(text)
         installed = _distribution(wanted.name, interpreter)
         if installed is None:
-            missing.append(text)
-            reasons.append(f"{wanted} is not installed")
+            missing[text] = f"{wanted} is not installed"
         elif not wanted.specifier.contains(installed.version, prereleases=True):
-            missing.append(text)
-            reasons.append(f"{wanted} is wanted and {installed.version} is installed")
+            missing[text] = f"{wanted} is wanted and {installed.version} is installed"
         else:
             needs = {name for needed in _needed(wanted, interpreter) for name in imports_of(needed)}
             found.append(
                 Package(wanted.name, installed.version, tuple(sorted(imports_of(installed))), tuple(sorted(needs)))
             )
     if missing:
-        install = interpreter.install_command(missing)
-        raise UsageError(f"{'; '.join(reasons)} in {interpreter.executable}; install what is missing: {install}")
+        install, reasons = interpreter.install_command([*missing]), "; ".join(missing.values())
+        raise UsageError(f"{reasons} in {interpreter.executable}; install what is missing: {install}")
     return tuple(found)
 
 
 def open_interpreter(python: Path | None) -> Interpreter:
-    """Return the interpreter at `python` (None: the one that runs this), with pytest.
-
-    Raises UsageError and SandboxUnavailable.
-    """
+    """Return the interpreter at `python` (None: the one that runs this), with pytest. Raises UsageError and
+    SandboxUnavailable."""
     return this_interpreter() if python is None else with_pytest(other_interpreter(python))
 
 
 def with_pytest(interpreter: Interpreter) -> Interpreter:
-    """Return `interpreter` with pytest: its own, or else greenloop's where that runs on its version.
-
-    Raises UsageError, with the command that installs it.
-    """
+    """Return `interpreter` with pytest: its own, or else greenloop's where that runs on its version. Raises
+    UsageError, with the command that installs it."""
     if interpreter.finds("pytest"):
         return interpreter
     own = this_interpreter()

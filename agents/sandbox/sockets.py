@@ -53,9 +53,9 @@ def _descriptors(pid: int) -> int:
     return 0
 
 
-def ready(channel: socket.socket, seconds: float, *, writing: bool = False) -> bool:
-    """Wait, at most `seconds`, until a socket can be read, or written if `writing`; `select.select` would know the
-    first 1,024 descriptors alone."""
+def ready(channel: socket.socket | int, seconds: float, *, writing: bool = False) -> bool:
+    """Wait, at most `seconds`, until a socket or descriptor can be read, or written if `writing`; `select.select`
+    would know the first 1,024 descriptors alone."""
     with selectors.DefaultSelector() as selector:
         selector.register(channel, selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0))
         return bool(selector.select(seconds))

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..records import Candidate, Strength, Test, Verdict, fingerprint
 from ..sandbox import Ended, Job, SandboxLimits
+from ..sandbox.interface import NO_FILES
 from ..sandbox.interpreter import Interpreter
 from ..suite import render
 from ..verifier.cached_verifier import CachedVerifier
@@ -23,7 +24,6 @@ from .mutants import Mutant, mutants, plain_layout
 
 _PROGRAM = Path(__file__).with_name("under_coverage.py")
 LONGEST_COVERAGE = 10.0
-NO_FILES: Mapping[str, bytes] = {}
 MOST_SECONDS = 3.0
 BATCH = 4
 """Mutants between two looks at the clock: enough to keep the verifier's jobs busy."""
@@ -74,10 +74,8 @@ def measure(
 
 
 def passing(code: str, tests: Sequence[Test], runner: CachedVerifier) -> Verdict:
-    """Return the verdict on the code itself, in the layout of its mutants.
-
-    Raises ValueError where the tests don't pass on it, as mutants would then show nothing.
-    """
+    """Return the verdict on the code itself, in the layout of its mutants. Raises ValueError where the tests don't
+    pass on it, as mutants would then show nothing."""
     board = runner.board([as_candidate(plain_layout(code))], tests)
     verdict = board.verdicts[0]
     if verdict.kind != "passed":

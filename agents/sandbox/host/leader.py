@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from contextlib import ExitStack, suppress
 from typing import Protocol, Self
 
 from ..inside.processes import children
+from ..sockets import ready
 from .streams import Streams
 
 _INIT_SECONDS = 5.0
@@ -44,7 +44,7 @@ class _Leader(Protocol):
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
             # bwrap may end before its init does; the init ends after everything else in the namespace.
-            readable_within(self._init, _KILL_SECONDS)
+            ready(self._init, _KILL_SECONDS)
 
     def __enter__(self) -> Self:
         return self
@@ -71,7 +71,7 @@ class ProcessLeader(_Leader):
     @property
     def exited(self) -> bool:
         """Return True if the process has exited (it is not reaped yet)."""
-        return readable_within(self._notice, 0)
+        return ready(self._notice, 0)
 
     def listen(self, witness: socket.socket) -> bytes | None:
         """Return the witness's next message; None at its end."""
@@ -99,10 +99,10 @@ class ProcessLeader(_Leader):
             self._kill_init(self.find_init)
         elif not self.exited:
             signal.pidfd_send_signal(self._notice, signal.SIGTERM)
-        if not readable_within(self._notice, _KILL_SECONDS):
+        if not ready(self._notice, _KILL_SECONDS):
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
-        readable_within(self._notice, _KILL_SECONDS)
+        ready(self._notice, _KILL_SECONDS)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
@@ -157,7 +157,7 @@ class ForkLeader(_Leader):
 
     def kill(self) -> None:
         """Kill the init, and so everything in its namespace; waits until it is gone."""
-        self._kill_init(lambda: readable_within(self._witness.fileno(), 0.1) and self.listen(self._witness))
+        self._kill_init(lambda: ready(self._witness, 0.1) and self.listen(self._witness))
 
     def reap(self) -> int:
         """Return the exit code; SIGKILL's where there is none. The worker reaps."""
@@ -207,10 +207,3 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         process.kill()
         process.wait(_KILL_SECONDS)
-
-
-def readable_within(descriptor: int, seconds: float) -> bool:
-    """Return True if there is something to read, or will be within `seconds`."""
-    poll = select.poll()  # select.select takes no number above 1023
-    poll.register(descriptor, select.POLLIN)
-    return bool(poll.poll(seconds * 1000))
