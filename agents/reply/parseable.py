@@ -111,11 +111,10 @@ def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Men
         found = _without_the_cut_end(code, notes, reason)
         begun = _begun(code, found.lost[-1]) if found.lost and keep_begun else ""
         return replace(found, code=found.code + begun)
-    if parses(code):
-        return Mended(code, tuple(notes), reason=reason)
     kept, lost = _whole_statements(code)
-    notes.append("left out text that is not Python")
-    return Mended(kept, tuple(notes), lost, parse_error(code))
+    if kept != code:
+        notes.append("left out text that is not Python")
+    return Mended(kept, tuple(notes), lost, parse_error(code) or reason)
 
 
 def _line(complaint: str) -> int:

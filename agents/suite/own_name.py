@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ..syntax.collection import last_name
 from ..syntax.imports import USER_MODULE, split_imports
-from ..syntax.source import names_bound, parse, statements
+from ..syntax.laid_out import LaidOut
+from ..syntax.source import names_bound, statements
 
 _BY_NAME = frozenset({"patch", "multiple", "setattr", "delattr", "import_module", "__import__"})
 """Functions whose first argument may name a module, or what is in it, as a text."""
-_Placed = ast.expr | ast.stmt
 
 
 def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
@@ -27,16 +27,20 @@ def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
     if any(parts[-1] in names_bound(node) for node in statements(code)):
         names.discard(f"{parts[-1]}.{parts[-1]}")
-    nodes = list(ast.walk(parse(tests)))
+    file = LaidOut(tests)
+    nodes = list(ast.walk(file.tree))
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     entries = [entry for node in imports for entry in split_imports(node)]
     loaded = (path for each in entries for path in (each.module, f"{each.module}.{each.name}".lstrip(".")))
     own = next((path for path in loaded if path in names), "")
-    lines = tests.split("\n")
-    edits: dict[_Placed, str] = {node: _import(node, _cut(lines, node)[1].decode(), names) for node in imports}
-    edits |= {node: text for each in nodes for node, text in _targets(each, names)}
-    asked = _asked_for_name(ast.Module(statements(code), [])) if own else ()
-    return _replaced(lines, edits), _replaced(code.split("\n"), {node: repr(own) for node in asked})
+    edits = [(*_span(file, node), text) for each in nodes for node, text in _targets(each, names)]
+    for node in imports:
+        start, end = _span(file, node)
+        edits.append((start, end, _import(node, tests[start:end], names)))
+    if asked := _asked_for_name(ast.Module(statements(code), [])) if own else []:
+        module = LaidOut(code)
+        code = module.edited((*_span(module, node), repr(own)) for node in asked)
+    return file.edited(edits), code
 
 
 def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
@@ -60,20 +64,11 @@ def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
     return [node for node in names if node.id == "__name__" and node not in left_out]
 
 
-def _cut(lines: Sequence[str], node: _Placed) -> tuple[bytes, bytes, bytes]:
-    """Return the line that `node` begins on in three: what is before it, of it, and after it."""
-    line = lines[node.lineno - 1].encode()
-    end = node.end_col_offset if node.lineno == node.end_lineno else len(line)
-    return line[: node.col_offset], line[node.col_offset : end], line[end:]
-
-
-def _replaced(lines: Sequence[str], edits: Mapping[_Placed, str]) -> str:
-    """Return the text of `lines` with other text in place of nodes, of each on the line where it begins."""
-    found = list(lines)
-    for node, text in sorted(edits.items(), key=lambda edit: (edit[0].lineno, edit[0].col_offset), reverse=True):
-        before, _, after = _cut(found, node)
-        found[node.lineno - 1] = (before + text.encode() + after).decode()
-    return "\n".join(found)
+def _span(file: LaidOut, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    """Return the offsets of the beginning and the end of `node` on the line that it begins on."""
+    whole = node.lineno == node.end_lineno
+    end = file.offset(node.lineno, node.end_col_offset or 0) if whole else file.line_end(node.lineno)
+    return file.offset(node.lineno, node.col_offset), end
 
 
 def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) -> str:

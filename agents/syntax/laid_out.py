@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 
 from .definitions import first_line
@@ -86,6 +86,15 @@ class LaidOut:
         while line <= min(2, len(self.lines)) and _OF_THE_FILE.match(self.lines[line - 1]):
             line += 1
         return line
+
+    def edited(self, edits: Iterable[tuple[int, int, str]]) -> str:
+        """Return the text with other text in the stead of what is from one offset to another."""
+        pieces, place = [], 0
+        for start, end, new in sorted(edits, key=lambda edit: edit[:2]):
+            assert place <= start, "edits overlap"
+            pieces += [self.text[place:start], new]
+            place = end
+        return "".join([*pieces, self.text[place:]])
 
     def unit(self, near: ast.stmt | None) -> str:
         """Return the white space of one level of indentation: in `near` where that has any, else in the module."""

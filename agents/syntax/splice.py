@@ -66,7 +66,7 @@ def spliced(text: str, code: str, name: str) -> str:
         edits = [_first(file, module, imports, [*before, target.old, *after])]
     else:
         edits = [*_import_edits(file, imports), *_definition_edits(file, module, place, before, target.old, after)]
-    return _checked(_applied(text, edits), target.old, name)
+    return _checked(file.edited(edits), target.old, name)
 
 
 def place_of(tree: ast.Module, name: str) -> DefinitionPlace:
@@ -311,15 +311,6 @@ def _joined(module: LaidOut, nodes: Sequence[ast.stmt], unit: str) -> str:
             text += "\n\n\n" if is_definition(node) or is_definition(nodes[index - 1]) else "\n"
         text += module.statement(node, unit, "", comments=True)
     return text
-
-
-def _applied(text: str, edits: Sequence[_Edit]) -> str:
-    pieces, place = [], 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        assert place <= edit.start, "edits overlap"
-        pieces += [text[place : edit.start], edit.new]
-        place = edit.end
-    return "".join([*pieces, text[place:]])
 
 
 def _checked(result: str, target: ast.stmt, name: str) -> str:

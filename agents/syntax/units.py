@@ -189,7 +189,7 @@ def _inside_a_function(text: str, old: Definition, code: str, new: Definition) -
     if lead is None:
         raise ValueError("it shares its line with what goes before it")
     made = module.statement(new, file.unit(old), lead)
-    return "".join([text[: file.start(old)], made, text[file.line_end(old.end_lineno) :]])
+    return file.edited([(file.start(old), file.line_end(old.end_lineno), made)])
 
 
 def _with_lines(text: str, place: Place, code: str) -> str:
