@@ -100,9 +100,7 @@ def sites(tree: ast.Module) -> Iterator[Site]:
 
 def _unread_members(tree: ast.Module) -> Iterator[ast.stmt]:
     """Yield the members of private enumerations whose values a module reads in messages alone."""
-    nodes = [*ast.walk(tree)]
-    messages = [node for node in nodes if isinstance(node, ast.Raise) or is_message(node)]
-    told = {id(inner) for node in messages for inner in ast.walk(node)}
+    nodes, told = [*ast.walk(tree)], _told(tree)
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and id(node) not in told}
     called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
     for node in nodes if read.isdisjoint({"value", "_value_"}) else ():
@@ -126,15 +124,15 @@ def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | Non
 
 def _messages(node: ast.AST) -> frozenset[str]:
     """Return the names that are read in `raise` and in calls for messages, and nowhere else."""
-    told: set[int] = set()
-    reads: list[ast.Name] = []
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Raise) or is_message(inner):
-            told.update(map(id, ast.walk(inner)))
-        elif isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load):
-            reads.append(inner)
-    elsewhere = {read.id for read in reads if id(read) not in told}
-    return frozenset(read.id for read in reads) - elsewhere
+    told = _told(node)
+    names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)]
+    return frozenset(name.id for name in names) - {name.id for name in names if id(name) not in told}
+
+
+def _told(node: ast.AST) -> set[int]:
+    """Return the ids of what is in `raise` and in calls for messages."""
+    messages = (inner for inner in ast.walk(node) if isinstance(inner, ast.Raise) or is_message(inner))
+    return {id(part) for message in messages for part in ast.walk(message)}
 
 
 def is_message(node: ast.AST) -> bool:

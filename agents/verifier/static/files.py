@@ -4,7 +4,6 @@ alone, in ways that a copy answers like the original."""
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from ...syntax.collection import chain
@@ -47,9 +46,6 @@ class Files:
     def __init__(self, names: Names) -> None:
         self._names = names
         self._inside: dict[int, bool] = {}
-        self._named: dict[str, list[ast.AST]] = defaultdict(list)
-        for node in names.nodes:
-            self._named[last(node)].append(node)
         self._parametrized = " ".join(
             ast.unparse(node.args[0])
             for node in names.nodes
@@ -153,7 +149,7 @@ class Files:
         classes = [node for node in self._names.above(function) if isinstance(node, ast.ClassDef)]
         plain = all(map(self._names.is_left_to_pytest, (function, *classes)))
         plain = plain and not any(each.bases or each.keywords for each in classes)
-        return plain and (fixture or (function.name.startswith("test") and not self._named[function.name]))
+        return plain and (fixture or (function.name.startswith("test") and function.name not in self._names.used))
 
     def may_read(self, node: ast.AST) -> bool:
         """Return True if `node` uses, on such a path alone, what otherwise needs one process."""
