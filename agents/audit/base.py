@@ -3,46 +3,34 @@
 from __future__ import annotations
 
 import ast
-import configparser
 import re
-import shlex
-import tomllib
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from ..errors import UsageError
 from ..files import LONGEST, read_regular
+from ..syntax.changes import new_lines
 from ..syntax.definitions import Definition, Function, first_line, is_definition
 from ..syntax.encoding import decoded, lines_in
 from ..syntax.imports import split_imports
 from ..syntax.source import is_constant, parse, unparse
 from ..worktree.git import Repository, open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
-from .new_lines import new_lines
-from .out_of_sight import out_of_sight
+from .pytest_options import SETTINGS, options_in, setting
 
 HasBody = ast.Module | Definition
-SETTINGS = (
-    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
-    *("pyproject.toml", "tox.ini", "setup.cfg"),
-)
-"""Files with options of pytest, at the top of a project."""
 _Class = tuple[str, ast.ClassDef]
-_UNREADABLE = (ValueError, SyntaxError, configparser.Error, RecursionError)
-_LONGEST_TOML = 1 << 20
-_MOST_DOTS = 200
-"""Of a line of TOML: its keys take quadratic time by their parts."""
+_IMPORTED = (".py", ".pyc", ".pyo", ".so", ".pyd")
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
     """The files of the commit that a project is compared with; `lines` are those of code that are new or changed
-    since, `differing` the paths of all files that are not the same, also of those that are `out_of_sight`."""
+    since, `differing` the paths of all files that are not the same, also of those that no copy has."""
 
     tree: Tree
     lines: Mapping[str, frozenset[int]]
@@ -76,7 +64,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
         committed = repository.files(commit)
-        hidden = [*out_of_sight(repository, committed, commit)]
+        hidden = [*_out_of_sight(repository, committed, commit)]
         before = {path: blob for path, blob in committed.items() if is_wanted(path)}
         made = [path for path in tree.files if path not in before and path not in repository.index]
         ignored = repository.ignored(made, commit)
@@ -110,6 +98,21 @@ def _with_named(tree: Tree) -> Tree:
     patterns = re.findall(r"[^\s'\"]+", setting(tree, "python_files") or "")
     named = (each for each in patterns if not (fnmatch("__init__.py", each) or fnmatch("a.py", each)))
     return replace(tree, named=tuple(named))
+
+
+def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str) -> Iterator[str]:
+    """Yield the files that git tracks, that Python imports and that lie where no copy looks (`__pycache__`,
+    `node_modules`), where they are new or changed since the commit, which has the blobs `before`."""
+    room = LONGEST
+    for path, entry in repository.index.items():
+        if is_wanted(path) or not path.endswith(_IMPORTED):
+            continue
+        with suppress(OSError, UsageError):  # no file of the folder
+            data = read_regular(repository.folder / path, repository.folder, room)
+            room -= len(data)
+            blob = before.get(path, "")
+            if not (repository.is_unchanged(path, blob, data, commit) if room else blob == entry.blob):
+                yield path
 
 
 def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str], commit: str) -> None:
@@ -252,7 +255,7 @@ def around(tree: Tree, base: Base, tests: Container[str]) -> tuple[str, ...]:
     for path in base.differing:
         old, new = base.tree.files.get(path), tree.files.get(path)
         if path in SETTINGS:
-            differs = _options(path, old or b"") != _options(path, new or b"")
+            differs = options_in(path, old or b"") != options_in(path, new or b"")
         elif path.endswith(".py"):
             differs = tree.holds_tests(path) and _differ(_beside(old or b"", tests), _beside(new or b"", tests))
         else:
@@ -286,45 +289,6 @@ def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
                 yield "", ast.dump(node)
 
     return [*kept(parsed(data).body), *sorted(imports)]
-
-
-def _options(path: str, data: bytes) -> object:
-    """Return the options of pytest in a file of settings, without where the code is; its bytes where it can't be
-    read."""
-    try:
-        return {name: value for name, value in _settings(path, data).items() if name != "pythonpath"}
-    except _UNREADABLE:
-        return data
-
-
-def _settings(path: str, data: bytes) -> dict[str, Any]:
-    """Return the options of pytest in a file of settings. Raises one of `_UNREADABLE`."""
-    text = decoded(data)
-    if path.endswith(".toml"):
-        if len(text) > _LONGEST_TOML or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
-            raise ValueError("a key of many parts takes quadratic time")
-        values = tomllib.loads(text)
-        found = _table(_table(values, "tool") if path == "pyproject.toml" else values, "pytest")
-        return {**found, **_table(found, "ini_options"), "ini_options": None}
-    parser = configparser.RawConfigParser(strict=False)
-    parser.read_string(text)
-    named = [name for name in parser.sections() if name in ("pytest", "tool:pytest")]
-    return {option: value for name in named for option, value in parser[name].items()}
-
-
-def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = values.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def setting(tree: Tree, name: str) -> str | None:
-    """Return an option in pytest's settings, as in an INI file; None where they have none."""
-    for path in SETTINGS:
-        with suppress(*_UNREADABLE):
-            found = _settings(path, tree.files.get(path, b"")).get(name)
-            if found is not None:
-                return shlex.join(map(str, found)) if isinstance(found, list) else " ".join(str(found).split())
-    return None
 
 
 def touched_tests(

@@ -18,14 +18,14 @@ from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
 from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
-from .base import Base, around, parsed, places_of, read_base, setting, touched_tests, with_tests_of
+from .base import Base, around, parsed, places_of, read_base, touched_tests, with_tests_of
 from .check_helpers import expectations, old_checks
 from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured, uncalled
 from .noticed_answers import duller_and_moved
 from .outside import Outside
 from .project import Project, check_found_in_time, listed, outcomes_of
-from .pytest_options import options_for
+from .pytest_options import options_for, setting
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
 from .renaming import dropped, renames, with_names
 from .special_cases import special_cases

@@ -1,4 +1,4 @@
-"""New modules that tests import in the place of others, which are as they were or broken."""
+"""New modules that tests import in the place of others, and plugins that pytest loads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from ..errors import UsageError
 from ..syntax.clean_text import clean
 from ..syntax.imports import modules_imported
 from ..worktree.tree import Tree
-from .base import SETTINGS, Base, modules, setting
+from .base import Base, modules
+from .pytest_options import SETTINGS, setting
 from .records import Tampering
+
+_GROUP = b"pytest11"
+_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
+"""Files at the top of a project by which an editable install has entry points."""
 
 
 def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
@@ -68,3 +73,24 @@ def _folders(tree: Tree) -> Sequence[str]:
 def _found(tree: Tree, name: str, folders: Sequence[str]) -> str | None:
     places = (f"{folder}{name}{rest}" for folder in folders for rest in ("/__init__.py", ".py"))
     return next((path for path in places if path in tree.files), None)
+
+
+def plugins(tree: Tree, base: Base) -> Iterator[Tampering]:
+    """Yield the new entry points for plugins of pytest: in metadata that lie in the project, and in what declares
+    them."""
+    for path in base.differing:
+        if path in _DECLARING or path.lower().endswith("-info/entry_points.txt"):
+            known = [text for _, text in _entries(base.tree.files.get(path, b""))]
+            for line, text in _entries(tree.files.get(path, b"")):
+                if text not in known:
+                    said = clean(text.decode("utf-8", "replace"))[:200]
+                    yield Tampering(clean(path), line, f"pytest loads a plugin by it: {said}")
+
+
+def _entries(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines, with their numbers, of the tables of pytest's plugins, and others that name them."""
+    within = False
+    for number, line in enumerate(map(bytes.strip, data.splitlines()), 1):
+        within = _GROUP in line if line.startswith(b"[") else within
+        if (within and b"=" in line) or (_GROUP in line and not line.startswith((b"[", b"#"))):
+            yield number, line

@@ -1,16 +1,24 @@
-"""The options of pytest that a project needs here, and the plugins that a change has it load."""
+"""The options of pytest that a project has, and those that it needs here."""
 
 from __future__ import annotations
 
+import configparser
 import re
-from collections.abc import Iterator
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
 from ..sandbox.interpreter import Interpreter
-from ..syntax.clean_text import clean
+from ..syntax.encoding import decoded
 from ..worktree.tree import Tree
-from .base import SETTINGS, Base, setting
-from .records import Tampering
 
+SETTINGS = (
+    *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
+    *("pyproject.toml", "tox.ini", "setup.cfg"),
+)
+"""Files with options of pytest, at the top of a project."""
 _SWITCHED_OFF = (
     ("xdist", rb"(^|[\s\"'])(-n|--numprocesses|--dist)\b", ("-n", "0")),
     ("pytest_cov", rb"--cov\b", ("--no-cov",)),
@@ -19,9 +27,10 @@ _SWITCHED_OFF = (
     ("pytest_rerunfailures", rb"--reruns\b", ("-p", "no:rerunfailures")),
 )
 """Plugins that run tests elsewhere, in another order or again, or trace them: module, use in settings, options."""
-_GROUP = b"pytest11"
-_DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
-"""Files at the top of a project by which an editable install has entry points."""
+_UNREADABLE = (ValueError, SyntaxError, configparser.Error, RecursionError)
+_LONGEST_TOML = 1 << 20
+_MOST_DOTS = 200
+"""Of a line of TOML: its keys take quadratic time by their parts."""
 
 
 def switched_off(tree: Tree, interpreter: Interpreter) -> Iterator[str]:
@@ -43,22 +52,40 @@ def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) 
     return options + [each for module, _, switch in _SWITCHED_OFF if interpreter.finds(module) for each in switch]
 
 
-def plugins(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield the new entry points for plugins of pytest: in metadata that lie in the project, and in what declares
-    them."""
-    for path in base.differing:
-        if path in _DECLARING or path.lower().endswith("-info/entry_points.txt"):
-            known = [text for _, text in _entries(base.tree.files.get(path, b""))]
-            for line, text in _entries(tree.files.get(path, b"")):
-                if text not in known:
-                    said = clean(text.decode("utf-8", "replace"))[:200]
-                    yield Tampering(clean(path), line, f"pytest loads a plugin by it: {said}")
+def options_in(path: str, data: bytes) -> object:
+    """Return the options of pytest in a file of settings, without where the code is; its bytes where it can't be
+    read."""
+    try:
+        return {name: value for name, value in _settings(path, data).items() if name != "pythonpath"}
+    except _UNREADABLE:
+        return data
 
 
-def _entries(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines, with their numbers, of the tables of pytest's plugins, and others that name them."""
-    within = False
-    for number, line in enumerate(map(bytes.strip, data.splitlines()), 1):
-        within = _GROUP in line if line.startswith(b"[") else within
-        if (within and b"=" in line) or (_GROUP in line and not line.startswith((b"[", b"#"))):
-            yield number, line
+def _settings(path: str, data: bytes) -> dict[str, Any]:
+    """Return the options of pytest in a file of settings. Raises one of `_UNREADABLE`."""
+    text = decoded(data)
+    if path.endswith(".toml"):
+        if len(text) > _LONGEST_TOML or any(line.count(".") > _MOST_DOTS for line in text.split("\n")):
+            raise ValueError("a key of many parts takes quadratic time")
+        values = tomllib.loads(text)
+        found = _table(_table(values, "tool") if path == "pyproject.toml" else values, "pytest")
+        return {**found, **_table(found, "ini_options"), "ini_options": None}
+    parser = configparser.RawConfigParser(strict=False)
+    parser.read_string(text)
+    named = [name for name in parser.sections() if name in ("pytest", "tool:pytest")]
+    return {option: value for name in named for option, value in parser[name].items()}
+
+
+def _table(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = values.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def setting(tree: Tree, name: str) -> str | None:
+    """Return an option in pytest's settings, as in an INI file; None where they have none."""
+    for path in SETTINGS:
+        with suppress(*_UNREADABLE):
+            found = _settings(path, tree.files.get(path, b"")).get(name)
+            if found is not None:
+                return shlex.join(map(str, found)) if isinstance(found, list) else " ".join(str(found).split())
+    return None

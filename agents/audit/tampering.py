@@ -18,9 +18,7 @@ from ..worktree.tree import Tree, is_wanted
 from .base import Base, modules, parsed
 from .blind_comparisons import COMPARES, blind_comparisons
 from .check_helpers import helps, names_imported
-from .hidden_modules import hidden_modules
-from .out_of_sight import COMPILED, is_in_place
-from .pytest_options import plugins
+from .hidden_modules import hidden_modules, plugins
 from .records import Tampering
 from .workflows import is_workflow, workflows
 
@@ -64,7 +62,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     for path in base.differing:
         if not is_wanted(path):
             yield Tampering(clean(path), 1, "Python can import it, and no copy has it")
-        elif path in tree.files and (path.endswith(COMPILED) or is_in_place(path, tree, base.tree)):
+        elif path in tree.files and (path.endswith((".pyc", ".pyo")) or _is_in_place(path, tree, base.tree)):
             yield Tampering(clean(path), 1, "Python can import it, and nobody can read it")
         elif (found := _IMPORTED_AT_START.fullmatch(path)) and {path, f"{found[1]}__init__.py"} & {
             *tree.files
@@ -82,6 +80,13 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     yield from workflows(tree, base)
     yield from hidden_modules(tree, base)
     yield from plugins(tree, base)
+
+
+def _is_in_place(path: str, *trees: Tree) -> bool:
+    """Return True for an extension module that Python takes before a module of one of the trees."""
+    folder, slash, name = path.rpartition("/")
+    module = f"{folder}{slash}{name.partition('.')[0]}.py"
+    return name.endswith((".so", ".pyd")) and any(module in tree.files for tree in trees)
 
 
 Found = tuple[int, str, str]

@@ -7,12 +7,12 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from itertools import accumulate
-from operator import and_, eq
 
+from ..syntax.changes import between_ends
 from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
-from .base import SETTINGS, Base
+from .base import Base
+from .pytest_options import SETTINGS
 from .records import Tampering
 from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, is_hidden, runs_seldom, runs_tests, starting, unasked
 
@@ -142,11 +142,10 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
     old, new = _text(base, path), _FROM_JSON.sub("[]", _text(tree, path))
     lines = new.splitlines()
     texts, commands = [text for _, text in _commands(path, old.splitlines())], [*_commands(path, lines)]
-    same = sum(accumulate(map(eq, texts, (text for _, text in commands)), and_))
-    end = sum(accumulate(map(eq, texts[same:][::-1], (text for _, text in commands[same:][::-1])), and_))
-    known = Counter(texts[same : len(texts) - end])
+    same, gone, come = between_ends(texts, [text for _, text in commands])
+    known = Counter(gone)
     added = []
-    for at, (number, text) in enumerate(commands[same : len(commands) - end], same + 1):
+    for at, (number, text) in enumerate(commands[same : same + len(come)], same + 1):
         if not known[text]:
             added.append((number, text, commands[at][0] if at < len(commands) else len(lines) + 1))
         known[text] -= 1

@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 import difflib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import unified_diff
-from itertools import takewhile
+from itertools import accumulate
+from operator import and_, eq
+from typing import TypeVar
 
 from .source import parse
 
+T = TypeVar("T")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_MOST_COMPARED = 25_000_000
+"""Pairs of lines; where there are more, all between the first and the last change count as new."""
 
 
 def changed_nodes(old: str, new: str) -> int:
@@ -28,10 +33,27 @@ def changed_lines(old: str, new: str) -> int:
     return _differing(old.splitlines(), new.splitlines())
 
 
-def _differing(before: list[str], after: list[str]) -> int:
-    for _ in range(2):  # what both begin with, and then what both end with
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
-        before, after = before[same:][::-1], after[same:][::-1]
+def between_ends(before: Sequence[T], after: Sequence[T]) -> tuple[int, Sequence[T], Sequence[T]]:
+    """Return how many items two lists both begin with, and what is left of each without those and what both end
+    with."""
+    same = sum(accumulate(map(eq, before, after), and_))
+    before, after = before[same:], after[same:]
+    end = sum(accumulate(map(eq, before[::-1], after[::-1]), and_))
+    return same, before[: len(before) - end], after[: len(after) - end]
+
+
+def new_lines(old: bytes, new: bytes) -> frozenset[int]:
+    """Return the numbers, from 1, of the lines of `new` that are not in `old`, whatever ends them."""
+    same, before, after = between_ends(old.splitlines(), new.splitlines())
+    kept: set[int] = set()
+    if len(before) * len(after) <= _MOST_COMPARED:
+        for _, at, size in difflib.SequenceMatcher(None, before, after).get_matching_blocks():
+            kept.update(range(at, at + size))
+    return frozenset(same + at + 1 for at in range(len(after)) if at not in kept)
+
+
+def _differing(before: Sequence[str], after: Sequence[str]) -> int:
+    _, before, after = between_ends(before, after)
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=True)
     same = sum(block.size for block in matcher.get_matching_blocks())
     return len(before) + len(after) - 2 * same

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.audit.base import setting
+from agents.audit.pytest_options import setting
 from agents.worktree.tree import Tree
 
 INI = "[tool.pytest.ini_options]\npythonpath = {}"
