@@ -43,7 +43,7 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
     found = [each for path in base.differing for each in _in_data(path, tree, base, known, told)]
     for path, lines in base.lines.items():
         module = newly_parsed(tree.files[path])  # nodes of it are swapped
-        for node, keys in _asked(module):
+        for node, keys, other in _asked(module):
             if len(found) >= _MOST:
                 return found
             asked = [key for key in keys if _is_telling(key) and key not in known]
@@ -54,7 +54,7 @@ def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> li
                 text = unparse(node).split("\n")[0]
                 others = [key for key in keys if type(key) is type(new[0]) and not _parts(key) <= told]
                 others = others[:_MOST_OTHERS] if len(others) > len(new) else []
-                other = _without(node, new)
+                other = _without(node, new) if isinstance(node, ast.Dict) else other
                 without = f"{unparse(swapped(module, {node: other}.get))}\n"
                 swapped(module, {other: node}.get)
                 found.append(SpecialCase(path, node.lineno, text, without, (*others,)))
@@ -101,7 +101,7 @@ def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
     for module in modules(tree, of_tests=of_tests).values():
         nodes = [*ast.walk(module)]
         documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        found |= {key for _, keys in _asked(module) for key in keys}
+        found |= {key for _, keys, _ in _asked(module) for key in keys}
         for node in nodes:
             if isinstance(node, ast.Constant | ast.Tuple | ast.List | ast.UnaryOp) and id(node) not in documents:
                 for key in _literals([node]):
@@ -122,47 +122,57 @@ def _is_telling(key: object) -> bool:
     return not (key is None or isinstance(key, bool) or key in (0, 1, -1, 2, ()))
 
 
-def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield each comparison, table and pattern with the literals that it has something for."""
+def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any], ast.AST]]:
+    """Yield each comparison, table and pattern, the literals that it has something for, and what stands for it
+    where none of them is asked for."""
     nodes: list[Any] = [*ast.walk(module)]
     tables = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
     tables |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}
     for node in nodes:
-        if keys := _keys(node, is_table=id(node) in tables):
-            yield node, keys
+        keys, without = _case(node, is_table=id(node) in tables)
+        if keys:
+            yield node, keys, without
 
 
-def _keys(node: object, *, is_table: bool = False) -> list[Any]:
+def _case(node: ast.AST, *, is_table: bool = False) -> tuple[list[Any], ast.AST]:
+    without: ast.AST = ast.Constant(False)
     match node:
-        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) if is_table:
-            return [each for key in _literals(parts) for each in _parts(key)]
-        case ast.Compare(ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot()], left=left, comparators=[right]):
-            return _literals([left, right])
-        case (
-            ast.Compare(
-                ops=[ast.In() | ast.NotIn()], comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)]
-            )
-            | ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts)
-            | ast.Set(parts)
+        case ast.Tuple(parts) | ast.List(parts) if is_table:
+            return _flat(parts), ast.Tuple([], ast.Load())
+        case ast.Set(parts):
+            return (_flat if is_table else _literals)(parts), ast.Call(ast.Name("set"), [], [])
+        case ast.Compare(
+            ops=[ast.Eq() | ast.NotEq() | ast.Is() | ast.IsNot() as operator], left=left, comparators=[right]
         ):
-            return _literals(parts)
+            return _literals([left, right]), ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot))
+        case ast.Compare(
+            ops=[ast.In() | ast.NotIn() as operator],
+            comparators=[ast.Tuple(parts) | ast.List(parts) | ast.Set(parts)],
+        ):
+            return _literals(parts), ast.Constant(isinstance(operator, ast.NotIn))
+        case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
+            return _literals(parts), without
         case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
-            return [*_literals([left, *parts]), *_only_between(left, *parts)]
+            return [*_literals([left, *parts]), *_only_between(left, *parts)], without
+        case ast.Call(func=ast.Name(id="zip" | "dict" | "set" | "frozenset") as function, args=parts):
+            return _flat(parts), ast.Call(function, [], [])
+        case ast.Call(func=ast.Attribute(attr="fromkeys"), args=parts):
+            return _flat(parts), ast.Dict([], [])
         case ast.Call(
-            func=ast.Name(id="zip" | "dict" | "set" | "frozenset") | ast.Attribute(attr="fromkeys"), args=parts
+            func=ast.Attribute(value=ast.Name(id="re")) as function,
+            args=[ast.Constant(value=str(pattern)), *rest],
+            keywords=named,
         ):
-            return [each for key in _literals(parts) for each in _parts(key)]
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")), args=[ast.Constant(value=str(pattern)), *_]):
             words = tuple(word for word in _WORDS.findall(pattern) if len(word) > 1)
-            return [words] if words else []
+            return [words] if words else [], ast.Call(function, [ast.Constant("(?!)"), *rest], named)
         case ast.BoolOp(op=ast.And(), values=values):
-            alike = [key for each in values if isinstance(each, ast.Compare) for key in _keys(each)]
-            return [tuple(alike)] if len(alike) > 1 else []
+            alike = [key for each in values if isinstance(each, ast.Compare) for key in _case(each)[0]]
+            return [tuple(alike)] if len(alike) > 1 else [], without
         case ast.Dict(keys=keys):
-            return _literals([key for key in keys if key is not None])
+            return _literals([key for key in keys if key is not None]), without
         case ast.MatchValue(value=literal):
-            return _literals([literal])
-    return []
+            return _literals([literal]), ast.MatchValue(ast.Constant("\0 no such value"))
+    return [], without
 
 
 def _answers(node: object) -> dict[Any, str]:
@@ -183,30 +193,14 @@ def _only_between(*bounds: ast.expr) -> list[Any]:
     return [numbers[0] + 1] if len(numbers) == 2 and numbers[1] - numbers[0] == 2 else []
 
 
-def _without(node: ast.AST, keys: Sequence[Any]) -> ast.AST:
-    match node:
-        case ast.Tuple() | ast.List():
-            return ast.Tuple([], ast.Load())
-        case ast.Call(func=ast.Name(id="zip" | "dict" | "set" | "frozenset") as function):
-            return ast.Call(function, [], [])
-        case ast.Call(func=ast.Attribute(attr="fromkeys")):
-            return ast.Dict([], [])
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="re")) as function, args=[_, *rest], keywords=named):
-            return ast.Call(function, [ast.Constant("(?!)"), *rest], named)
-        case ast.Compare(ops=[operator]):
-            return ast.Constant(isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn))
-        case ast.BoolOp() | ast.Call() | ast.Compare():
-            return ast.Constant(False)
-        case ast.Dict(keys=names, values=values):
-            kept = [
-                (name, value)
-                for name, value in zip(names, values, strict=True)
-                if name is None or not {*_literals([name])} & {*keys}
-            ]
-            return ast.Dict([name for name, _ in kept], [value for _, value in kept])
-        case ast.Set():
-            return ast.Call(ast.Name("set"), [], [])
-    return ast.MatchValue(ast.Constant("\0 no such value"))
+def _without(table: ast.Dict, keys: Collection[Any]) -> ast.Dict:
+    items = zip(table.keys, table.values, strict=True)
+    kept = [(key, value) for key, value in items if key is None or not {*_literals([key])} & {*keys}]
+    return ast.Dict([key for key, _ in kept], [value for _, value in kept])
+
+
+def _flat(nodes: Sequence[ast.expr]) -> list[Any]:
+    return [part for key in _literals(nodes) for part in _parts(key)]
 
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Any]:

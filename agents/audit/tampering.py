@@ -16,8 +16,7 @@ from ..syntax.imports import split_imports
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree, is_wanted
 from .base import Base, modules, parsed
-from .blind_comparisons import COMPARES, blind_comparisons
-from .check_helpers import helps, names_imported
+from .check_helpers import COMPARES, blind_comparisons, helps, names_imported
 from .hidden_modules import hidden_modules, plugins
 from .records import Tampering
 from .workflows import is_workflow, workflows
