@@ -16,24 +16,22 @@ from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
 from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
-from .absent_names import absences, with_absent_names
 from .answers import asserts, blind_tests
 from .base import Base, around, parsed, places_of, read_base, touched_tests, with_tests_of
 from .check_helpers import expectations, old_checks
-from .doctests import weakened, with_doctests_of
 from .mutation import lost_functions, measured, uncalled
+from .names import absences, dropped, renames, with_absent_names, with_names
 from .noticed_answers import duller_and_moved
 from .outside import Outside
 from .project import Project, check_found_in_time, listed, outcomes_of
 from .pytest_options import options_for, setting
 from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
-from .renaming import dropped, renames, with_names
 from .special_cases import special_cases
 from .special_runs import IN_CI, made_to_fail, with_skips_in_ci
 from .tampering import tampering
 from .trial import Trial, hanging_limit, notices
 from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
-from .weaker_asserts import weaker_asserts
+from .weaker import weakened, weaker_asserts, with_doctests_of
 
 _SHARE = 0.25
 """Of the time that is left, for changed answers of new and changed tests."""

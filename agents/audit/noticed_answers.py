@@ -14,7 +14,7 @@ from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from ..worktree.tree import Tree
 from .base import touched_tests
-from .renaming import renames
+from .names import renames
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo
 

@@ -12,8 +12,8 @@ from ..repository.suites import run_whole
 from ..syntax.definitions import Function
 from ..syntax.encoding import encoded, lines_in
 from .base import Base, TestPlace, parsed
-from .doctests import put_first
 from .two_by_two import TwoByTwo
+from .weaker import put_first
 
 IN_CI = dict.fromkeys(("CI", "GITHUB_ACTIONS", "GITLAB_CI"), "true")
 _ASKS = re.compile(rb"environ|getenv|\bCI\b")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agents.audit.base import Base
-from agents.audit.doctests import weakened, with_doctests_of
+from agents.audit.weaker import weakened, with_doctests_of
 from agents.worktree.tree import Tree
 
 OLD = """def f(x):

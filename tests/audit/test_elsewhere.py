@@ -10,7 +10,7 @@ import pytest
 from agents.audit.base import Base, places_of, with_tests_of
 from agents.audit.check_helpers import expectations
 from agents.audit.hidden_modules import check_in_place, hidden_modules
-from agents.audit.weaker_asserts import weaker_asserts
+from agents.audit.weaker import weaker_asserts
 from agents.errors import UsageError
 from agents.worktree.tree import Tree
 

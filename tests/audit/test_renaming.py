@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agents.audit.renaming import renames, with_names
+from agents.audit.names import renames, with_names
 from agents.worktree.tree import Tree
 
 CODE = "def first():\n    return 1\n\n\ndef split(a, b):\n    return a // b\n\n\n"

@@ -1,4 +1,4 @@
-"""Finds the names of code that a change renames, and writes tests with the others."""
+"""Names of code that tests use: those that a change renames, and stand-ins for those that code lacks."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from functools import partial
 
+from ..repository.suite import SuiteRun
+from ..syntax.clean_text import clean
 from ..syntax.definitions import Definition
 from ..syntax.encoding import decoded, encoded
+from ..syntax.imports import Import, render_imports, split_imports
+from ..syntax.source import parse, unparse
 from ..worktree.tree import Tree
-from .base import modules, with_test_files
+from .base import modules, parsed, with_test_files
 
+_ABSENT = re.compile(r"(?:cannot import name|No module named) '([\w.]+)'")
 _PATH = re.compile(r"""[\w"'.]+""")
 _WORD = re.compile(r"\w+")
 _ALIKE = 0.5
@@ -134,3 +140,39 @@ def _written(names: Mapping[str, str], data: bytes) -> bytes:
             new = _WORD.sub(lambda found: names.get(found[0], found[0]), token.string)
             lines[row - 1] = lines[row - 1][:first] + new + lines[row - 1][end:]
     return encoded("".join(lines), data)
+
+
+def with_absent_names(tree: Tree) -> Tree:
+    """Return a tree whose tests, and what lies beside them, bind names that can't be imported to something that
+    raises when it is used."""
+    return with_test_files(tree, _bearing)
+
+
+def absences(run: SuiteRun, files: Mapping[str, bytes], code: str) -> Iterator[tuple[str, str]]:
+    """Yield each file of tests that could not be collected on `code`, empty for all, and what that lacks."""
+    texts = {name: test.text for name, test in run.tests.items() if name in files}
+    for name, text in texts.items() if run.tests else [("", run.output)]:
+        if lacking := _ABSENT.findall(text):
+            who = clean(name) or "The tests"
+            yield name, f"{who} can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
+
+
+def _bearing(data: bytes) -> bytes:
+    """Return the text of a file with each of its module's imports tried by itself."""
+    body: list[ast.stmt] = []
+    for node in parsed(data).body:
+        entries = [each for each in split_imports(node) if each.module != "__future__" and each.name != "*"]
+        body += [each for entry in entries for each in parse(_tried(entry)).body] or [node]
+    with suppress(ValueError):  # it nests too deeply
+        return unparse(ast.Module(body, [])).encode() if body else data
+    return data
+
+
+def _tried(entry: Import) -> str:
+    return f"""
+try:
+    {render_imports([entry])}
+except (ImportError, AttributeError):
+    from inside.absent_names import AbsentName
+    {entry.binds} = AbsentName({entry.name or entry.module!r})
+"""
