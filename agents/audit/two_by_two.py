@@ -73,10 +73,10 @@ class TwoByTwo:
         why = "an assertion of it fails in a call by the code, which catches the error"
 
         def caught(run: SuiteRun, names: Iterable[str]) -> dict[str, TestRun]:
-            tests = ((name, run.tests[name]) for name in names if run.outcome(name) == "passed")
-            return {
-                name: replace(test, outcome="failed", text=why) for name, test in tests if test.failed_in_callback
-            }
+            found = (
+                name for name in names if run.outcome(name) == "passed" and run.tests[name].failed_in_callback
+            )
+            return {name: replace(run.tests[name], outcome="failed", text=why) for name in found}
 
         failed = caught(self.contract, (self._same(self.contract, name) for name in sound))
         return self.with_contract(failed).with_now(caught(self.now, map(self._counterpart, sound)))
@@ -118,8 +118,7 @@ class TwoByTwo:
                 yield self._made(name, "new", "")
 
     def rewriting(self) -> Iterator[Tampering]:
-        """Yield the files that are judged and that are rewritten while tests run on the new code, and were not on
-        the old one."""
+        """Yield the files that are judged and that tests rewrite on the new code alone."""
         for path in sorted({*self.now.rewritten, *self.contract.rewritten} - {*self.base.rewritten}):
             if path.endswith(".py") or is_of_tests(path):
                 yield Tampering(clean(path), 1, "it is rewritten while the tests run, and was not at the base")
@@ -176,16 +175,15 @@ class TwoByTwo:
         before, after = self.contract.outcome(self._same(self.contract, name)), self.now.outcome(now)
         if after == "passed" and before == "passed":
             return self._made(name, "kept", "", now)
-        shown = self.shown.outcome(self._same(self.shown, now))
         if dropped := self._dropped(name) if after in ("passed", "missing") else "":
             why = f"as it was it needs `{clean(dropped)}`, which the code has nowhere any more"
             return self._made(name, "expects otherwise", why, now)
-        if after == "passed" and shown == "passed":
-            why = "as it was at the base it fails on the code of now; as it is, it passes on the code of both"
-            return self._made(name, "weaker", why + self.surroundings(name, now), now)
         if after == "passed":
-            why = "as it was at the base it fails on the code of now" + self.surroundings(name, now)
-            return self._made(name, "expects otherwise", why, now)
+            on_both = self.shown.outcome(self._same(self.shown, now)) == "passed"
+            why = "as it was at the base it fails on the code of now"
+            why += "; as it is, it passes on the code of both" if on_both else ""
+            status: ChangeStatus = "weaker" if on_both else "expects otherwise"
+            return self._made(name, status, why + self.surroundings(name, now), now)
         if after == "skipped":
             fails = ", and as it was it fails on the code of now" if before == "failed" else ""
             where = self.now.tests[now].text
@@ -227,12 +225,12 @@ class TwoByTwo:
     def _replacing(self, function: str, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, str], bool]]:
         """Yield cases of a function with a value of theirs and the one that stands in its place in a new case, and
         True if that case has other parameters, too, and fails on the old code."""
-        sides = [
+        if function not in self.old or function not in self.new:
+            return
+        before, now = (
             cases(places[function].source, [each for each in run.tests if each.startswith(f"{function}[")])
             for places, run in ((self.old, self.base), (self.new, self.now))
-            if function in places
-        ]
-        before, now = sides if len(sides) == 2 else ({}, {})
+        )
         standing: dict[object, list[tuple[str, bool]]] = {}
         for each in now:
             if each not in before and self.now.outcome(each) == "passed":

@@ -5,15 +5,11 @@ import __future__
 
 import gc
 import os
-import sys
 import types
+from collections.abc import Iterator
+from typing import Any
 
-from .replaced import holders
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from .masking import holders
 
 _FUTURES = 0
 for _name in __future__.all_feature_names:
@@ -40,9 +36,12 @@ class Functions:
                 self._of_code.setdefault(id(code), []).append(each)
                 self.at.setdefault(f"{code.co_filename[len(below) :]}::{code.co_firstlineno}", []).append(each)
         self.generated: dict[int, str] = {}
-        for path, each in _generated(below):
-            name = self.generated[id(each.__code__)] = f"{path}::0"
-            self.at.setdefault(name, []).append(each)
+        for path, _, names in holders(place):
+            for made in map(names.get, ("__init__", "__new__")):
+                each = getattr(made, "__func__", made)  # `__new__` is a static method
+                if type(each) is types.FunctionType and each.__code__.co_filename[:1] == "<":
+                    name = self.generated[id(each.__code__)] = f"{path}::0"
+                    self.at.setdefault(name, []).append(each)
 
     def change(self, change: dict[str, Any]) -> None:
         """Give every function that has the code of one the code of its new `text`, and so for the functions within
@@ -73,18 +72,6 @@ class Functions:
 
     def _is_used(self, code: types.CodeType) -> bool:
         return id(code) in self._of_code or any(map(self._is_used, _within(code)))
-
-
-def _generated(below: str) -> Iterator[tuple[str, types.FunctionType]]:
-    """Yield the constructors that no file has the code of, with the path of the module that has their class."""
-    for module in list(sys.modules.values()):
-        path = getattr(module, "__file__", None)
-        if isinstance(path, str) and path.startswith(below):
-            for _, names in holders(module):
-                for made in map(names.get, ("__init__", "__new__")):
-                    function = getattr(made, "__func__", made)  # `__new__` is a static method
-                    if type(function) is types.FunctionType and function.__code__.co_filename[:1] == "<":
-                        yield path[len(below) :], function
 
 
 def _within(code: types.CodeType) -> list[types.CodeType]:

@@ -18,18 +18,14 @@ import sys
 import tarfile
 import time
 import traceback
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
-    Job = dict[str, Any]
-    Emit = Callable[[dict[str, Any]], None]
-    State = dict[str, tuple[int, int, int]]
-
+Job = dict[str, Any]
+Emit = Callable[[dict[str, Any]], None]
+State = dict[str, tuple[int, int, int]]
 adopt_orphans: Callable[[], None] = importlib.import_module(f"{__package__}.kernel").adopt_orphans
 tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.processes").tree
 """The sandbox's own, which lie beside this in it."""

@@ -11,21 +11,17 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from .answers import Answers as CallAnswers
 from .calls import Calls
 from .function_changes import Functions, Unchangeable
+from .masking import looking, on_failure_in_callback, replaced
 from .reached import reached_by
-from .replaced import looking, replaced
 from .report import Report
-from .swallowed import on_failure_in_callback
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-    from typing import Any
 
 Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").Answers
 """The verifier's, which lies beside this in the sandbox."""
