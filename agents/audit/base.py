@@ -149,12 +149,11 @@ def with_tests_of(code: Tree, tests: Tree, expected: Collection[str] = ()) -> Tr
     """Return the code of one tree with the tests of another, with what lies beside them, pytest's settings, and
     files elsewhere that are `expected`."""
 
-    def files(tree: Tree, *, of_tests: bool) -> dict[str, bytes]:
-        found = tree.files.items()
-        beside = {*expected, *filter(code.holds_tests, tree.files)}
-        return {path: data for path, data in found if (is_of_tests(path) or path in beside) == of_tests}
+    def goes_along(path: str) -> bool:
+        return is_of_tests(path) or path in expected or code.holds_tests(path)
 
-    return replace(code, files=files(code, of_tests=False) | files(tests, of_tests=True))
+    kept = {path: data for path, data in code.files.items() if not goes_along(path)}
+    return replace(code, files=kept | {path: data for path, data in tests.files.items() if goes_along(path)})
 
 
 def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:
@@ -186,11 +185,11 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
     return found
 
 
-def texts_of_functions(tree: Tree) -> dict[str, str]:
-    """Return the bodies of the functions in a tree's tests and beside them, as dumps, by `path::line`."""
+def functions_in(tree: Tree, *, of_tests: bool) -> dict[str, Function]:
+    """Return the functions in a tree's tests and beside them, or in its code, by `path::line`."""
     return {
-        f"{path}::{first_line(node)}": "\n".join(map(ast.dump, node.body))
-        for path, module in modules(tree, of_tests=True).items()
+        f"{path}::{first_line(node)}": node
+        for path, module in modules(tree, of_tests=of_tests).items()
         for node in ast.walk(module)
         if isinstance(node, Function)
     }

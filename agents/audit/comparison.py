@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -14,10 +13,9 @@ from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..syntax.clean_text import clean
-from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
 from .answers import asserts, blind_tests
-from .base import Base, around, parsed, places_of, read_base, touched_tests, with_tests_of
+from .base import Base, around, functions_in, places_of, read_base, touched_tests, with_tests_of
 from .check_helpers import expectations, old_checks
 from .mutation import lost_functions, measured, uncalled
 from .names import absences, dropped, renames, with_absent_names, with_names
@@ -161,23 +159,15 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in called if name not in still}
-        for name in (name for name, functions in passing.items() if not functions and name in ended):
-            called_then = self._tree.code_in(ended[name].called)
-            if called_then and not asserts(self._text(name) or "assert"):
+        code = functions_in(self._tree, of_tests=False)
+        for name in (name for name in passing if not passing[name] and name in ended):
+            text, then = self._text(name) or "", self._tree.code_in(ended[name].called)
+            names = [code[each].name for each in then if each in code]
+            if then and not asserts(text or "assert"):
                 found[name] = "it calls no function of the project, and asserts nothing"
-            elif self._names_one(name, called_then):
+            elif any(f"func=Name(id='{each}'" in text or f"attr='{each}'" in text for each in names):
                 found[name] = "it calls no function of the project, though its text does"
         return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
-
-    def _names_one(self, name: str, functions: Collection[str]) -> bool:
-        """Return True if the text of a test calls one of these functions, or names it as an attribute."""
-        text = self._text(name) or ""
-        return any(
-            f"func=Name(id='{node.name}'" in text or f"attr='{node.name}'" in text
-            for path in {each.partition("::")[0] for each in functions}
-            for node in ast.walk(parsed(self._tree.files.get(path, b"")))
-            if isinstance(node, Function) and f"{path}::{first_line(node)}" in functions
-        )
 
     def _replaced(
         self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite

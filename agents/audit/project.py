@@ -6,6 +6,7 @@ may be weak, not about code that sets out to deceive them (for that there is `ve
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import re
@@ -25,7 +26,7 @@ from ..sandbox import Sandbox
 from ..syntax.clean_text import clean
 from ..worktree.tree import is_wanted, packages_of, read_tree
 from .answers import asserts, blind_tests
-from .base import TestPlace, places_of, texts_of_functions
+from .base import TestPlace, functions_in, places_of
 from .hidden_modules import check_in_place
 from .mutation import measured
 from .pytest_options import options_for, switched_off
@@ -267,14 +268,16 @@ class Project:
         return places_of(self._tree)
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        return texts_of_functions(self._tree)
+    def _helpers(self) -> dict[str, str]:
+        """The bodies of the functions of tests, as dumps of their trees, by `path::line`."""
+        found = functions_in(self._tree, of_tests=True)
+        return {name: "\n".join(map(ast.dump, node.body)) for name, node in found.items()}
 
     def _text(self, name: str) -> str | None:
         """Return the text of a test and of the functions of tests that it called, as dumps of their trees; None
         where it is no function of a file, or one within it asserts something of what it was called with."""
         place = self._places.get(name.partition("[")[0])
-        helpers = [self._texts[each] for each in self._called.get(name, ()) if each in self._texts]
+        helpers = [self._helpers[each] for each in self._called.get(name, ()) if each in self._helpers]
         if place is None or any(asserts(text) and place.has_within(text) for text in helpers):
             return None
         return "\n".join([place.body, *helpers])
