@@ -146,8 +146,7 @@ def _is_readable(root: Path, path: str) -> bool:
 
 
 def with_tests_of(code: Tree, tests: Tree, expected: Collection[str] = ()) -> Tree:
-    """Return the code of one tree with the tests of another, with what lies beside them, pytest's settings, and
-    files elsewhere that are `expected`."""
+    """Return the code of one tree with the tests of another, with what goes along with them."""
 
     def goes_along(path: str) -> bool:
         return is_of_tests(path) or path in expected or code.holds_tests(path)
@@ -168,8 +167,7 @@ def is_of_tests(path: str) -> bool:
 
 
 def places_of(tree: Tree) -> dict[str, TestPlace]:
-    """Where each function of a tree's tests stands, by the id that it has as a test without parameters, as of each
-    class that inherits it; one that can't be read has none."""
+    """Return where the functions of tests stand, by their ids without parameters, as of each inheriting class."""
     found: dict[str, TestPlace] = {}
     files = modules(tree, of_tests=True)
     lines = {path: lines_in(tree.files[path]) for path, module in files.items() if module.body}

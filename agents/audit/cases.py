@@ -10,8 +10,7 @@ from ..syntax.source import parse, unparse
 
 
 def cases(source: str, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the parameters of the cases `ids` of a test, in their order: as its one mark has them, else as the
-    ids do."""
+    """Return the parameters of the cases `ids` of a test: as its one mark has them, else as the ids do."""
     told = _told(source)
     if len(told) == len(ids):
         return dict(zip(ids, told, strict=True))

@@ -104,8 +104,7 @@ def _put_back(old: bytes, new: bytes, gone: Mapping[str, HasBody], *, is_helper:
 
 
 def _compare_as(was: ast.ClassDef, node: ast.ClassDef) -> None:
-    """Give a class the comparisons that it had: its own, or else those that it inherited or that were made for it
-    of all its fields."""
+    """Give a class the comparisons that it had: its own, or else those inherited or made of all its fields."""
     old, new = ({_bound(each): each for each in side.body} for side in (was, node))
     taken = COMPARES if was.bases or was.decorator_list else old.keys() & COMPARES
     one, other = ([ast.dump(each) for name, each in side.items() if name in taken] for side in (old, new))
@@ -162,8 +161,7 @@ def _is_blind(node: ast.stmt, arguments: ast.arguments, returned: list[ast.expr 
 
 
 def _used(node: ast.AST, *, of_type: bool) -> Iterator[str]:
-    """Yield the names that are used, but for questions of identity with a constant and, without `of_type`, of the
-    type."""
+    """Yield the names used, but for questions of identity with a constant and, without `of_type`, of type."""
     match node:
         case ast.Name(id=name):
             yield name

@@ -146,8 +146,7 @@ class Comparison(Project):
     def _blunted(
         self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
     ) -> dict[str, str]:
-        """Return why tests can't fail now which could as they were at the base: by an assertion, if they do on the
-        code of now."""
+        """Return why tests can't fail now, by an assertion if they fail as they were, which could at the base."""
         ended = four.contract.tests
         asserted = {name for name, test in ended.items() if test.outcome == "failed" and test.asserted}
         called = {name: passing[name] for name in asserted if passing.get(name)}

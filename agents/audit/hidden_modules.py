@@ -76,8 +76,7 @@ def _found(tree: Tree, name: str, folders: Sequence[str]) -> str | None:
 
 
 def plugins(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield the new entry points for plugins of pytest: in metadata that lie in the project, and in what declares
-    them."""
+    """Yield the new entry points for plugins of pytest, in metadata in the project and in what declares them."""
     for path in base.differing:
         if path in _DECLARING or path.lower().endswith("-info/entry_points.txt"):
             known = [text for _, text in _entries(base.tree.files.get(path, b""))]

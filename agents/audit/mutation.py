@@ -134,8 +134,7 @@ def _made(
 
 
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
-    """Yield the changes of each file in turn, each made when it is asked for: those within functions first, as
-    they take less time."""
+    """Yield the changes of each file in turn, made when asked for: first those in functions, which take less time."""
     files, later = deque(made), []
     while files:
         for each in islice(files[0], 1):
@@ -149,8 +148,7 @@ def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
 
 
 def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: frozenset[str]) -> frozenset[str]:
-    """Return the functions that the `touched` tests call, now or at the base, and those that a test called before
-    and calls no more."""
+    """Return the functions that `touched` tests call, now or at the base, and those that a test calls no more."""
     before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
     found = {
         function
@@ -212,8 +210,7 @@ def _again(trial: Trial, each: _Made, before: str) -> bool:
 
 
 def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
-    """Return which of the tests that `passed` at the base noticed a change there, empty where none did; None where
-    no time is left."""
+    """Return which test that `passed` at the base noticed a change there ("": none); None if time is over."""
     if trial.before is None or trial.old is None:
         return ""
     reaching = [name for name in passed if each.function in trial.before.tests[name].called]

@@ -118,8 +118,7 @@ def _names(modules: Mapping[str, ast.Module]) -> Iterator[str]:
 
 
 def _taken(tree: Tree) -> Iterator[str]:
-    """Yield the names that tests have for something else: of their own files, and of parameters, which pytest
-    knows by texts, too."""
+    """Yield names that tests have for something else: files, and parameters, which pytest knows by texts, too."""
     for path, module in modules(tree, of_tests=True).items():
         yield from path.removesuffix(".py").split("/")
         yield from (node.arg for node in ast.walk(module) if isinstance(node, ast.arg))
@@ -143,8 +142,7 @@ def _written(names: Mapping[str, str], data: bytes) -> bytes:
 
 
 def with_absent_names(tree: Tree) -> Tree:
-    """Return a tree whose tests, and what lies beside them, bind names that can't be imported to something that
-    raises when it is used."""
+    """Return a tree whose tests bind names that can't be imported to something that raises when it is used."""
     return with_test_files(tree, _bearing)
 
 

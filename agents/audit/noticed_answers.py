@@ -79,8 +79,7 @@ class Side:
         return {self.named(each) for test in many for each in test.crossings}
 
     def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
-        """Return the text of another answer, empty where there is none, and if the test notices it; None where no
-        time is left."""
+        """Return the text of another answer ("": none), and if the test notices it; None if time is over."""
         limit = self.trial.limit([name], self.trial.first)
         job = SuiteJob(limit, (name,), functions=self._functions(name), answer=(number, other))
         done = self.trial.timed(suite, job)
@@ -104,8 +103,7 @@ class Duller:
     alike: Collection[str] = ()
 
     def found(self, kept: Collection[str]) -> dict[str, str]:
-        """Return why, by the ids at the base; of those `kept`, which pass on the code of now as they were, also
-        what nobody asks any more."""
+        """Return why, by the ids at the base; of `kept` tests, which pass as they were, also what nobody asks now."""
         if self.now.trial.left <= 0 or not self.pairs:
             return {}
         found: dict[str, str] = {}
@@ -138,8 +136,7 @@ class Duller:
         yield from before_last
 
     def _overlooked(self, old: str, answer: Answer, was: int, number: int, others: int) -> str:
-        """Return why an answer that a test gets now as it did, then as the number `was`, is one that it noticed,
-        and does not now."""
+        """Return why a test does not notice an answer that it gets now, and did as the number `was`."""
         new = self.pairs[old]
         around = {new, *map(self.pairs.get, self.alike)}
         rest = [name for name in self.now.names if name not in around]

@@ -52,8 +52,7 @@ class Outside:
     unnoticed: Sequence[Differing] = field(default_factory=tuple)
 
     def compared(self, names: Sequence[str], paths: Collection[str], seconds: float) -> Outside:
-        """Compare the answers to the calls of the tests `names`, and to those near calls of functions in the files
-        at `paths`."""
+        """Compare the answers to the calls of tests, and to those near them of functions in files at `paths`."""
         run = run_whole(self.new, names, SuiteJob(seconds, calls=True, pickled=True), cold=True)
         told = zip(run.calls, run.returned, strict=False)
         ours = self.new.tree.holds_tests
@@ -82,8 +81,7 @@ class Outside:
             yield Tampering(clean(path), min(base.lines[path]), clean(why)[:_MOST_SHOWN])
 
     def agree_on(self, path: str, values: Sequence[object]) -> bool:
-        """Return True if both codes answer calls of the file at `path` with these values for arguments alike, and
-        the new one answers one at all."""
+        """Return True if the new code answers a call of the file at `path` with these values, and both alike."""
         given: list[tuple[ast.Call, Call]] = []
         for call in self.calls:
             with suppress(ValueError):

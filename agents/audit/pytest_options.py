@@ -53,8 +53,7 @@ def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) 
 
 
 def options_in(path: str, data: bytes) -> object:
-    """Return the options of pytest in a file of settings, without where the code is; its bytes where it can't be
-    read."""
+    """Return pytest's options in a file, without where the code is; its bytes where it can't be read."""
     try:
         return {name: value for name, value in _settings(path, data).items() if name != "pythonpath"}
     except _UNREADABLE:

@@ -17,8 +17,7 @@ TestStatus = Literal[
     "not run",
 ]
 NOT_RUN: Literal["not run"] = "not run"
-"""The status of tests that did not end in time, which a note tells of; `not tried` are those that passed, and were
-given no other answers."""
+"""Tests that did not end in time; `not tried` are those that passed, and were given no other answers."""
 BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing", NOT_RUN})
 ChangeStatus = Literal["kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise"]
 REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})

@@ -79,8 +79,7 @@ def _in_data(path: str, tree: Tree, base: Base, known: set[object], told: set[ob
 
 
 def _entries(path: str, data: bytes) -> dict[Any, Any]:
-    """Return the values of all tables in JSON by their keys, or the lines of a text by the words in them; none of
-    what is neither."""
+    """Return the values of all tables in JSON by their keys, or the lines of a text by the words in them."""
     found: dict[Any, Any] = {}
     with suppress(ValueError, SyntaxError, RecursionError):
         if path.endswith(".json"):

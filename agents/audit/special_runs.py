@@ -22,8 +22,7 @@ _ASKS = re.compile(rb"environ|getenv|\bCI\b")
 def made_to_fail(
     suite: Suite, places: Mapping[str, TestPlace], names: Collection[str], seconds: float
 ) -> SuiteRun:
-    """Run those of the tests that have a place, with `assert False` as first statement, up to the end of the
-    process."""
+    """Run tests that have a place, with `assert False` as first statement, up to the end of the process."""
     starts: dict[str, set[int]] = {}
     tests = [name for name in names if name.partition("[")[0] in places]
     for place in (places[name.partition("[")[0]] for name in tests):

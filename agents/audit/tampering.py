@@ -147,8 +147,7 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
 
 
 def _meeting(nodes: list[ast.AST]) -> list[ast.Constant]:
-    """Return the texts that name what runs tests where they meet what tells of the process: in one statement, or
-    by a name for one of them."""
+    """Return texts that name what runs tests, in one statement with what tells of the process, or by a name."""
     statements = [[*_own(node)] for node in nodes if isinstance(node, ast.stmt) and not is_constant(node)]
     naming: dict[str, list[ast.Constant]] = {}
     telling: set[str] = set()

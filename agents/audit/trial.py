@@ -65,8 +65,7 @@ class Trial:
         return replace(self, end=time.monotonic() + share * max(0.0, self.left))
 
     def mutants(self, path: str) -> Iterator[Mutant]:
-        """Yield the changes of the file at `path`, each made when it is first asked for; none of what is no Python
-        file."""
+        """Yield the changes of the Python file at `path`, each made when it is first asked for."""
         for index in range(_MOST_MUTANTS):
             with self._one_at_a_time:
                 made, rest = self._mutants.setdefault(path, ([], self._making(path)))
@@ -129,8 +128,7 @@ class Trial:
         return self.run_file(suite, path, mutant.code, names, run)
 
     def run_file(self, suite: Suite, path: str, text: str, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
-        """Run tests, up to the first that fails, with another text of the file at `path`. None where no time is
-        left."""
+        """Run tests, up to the first that fails, with another text of a file. None where no time is left."""
         files = {path: encoded(text, self.tree.files[path])}
         paths = tuple(sorted({name.partition("::")[0] for name in names}))
         job = SuiteJob(self.limit(names, run) + _COLD_SECONDS, tuple(names), paths, first=True, files=files)

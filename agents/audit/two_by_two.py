@@ -67,8 +67,7 @@ class TwoByTwo:
         return self.with_contract(failed).with_now(now)
 
     def with_caught_failures(self) -> TwoByTwo:
-        """Return the same where a test has failed of which an assertion fails in a call by the new code, and none
-        does so with the old."""
+        """Return the same where tests have failed of which an assertion fails in a call by the new code alone."""
         sound = [name for name in self._passing() if not self.base.tests[name].failed_in_callback]
         why = "an assertion of it fails in a call by the code, which catches the error"
 
@@ -138,8 +137,7 @@ class TwoByTwo:
         return [name for name, test in self.base.tests.items() if test.outcome == "passed"]
 
     def _counterpart(self, name: str) -> str:
-        """Return the id that an old test has now: its own, or of a test with the same text or name elsewhere, with
-        cases or without."""
+        """Return the id that an old test has now, which may have the same text or name elsewhere, or cases."""
         there = self._same(self.now, name)
         if there in self.now.tests:
             return there
@@ -314,7 +312,6 @@ def flaky(runs: Sequence[SuiteRun]) -> list[str]:
 
 
 def normal_id(name: str) -> str:
-    """Return an id without the numbers of objects among its parameters: where these come from a set, they differ
-    from run to run."""
+    """Return an id without the numbers of objects in its parameters, which differ from run to run for a set."""
     function, bracket, parameters = name.partition("[")
     return function + _OF_OBJECT.sub(r"\1", bracket + parameters)

@@ -226,8 +226,7 @@ def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
 
 
 def _fewer(text: str) -> set[str]:
-    """Return the arguments of a command, unless others are given, by which it asks for fewer tests: options with
-    what follows each."""
+    """Return the options and arguments of a command, unless others are given, by which it asks for fewer tests."""
     found = ASKED.search(text)
     parts = re.split(r"\s(?=-)", NO_ARGUMENT.sub(" ", found[0]) if found else "")
     fewer = {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}

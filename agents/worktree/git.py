@@ -145,8 +145,7 @@ class Repository:
         return line if _HASH.fullmatch(line) else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
-        """Return the blobs of a commit's files, or of one, by path; also by paths through links to them, and to
-        folders. Raises UsageError."""
+        """Return the blobs of a commit's files, or of one, by path, also through links. Raises UsageError."""
         wanted = self._below + name
         found: dict[str, str] = {}
         links: dict[str, str] = {}
@@ -302,8 +301,7 @@ class Repository:
         codes: tuple[int, ...] = (0,),
         tree: Path | None = None,
     ) -> bytes:
-        """Return the output of a git command that reads, in the work tree `tree` or ours. Raises UsageError where
-        it fails."""
+        """Return the output of a git command in the work tree `tree` or ours. Raises UsageError where it fails."""
         needs_objects = command not in ("check-ignore", "check-attr", "ls-files")
         tree = tree or self._tree
         environment = {

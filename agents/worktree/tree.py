@@ -106,8 +106,7 @@ def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tr
 
 
 def _candidates(root: Path) -> list[str]:
-    """Return the paths of the files below `root`: Python's before data, which may take all the room, and those
-    near it first."""
+    """Return the paths of the files below `root`, Python's first, as data may take all the room, and near ones."""
     paths: list[str] = []
     with suppress(UsageError):
         if git_root(root) is not None:

@@ -52,8 +52,7 @@ def main() -> None:
 
 
 class Answers:
-    """Answers calls of functions in the files below the folder `tree`; with a `Report` it has the calls that
-    they make."""
+    """Answers calls of functions in files below `tree`; with a `Report` it has the calls that they make."""
 
     def __init__(self, tree: str, report: Any = None, seconds: float = _ALL_SECONDS) -> None:
         self._tree = tree.rstrip(os.sep)
@@ -180,8 +179,7 @@ def module_at(tree: str, path: str) -> types.ModuleType:
 
 
 def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, Any], Any]:
-    """The plain arguments and objects of a call, without names of the program's own, and what it calls; else none
-    and it."""
+    """The plain arguments and objects of a call, and what it calls; none, and the call, where it names others."""
 
     def made(part: Any) -> Any:
         if _is_object(part):
@@ -264,8 +262,7 @@ class WrittenFiles:
         self._before, self._on = {}, True
 
     def end(self) -> dict[str, str]:
-        """Return the texts of the files that are there now and were not so before, by their paths from the working
-        directory, and put all of them back."""
+        """Return the texts of files that are new or changed, by their relative paths, and put all of them back."""
         self._on = False
         found = {}
         for path, was in sorted(self._before.items()):

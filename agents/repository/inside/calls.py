@@ -89,8 +89,7 @@ class Calls:
                 self._begun[frame] = call
 
     def note_return(self, frame: types.FrameType, value: object) -> None:
-        """Note what a call that was noted returned: None where it raised an exception, too; of a generator what it
-        yields until it ends."""
+        """Note what a noted call returned: None where it raised, too; of a generator all that it yields."""
         code, call = frame.f_code, self._begun.get(frame)
         if call is None:
             return

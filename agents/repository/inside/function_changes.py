@@ -44,8 +44,7 @@ class Functions:
                     self.at.setdefault(name, []).append(each)
 
     def change(self, change: dict[str, Any]) -> None:
-        """Give every function that has the code of one the code of its new `text`, and so for the functions within
-        it. Raises Unchangeable."""
+        """Give functions with the code of one that of its new `text`, and those within it. Raises Unchangeable."""
         *_, name = names = change["names"]
         found = self.at.get(f"{change['path']}::{change['line']}", [])
         old = {id(each.__code__): each.__code__ for each in found if each.__code__.co_name == name}

@@ -32,8 +32,7 @@ def looking(test: Callable[..., Any], look: Callable[[], None]) -> Callable[...,
 
 
 def replaced(place: str, test_files: Container[str]) -> list[str]:
-    """Return the names, in modules and classes of the files below `place`, that hold a function of `test_files` or
-    a mock."""
+    """Return the names, in modules and classes below `place`, that hold a function of `test_files` or a mock."""
     return sorted(
         f"{holder}.{name}"
         for path, holder, names in holders(place)
@@ -44,8 +43,7 @@ def replaced(place: str, test_files: Container[str]) -> list[str]:
 
 
 def holders(place: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield the modules of files below `place`, and their own classes: path and name of each, and what it has by
-    names."""
+    """Yield the modules below `place`, and their own classes: path and name of each, and what it has by names."""
     below = place + os.sep
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)

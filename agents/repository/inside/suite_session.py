@@ -35,8 +35,7 @@ _STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"
 
 
 class OwnOptions:
-    """A plugin in place of greenloop's own, whose names it knows: installed editable, that one's modules are out
-    of reach here."""
+    """A plugin in place of greenloop's own, which settings may name: its modules are out of reach here."""
 
     def pytest_addoption(self, parser: Any) -> None:
         """Take its setting."""
@@ -48,8 +47,7 @@ class OwnOptions:
 
 
 class SuiteSession:
-    """A session of pytest: with `serve` it is handed to jobs once it is collected, else it runs a `job`.
-    The records go to `emit`."""
+    """A session of pytest that hands itself to `serve` once it is collected, or runs a `job`, and tells `emit`."""
 
     def __init__(
         self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
