@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 
-from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
+from ..repository.suite import Suite, SuiteRun, TestRun
 from ..strength.sites import is_message
 from ..syntax.clean_text import clean
 from ..syntax.source import swapped, unparse
@@ -23,12 +23,12 @@ _MOST_CHANGES = 40
 
 def blind_tests(
     trial: Trial,
-    called: Mapping[str, frozenset[str]],
+    names: Collection[str],
     text_of: Callable[[str], str | None],
     *,
     asserting: bool = False,
 ) -> tuple[dict[str, str], set[str]]:
-    """Return why each of the tests in `called` that can't fail can't, and those that there was no time for.
+    """Return why each of the tests `names` that can't fail can't, and those that there was no time for.
 
     A test counts if it fails on one other answer to it, or if an assertion of it or another line of its file fails
     on a change of the code that it calls: it may look at what the code leaves behind, not at what it returns. A
@@ -37,31 +37,30 @@ def blind_tests(
     each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail count.
     """
     if trial.left <= 0:
-        return {}, {*called}
-    recorded = trial.crossings(called, min(trial.limit(tuple(called), trial.first), trial.left / 2))
+        return {}, {*names}
+    recorded = trial.crossings(names, min(trial.limit(tuple(names), trial.first), trial.left / 2))
     asked = [name for name, test in recorded.tests.items() if test.outcome == "passed" and test.crossings]
-    untried = {name for name in called if name not in recorded.tests}
+    untried = {name for name in names if name not in recorded.tests}
     blind: dict[str, str] = {}
 
     def tried(suite: Suite, name: str) -> str | None:
         """Why a test can't fail; empty where it can, None where no time is left."""
         missed, raised = "", False
         overlooked = (*_STUMBLED_OVER, answers.SILENT) if asserts(text_of(name) or "assert") else _STUMBLED_OVER
-        own, limit = tuple(called[name]), trial.limit([name], recorded)
         for answer in _answers(recorded.tests[name]):
-            done = trial.timed(suite, SuiteJob(limit, (name,), functions=own, answer=answer))
-            if done is None:
+            found = trial.with_answer(suite, name, answer, recorded)
+            if found is None:
                 return None
-            given = done.tests[name].given if name in done.tests else "an answer"
-            shows = _asserted(done, name) if asserting else _shows(answer[1], given, done, name, text_of(name))
-            if given and notices(done, [name]) and shows:
+            run, given = found
+            shows = _asserted(run, name) if asserting else _shows(answer[1], given, run, name, text_of(name))
+            if given and notices(run, [name]) and shows:
                 return ""
             if answer[1] not in overlooked:
                 missed, raised = missed or given, raised or given.endswith(answers.OTHER_ERROR)
         if not missed or ("raises" in (text_of(name) or "raises").lower() and not raised):
             return ""
         crossing = {*recorded.tests[name].crossings}
-        for done in _on_changes(trial, suite, name, called[name], crossing):
+        for done in _on_changes(trial, suite, name, crossing):
             if done is None:
                 return None
             if _asserted(done, name) or (done.outcome(name) == "failed" and done.tests[name].by_test):
@@ -108,12 +107,11 @@ def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
             yield number, other
 
 
-def _on_changes(
-    trial: Trial, suite: Suite, name: str, called: frozenset[str], crossing: set[str]
-) -> Iterator[SuiteRun | None]:
+def _on_changes(trial: Trial, suite: Suite, name: str, crossing: set[str]) -> Iterator[SuiteRun | None]:
     """Run a test on changes of functions that it calls: of those that answer it, then without statements, one of
     which may do what it looks at, and without all that tells people something. Changes that only make an answer
     None are no such."""
+    called = trial.called[name]
     paths = sorted({function.partition("::")[0] for function in called})
     found = [
         (".".join(mutant.names) not in crossing, path, mutant)

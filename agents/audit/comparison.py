@@ -79,8 +79,7 @@ class Comparison(Project):
             four = with_skips_in_ci(four, base, in_ci, self._left())
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
-            called = {name: frozenset(self._tree.code_in(test.called)) for name, test in runs[0].tests.items()}
-            passing = {name: called[name] for name in called if {*outcomes_of(name, runs)} == {"passed"}}
+            passing = [name for name in runs[0].tests if {*outcomes_of(name, runs)} == {"passed"}]
             touched = touched_tests(four.old, four.new, four.around)
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
@@ -90,9 +89,7 @@ class Comparison(Project):
             outside = self._outside(base, trial, four, at_base, contract)
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
-            asked = {
-                name: passing[name] for name in passing if passing[name] and name.partition("[")[0] in touched
-            }
+            asked = [name for name in passing if trial.called[name] and name.partition("[")[0] in touched]
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
             changes = [*four.changes()]
@@ -103,10 +100,9 @@ class Comparison(Project):
             dull, moved = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
             blunted |= dull
             blunted |= self._replaced(changes, trial, four, at_base)
-            able = {name: functions for name, functions in passing.items() if name not in blind}
-            mutation = measured(trial, base, able, touched)
+            mutation = measured(trial, base, [name for name in passing if name not in blind], touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
-        findings = tuple(self._finding(name, runs, called, blind, untried) for name in tried)
+        findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
 
         def compared(name: str) -> bool:
@@ -144,22 +140,21 @@ class Comparison(Project):
         return four, contract, old
 
     def _blunted(
-        self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Mapping[str, frozenset[str]]
+        self, trial: Trial, four: TwoByTwo, blind: Mapping[str, str], passing: Sequence[str]
     ) -> dict[str, str]:
         """Return why tests can't fail now, by an assertion if they fail as they were, which could at the base."""
         ended = four.contract.tests
         asserted = {name for name, test in ended.items() if test.outcome == "failed" and test.asserted}
-        called = {name: passing[name] for name in asserted if passing.get(name)}
-        found, _ = blind_tests(trial.sooner(_SHARE), called, self._text, asserting=True) if called else ({}, set())
+        asked = [name for name in passing if name in asserted and trial.called[name]]
+        found, _ = blind_tests(trial.sooner(_SHARE), asked, self._text, asserting=True) if asked else ({}, set())
         old = [name for name in blind if name in ended and ended[name].outcome == "passed"]
-        called = {name: frozenset(self._tree.code_in(ended[name].called)) for name in old}
-        if called and trial.old is not None:
+        if old and trial.old is not None:
             before = replace(trial.sooner(_SHARE), suites=Suites([trial.old]), first=four.contract)
             bodies = {name: place.body for name, place in four.old.items()}
-            still, untried = blind_tests(before, called, lambda name: bodies.get(name.partition("[")[0]))
-            found |= {} if untried else {name: blind[name] for name in called if name not in still}
+            still, untried = blind_tests(before, old, lambda name: bodies.get(name.partition("[")[0]))
+            found |= {} if untried else {name: blind[name] for name in old if name not in still}
         code = functions_in(self._tree, of_tests=False)
-        for name in (name for name in passing if not passing[name] and name in ended):
+        for name in (name for name in passing if not trial.called[name] and name in ended):
             text, then = self._text(name) or "", self._tree.code_in(ended[name].called)
             names = [code[each].name for each in then if each in code]
             if then and not asserts(text or "assert"):

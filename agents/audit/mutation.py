@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -36,16 +36,17 @@ class _Made:
 def measured(
     trial: Trial,
     base: Base | None,
-    called: Mapping[str, frozenset[str]],
+    names: Collection[str],
     touched: frozenset[str] = frozenset(),
 ) -> Mutation:
-    """Try changes that tests reach: `called` has the functions that each test calls, as path::line.
+    """Try changes of what the tests `names` call.
 
     With a base, changes on the lines that differ and in what the `touched` tests call, which differ from it; those
     that no test notices are tried on the tests of the base, too, for which a part of the time is kept. Where only
     tests differ, those of the base come first: what the touched ones did not notice then can't be lost.
     """
     trial.say("changes of the code")
+    called = {name: trial.called[name] for name in names}
     survivors: list[_Made] = []
     made = tried = noticed = 0
     for_lines = min(_FOR_LINES * max(0.0, trial.left), trial.limit(tuple(called), trial.first))
@@ -134,7 +135,7 @@ def _made(
 
 
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
-    """Yield the changes of each file in turn, made when asked for: first those in functions, which take less time."""
+    """Yield the changes of each file in turn, made when asked for: those in functions first, being quicker."""
     files, later = deque(made), []
     while files:
         for each in islice(files[0], 1):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..repository.suite import Suite, SuiteJob, TestRun
+from ..repository.suite import Suite, TestRun
 from ..repository.suites import Suites
 from ..syntax.clean_text import clean
 from ..syntax.literals import literal_value
@@ -47,9 +47,8 @@ class Side:
     @cached_property
     def recorded(self) -> Mapping[str, TestRun]:
         """Return the runs of the tests with the functions that answer them."""
-        called = {name: self._functions(name) for name in self.names}
         seconds = min(self.trial.limit(self.names, self.trial.first), self.trial.left)
-        return self.trial.crossings(called, seconds).tests if seconds > 0 else {}
+        return self.trial.crossings(self.names, seconds).tests if seconds > 0 else {}
 
     def answers(self, name: str) -> dict[Answer, int]:
         """Return the numbers of the answers to a test; none where there are too many to tell."""
@@ -80,16 +79,8 @@ class Side:
 
     def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer ("": none), and if the test notices it; None if time is over."""
-        limit = self.trial.limit([name], self.trial.first)
-        job = SuiteJob(limit, (name,), functions=self._functions(name), answer=(number, other))
-        done = self.trial.timed(suite, job)
-        if done is None:
-            return None
-        test = done.tests.get(name)
-        return (test.given if test else "an answer"), notices(done, [name])
-
-    def _functions(self, name: str) -> tuple[str, ...]:
-        return tuple(self.trial.tree.code_in(self.trial.first.tests[name].called))
+        found = self.trial.with_answer(suite, name, (number, other), self.trial.first)
+        return None if found is None else (found[1], notices(found[0], [name]))
 
 
 @dataclass(frozen=True)
@@ -103,7 +94,7 @@ class Duller:
     alike: Collection[str] = ()
 
     def found(self, kept: Collection[str]) -> dict[str, str]:
-        """Return why, by the ids at the base; of `kept` tests, which pass as they were, also what nobody asks now."""
+        """Return why, by the ids at the base; of those `kept`, which pass as they were, also what none asks."""
         if self.now.trial.left <= 0 or not self.pairs:
             return {}
         found: dict[str, str] = {}
@@ -179,7 +170,7 @@ class Duller:
         """The tests that are as they were."""
         trial = self.now.trial
         tests = trial.first.tests.items()
-        names = [name for name, test in tests if test.outcome == "passed" and trial.tree.code_in(test.called)]
+        names = [name for name, test in tests if test.outcome == "passed" and trial.called[name]]
         return replace(self.now, names=tuple(name for name in names if name not in self.now.names))
 
     def _notes(self, name: str, function: str, given: str) -> bool:

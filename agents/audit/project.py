@@ -100,13 +100,12 @@ class Project:
                     pool.submit(suite.collect, self._left())
                 runs = self._runs(collected, faulty)
             first = runs[0]
-            called = {name: frozenset(self._tree.code_in(test.called)) for name, test in first.tests.items()}
             trial = Trial(suites, self._tree, first, collected, self._cold, self._end, self._say)
             self._say("the tests on changed answers")
             passing = [name for name in first.tests if {*outcomes_of(name, runs)} == {"passed"}]
-            asked = {name: called[name] for name in passing if called[name]}
+            asked = [name for name in passing if trial.called[name]]
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
-            findings = tuple(self._finding(name, runs, called, blind, untried) for name in first.tests)
+            findings = tuple(self._finding(name, runs, trial, blind, untried) for name in first.tests)
             mutation = measured(trial, None, asked)
         self._note(mutation, len(untried), first)
         return ProjectReport(self._name, None, findings, mutation=mutation, **self._ending())
@@ -236,7 +235,7 @@ class Project:
         self,
         name: str,
         runs: Sequence[SuiteRun],
-        called: Mapping[str, frozenset[str]],
+        trial: Trial,
         blind: Mapping[str, str],
         untried: Container[str],
     ) -> TestFinding:
@@ -258,7 +257,7 @@ class Project:
         silent = text is not None and not asserts(text)
         if name in blind:
             return found("asserts nothing" if silent else "cannot fail", blind[name])
-        if not called[name]:
+        if not trial.called[name]:
             status, also = ("asserts nothing", ", and asserts nothing") if silent else ("calls no code", "")
             return found(status, f"it calls no function of the project{also}")
         return found("not tried", _NOT_RUN.text) if name in untried else found("counts", "")

@@ -84,6 +84,12 @@ class Trial:
         """Return tests by the seconds that they took."""
         return tuple(sorted(names, key=lambda name: run.tests[name].seconds))
 
+    @cached_property
+    def called(self) -> Mapping[str, frozenset[str]]:
+        """The functions of the code, as path::line, that each test called in the first run."""
+        tests = self.first.tests.items()
+        return {name: frozenset(self.tree.code_in(test.called)) for name, test in tests}
+
     def limit(self, names: Sequence[str], run: SuiteRun) -> float:
         """Return the seconds that these tests may take on a change, which may make them hang."""
         took = sum(run.tests[name].seconds for name in names) + self._fixtures
@@ -134,16 +140,28 @@ class Trial:
         job = SuiteJob(self.limit(names, run) + _COLD_SECONDS, tuple(names), paths, first=True, files=files)
         return self.timed(suite, job, cold=True)
 
-    def crossings(self, called: Mapping[str, Collection[str]], seconds: float) -> SuiteRun:
+    def crossings(self, tests: Collection[str], seconds: float) -> SuiteRun:
         """Run tests, and note the answers that they get from the functions that each calls: those of files that
         take long last, as no time may be left for them."""
-        functions = tuple(sorted({each for functions in called.values() for each in functions}))
-        job = SuiteJob(seconds, functions=functions, crossings=True)
+        functions = frozenset[str]().union(*(self.called[name] for name in tests))
+        job = SuiteJob(seconds, functions=tuple(sorted(functions)), crossings=True)
         took: defaultdict[str, float] = defaultdict(float)
-        for name in called:
+        for name in tests:
             took[name.partition("::")[0]] += self.first.tests[name].seconds
-        names = tuple(sorted(called, key=lambda name: took[name.partition("::")[0]]))
+        names = tuple(sorted(tests, key=lambda name: took[name.partition("::")[0]]))
         return run_whole(self.suites.all[0], names, job, cold=self.cold)
+
+    def with_answer(
+        self, suite: Suite, name: str, answer: tuple[int, int], run: SuiteRun
+    ) -> tuple[SuiteRun, str] | None:
+        """Run a test with another `answer`, for as long as it may by `run`; return the text of that, too, empty
+        where there is none. None where no time is left."""
+        functions = tuple(self.called[name])
+        job = SuiteJob(self.limit([name], run), (name,), functions=functions, answer=answer)
+        done = self.timed(suite, job)
+        if done is None:
+            return None
+        return done, done.tests[name].given if name in done.tests else "an answer"
 
     def timed(self, suite: Suite, job: SuiteJob, *, cold: bool = False) -> SuiteRun | None:
         """Run a job. None where no time is left for it, or it was ended for that."""

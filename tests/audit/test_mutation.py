@@ -32,10 +32,10 @@ def test_items_are_taken_as_they_are_worked_on(suite: Suite) -> None:
 
 
 def test_no_change_is_made_when_the_time_is_over(suite: Suite) -> None:
-    run = SuiteRun({"test_a": Ended("passed")}, "ended")
+    run = SuiteRun({"test_a": Ended("passed", called=("shop.py::1",))}, "ended")
     end = time.monotonic() - 1
     trial = Trial(Suites([suite]), suite.tree, run, Collected(), False, end, lambda text: None)
-    mutation = measured(trial, None, {"test_a": frozenset({"shop.py::1"})})
+    mutation = measured(trial, None, ["test_a"])
     assert (mutation.made, mutation.tried) == (1, 0)
     assert len(list(trial.mutants("shop.py"))) > 1
 
@@ -59,8 +59,7 @@ def test_a_default_is_listed_with_the_tests_that_call_its_function(tmp_path: Pat
     with closing(open_sandbox("auto")) as sandbox, closing(Suite(sandbox, tree, [], [], lambda: False)) as suite:
         first = suite.run(SuiteJob(60, record=True))
         trial = Trial(Suites([suite]), tree, first, Collected(), False, time.monotonic() + 60, lambda text: None)
-        called = {name: frozenset(test.called) for name, test in first.tests.items()}
-        survivors = measured(trial, None, called).survivors
+        survivors = measured(trial, None, first.tests).survivors
     found = {(each.line, *each.tests) for each in survivors if "by=2" in each.before}
     assert found == {(2, "test_shop.py::test_scaled"), (6, "test_shop.py::test_shifted")}
 
@@ -91,8 +90,7 @@ def test_what_is_made_at_import_is_tried_on_tests_that_call_nothing_of_it(tmp_pa
         assert collected is not None
         first = suite.run(SuiteJob(60, record=True))
         trial = Trial(Suites([suite]), tree, first, collected, False, time.monotonic() + 60, lambda text: None)
-        called = {name: frozenset(tree.code_in(test.called)) for name, test in first.tests.items()}
-        mutation = measured(trial, None, called)
+        mutation = measured(trial, None, first.tests)
     assert mutation.tried > 1
     assert (mutation.noticed, mutation.survivors) == (mutation.tried, ())
 
