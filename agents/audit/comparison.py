@@ -23,7 +23,7 @@ from .noticed_answers import duller_and_moved
 from .outside import Outside
 from .project import Project, check_found_in_time, listed, outcomes_of
 from .pytest_options import options_for, setting
-from .records import DOUBTFUL, REFUSED, Mutation, ProjectReport, Tampering, TestChange
+from .records import DOUBTFUL, REFUSED, ProjectReport, Tampering, TestChange
 from .special_cases import special_cases
 from .special_runs import IN_CI, made_to_fail, with_skips_in_ci
 from .tampering import tampering
@@ -104,9 +104,13 @@ class Comparison(Project):
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
+        whole = mutation.tried == mutation.made and not mutation.not_compared
+        then = {normal_id(clean(name)): test.called for name, test in reversed(four.contract.tests.items())}
 
         def compared(name: str) -> bool:
-            return name in moved or self._compared(mutation, four, name, lost)
+            """Return True if changes of all that a test of the base calls were tried, and none of it is lost."""
+            called = then.get(normal_id(name), ()) if whole else ()
+            return name in moved or (bool(self._tree.code_in(called)) and lost.isdisjoint(called))
 
         ruled = settled(changes, mutation.survivors, blunted, compared)
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
@@ -308,14 +312,6 @@ class Comparison(Project):
                     f"it {clean(failing[0])} fails, which needed none at the base"
                 )
                 yield Tampering(clean(case.path), case.line, why)
-
-    def _compared(self, mutation: Mutation, four: TwoByTwo, name: str, lost: set[str]) -> bool:
-        """Return True if changes of all that a test of the base calls were tried, and none of it is `lost`."""
-        wanted = normal_id(name)
-        test = next((test for each, test in four.contract.tests.items() if normal_id(clean(each)) == wanted), None)
-        whole = mutation.tried == mutation.made and not mutation.not_compared
-        called = test.called if test is not None and whole else ()
-        return bool(self._tree.code_in(called)) and lost.isdisjoint(called)
 
     def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = four.faulty()

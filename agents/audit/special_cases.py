@@ -152,7 +152,10 @@ def _case(node: ast.AST, *, is_table: bool = False) -> tuple[list[Any], ast.AST]
         case ast.Call(func=ast.Attribute(attr="startswith" | "endswith" | "__eq__"), args=parts):
             return _literals(parts), without
         case ast.Compare(ops=[_, _, *_], left=left, comparators=parts):
-            return [*_literals([left, *parts]), *_only_between(left, *parts)], without
+            bounds = _literals([left, *parts])
+            numbers = [key for key in bounds if isinstance(key, int)]
+            is_between_two = len(numbers) == 2 and numbers[1] - numbers[0] == 2  # and the only one that is
+            return bounds + ([numbers[0] + 1] if is_between_two else []), without
         case ast.Call(func=ast.Name(id="zip" | "dict" | "set" | "frozenset") as function, args=parts):
             return _flat(parts), ast.Call(function, [], [])
         case ast.Call(func=ast.Attribute(attr="fromkeys"), args=parts):
@@ -184,12 +187,6 @@ def _answers(node: object) -> dict[Any, str]:
         for key, value in zip(keys, values, strict=False)
         if isinstance(value, str) and len(value) >= _LONG_ANSWER
     }
-
-
-def _only_between(*bounds: ast.expr) -> list[Any]:
-    """Return the whole number that is the only one between two others."""
-    numbers = [key for key in _literals(bounds) if isinstance(key, int)]
-    return [numbers[0] + 1] if len(numbers) == 2 and numbers[1] - numbers[0] == 2 else []
 
 
 def _without(table: ast.Dict, keys: Collection[Any]) -> ast.Dict:

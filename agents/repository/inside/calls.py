@@ -251,7 +251,8 @@ def _check_plain(value: Any, depth: int) -> None:
     if kind in (float, complex) and not abs(value) < float("inf"):
         raise NotPlain(f"{value} is among its arguments")
     containers = (list, tuple, set, dict, *plain.COLLECTIONS)
-    if depth > DEEPEST or (kind in (int, str, bytes, *containers) and _size(value) > _LONGEST):
+    size = value.bit_length() // 3 if kind is int else len(value) if kind in (str, bytes, *containers) else 0
+    if depth > DEEPEST or size > _LONGEST:
         raise NotPlain("its arguments are too long")
     if kind in SCALARS or plain.source_of(value) is not None:
         return
@@ -259,10 +260,6 @@ def _check_plain(value: Any, depth: int) -> None:
         raise NotPlain(f"a {kind.__qualname__} is among its arguments")
     for each in [*value, *value.values()] if isinstance(value, dict) else value:
         _check_plain(each, depth + 1)
-
-
-def _size(value: Any) -> int:
-    return value.bit_length() // 3 if isinstance(value, int) else len(value)
 
 
 def shown(value: Any, depth: int = 0) -> str:

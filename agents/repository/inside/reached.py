@@ -7,7 +7,6 @@ import sys
 import threading
 import types
 from contextlib import contextmanager
-from functools import partial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,12 @@ def reached_by(
     monitored = lines is None and calls is None and hasattr(sys, "monitoring")
 
     below = place + os.sep
-    named = partial(_named, below, generated)
+
+    def named(code: CodeType) -> str:
+        path = code.co_filename
+        own = path.startswith(below)
+        return f"{path[len(below) :]}::{code.co_firstlineno}" if own else generated.get(id(code), "")
+
     watch: Any = _profiling(named, noted, calls) if lines is None else _tracing(below, lines, noted)
     install = CALLS if lines is None else (threading.settrace, sys.settrace)
 
@@ -64,12 +68,6 @@ def watching(watch: Any, install: Iterable[Callable[[Any], object]] = CALLS) -> 
     finally:
         for each in install:
             each(None)
-
-
-def _named(below: str, generated: Mapping[int, str], code: CodeType) -> str:
-    path = code.co_filename
-    own = path.startswith(below)
-    return f"{path[len(below) :]}::{code.co_firstlineno}" if own else generated.get(id(code), "")
 
 
 def _profiling(

@@ -114,33 +114,24 @@ class Report:
         }
 
     def _formatted(self, error: BaseException) -> str:
+        """A traceback without what called the program's own code; whole where none of that is in it."""
+        own = whole = stripped(error)
+        while own is not None and not self._is_own(own.tb_frame.f_code.co_filename):
+            own = own.tb_next
         try:
-            lines = traceback.format_exception(type(error), error, self._from_own(stripped(error)))
+            lines = traceback.format_exception(type(error), error, own or whole)
         except Exception:  # of an error's own __str__
             lines = [_text(error)]
         return "".join(lines).replace(self._tree, "")[-_MOST_TEXT:]
-
-    def _from_own(self, trace: types.TracebackType | None) -> types.TracebackType | None:
-        """A traceback without what called the program's own code; whole where none of that is in it."""
-        own = trace
-        while own is not None and not self._is_own(own.tb_frame.f_code.co_filename):
-            own = own.tb_next
-        return own or trace
 
     def _is_own(self, path: str) -> bool:
         return path.startswith(self._tree) and not path.startswith(_OURS)
 
     def _frame(self, frame: types.FrameType, line: int) -> dict[str, Any]:
         code = frame.f_code
-        values: dict[str, str] = {}
-        for name, value in list(frame.f_locals.items()):
-            if (
-                name.isidentifier()
-                and not name.startswith("__")
-                and not isinstance(value, _SKIPPED)
-                and len(values) < _MOST_VALUES
-            ):
-                values[name] = _shown(value)
+        named = [(name, each) for name, each in list(frame.f_locals.items()) if name.isidentifier()]
+        told = [(name, each) for name, each in named if name[:2] != "__" and not isinstance(each, _SKIPPED)]
+        values = {name: _shown(each) for name, each in told[:_MOST_VALUES]}
         return self._place(code.co_filename, line, getattr(code, "co_qualname", code.co_name), values)
 
     def _place(self, path: str, line: int, function: str, values: dict[str, str]) -> dict[str, Any]:
