@@ -74,7 +74,7 @@ def main() -> None:
             session.serve = Server(channels[1], place, here, output).serve
             sys.dont_write_bytecode = False  # half of what a cold job takes after this is to compile the same anew
         try:
-            code = session.main(importlib.import_module("pytest"))
+            code = session.main(importlib.import_module("pytest").main)
         except SystemExit as error:
             code = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
         except Exception:  # a conftest.py whose hooks this pytest does not take

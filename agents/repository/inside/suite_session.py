@@ -1,4 +1,4 @@
-"""pytest as the project configures it, and a plugin that runs the tests of a job and tells how each ended."""
+"""pytest as the project configures it, with a plugin that runs the tests of a job and tells how each ended."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from .answers import Answers as CallAnswers
 from .calls import Calls
@@ -34,20 +36,8 @@ _STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"
 """Audit events of a program that is started."""
 
 
-class OwnOptions:
-    """A plugin in place of greenloop's own, which settings may name: its modules are out of reach here."""
-
-    def pytest_addoption(self, parser: Any) -> None:
-        """Take its setting."""
-        parser.addini("heal_may_change", "Files that patches may change", "args")
-
-    def pytest_configure(self, config: Any) -> None:
-        """Take its mark."""
-        config.addinivalue_line("markers", "heal(target): the function that this test tests.")
-
-
 class SuiteSession:
-    """A session of pytest that hands itself to `serve` once it is collected, or runs a `job`, and tells `emit`."""
+    """A session of pytest, and its plugin: it is handed to `serve` once collected, or runs a `job`; tells `emit`."""
 
     def __init__(
         self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
@@ -68,9 +58,8 @@ class SuiteSession:
         self._report = Report(-1, place)
         self._calls = Calls(place + os.sep, pickled=job["pickled"])
 
-    def main(self, pytest: Any) -> int:
-        """Run pytest as `python -m pytest` does."""
-        plugins = [OwnOptions(), _plugin(pytest, self)]
+    def main(self, run: Callable[..., int]) -> int:
+        """Run pytest, by its own `main`, as `python -m pytest` does."""
         chosen = self._job["paths"] or self._task["paths"]
         arguments = [*_OPTIONS, *self._task["options"], *chosen]
         sys.argv = ["pytest", *arguments]
@@ -79,32 +68,93 @@ class SuiteSession:
         on_failure_in_callback(
             self._place, self._task["test_files"], lambda: self._test.update(failed_in_callback=True)
         )
-        code = int(pytest.main(arguments, plugins=plugins))
+        code = int(run(arguments, plugins=[self]))
         if self._job["asked"]:
             answers = CallAnswers(self._place)
             self._emit({"answers": [answers.to(path, source) for path, source in self._job["asked"]]})
         return code
 
-    def leave_out_unknown(self, config: Any, parser: Any, arguments: list[str]) -> None:
-        """Take those of the settings' `addopts` out of `arguments`, which they begin, that no plugin here knows;
-        what follows one is its value."""
-        _, unknown = parser.parse_known_and_unknown_args(arguments, namespace=copy.copy(config.option))
+    # --- hooks of pytest -----------------------------------------------------------------------------------
+
+    def pytest_addoption(self, parser: Any) -> None:
+        """Take the setting of greenloop's own plugin: installed editable, its modules are out of reach here."""
+        parser.addini("heal_may_change", "Files that patches may change", "args")
+
+    def pytest_configure(self, config: Any) -> None:
+        """Take its mark."""
+        config.addinivalue_line("markers", "heal(target): the function that this test tests.")
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(
+        self, early_config: Any, parser: Any, args: list[str]
+    ) -> Generator[None, Any, None]:
+        """Take those of the settings' `addopts` out of `args`, which they begin, that no plugin here knows; what
+        follows one is its value."""
+        yield  # conftest.py adds options, too
+        _, unknown = parser.parse_known_and_unknown_args(args, namespace=copy.copy(early_config.option))
         kept: list[str] = []
         left_out = False
-        count = len(config.getini("addopts"))
-        for each in arguments[:count]:
+        count = len(early_config.getini("addopts"))
+        for each in args[:count]:
             left_out = each in unknown if each.startswith("-") else left_out and "=" not in self._unknown[-1]
             (self._unknown if left_out else kept).append(each)
-        arguments[:count] = kept
+        args[:count] = kept
 
-    def tell_collection_error(self, node: str, error: BaseException | None, text: str) -> None:
-        """Tell of a file that can't be collected."""
-        name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
-        told = {"outcome": "failed", "text": text[-_MOST_TEXT:], "lacks": name if isinstance(name, str) else None}
-        self._emit({"test": node or "collection", **told, "errors": self._described(error)})
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
+        """Tell of the file that is imported, and of one that can't be collected."""
+        self._emit({"importing": collector.nodeid})
+        report = (yield).get_result()
+        self._emit({"importing": ""})
+        if report.failed:
+            call = getattr(report, "call", None)
+            error = _cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
+            name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
+            lacks = name if isinstance(name, str) else None
+            told = {"outcome": "failed", "text": report.longreprtext[-_MOST_TEXT:], "lacks": lacks}
+            self._emit({"test": report.nodeid or "collection", **told, "errors": self._described(error)})
 
-    def loop(self, session: Any) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: Any) -> bool:
         """Run the tests of the job, or serve jobs."""
+        self._loop(session)
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item: Any) -> None:
+        """Have a test tell what is in the place of the code's functions, where that is asked for."""
+        if self._job["replaced"] and hasattr(item, "obj"):
+            files = self._task["test_files"]
+            item.obj = looking(item.obj, lambda: self._test.update(replaced=replaced(self._place, files)))
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Note how a phase of the test ended."""
+        if report.when == "setup":
+            self._test["setup"] = report.duration
+        if report.when == "call" and report.passed and self._test["outcome"] == "missing":
+            self._test["outcome"] = "passed"
+        elif report.failed:
+            self._test.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
+        elif report.skipped and self._test["outcome"] != "failed" and not hasattr(report, "context"):
+            self._test["outcome"] = "skipped"  # the whole, and no subtest
+
+    def pytest_exception_interact(self, call: Any) -> None:
+        """Note an error of the test: whether an assertion raised it, or a file of tests, by what it called too."""
+        if call.excinfo is None:
+            return
+        error = call.excinfo.value
+        kinds = {base.__name__ for base in type(error).__mro__}
+        self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
+        trace, path = error.__traceback__, ""
+        while trace is not None:
+            file, trace = trace.tb_frame.f_code.co_filename, trace.tb_next
+            path = file[len(self._place) + 1 :] if file.startswith(self._place + os.sep) else path
+        self._test["by_test"] = path in self._task["test_files"]
+        self._test["errors"] = self._described(error)
+
+    # --- the tests -----------------------------------------------------------------------------------------
+
+    def _loop(self, session: Any) -> None:
         for item in session.items:
             self._items.setdefault(item.nodeid, []).append(item)
         # Doctests, and checks of a file as a whole, are items of the code.
@@ -204,37 +254,9 @@ class SuiteSession:
         if self._answers is not None:
             self._test.update(self._answers.end())
 
-    def look_first(self, item: Any) -> None:
-        """Have a test tell what is in the place of the code's functions, where that is asked for."""
-        if self._job["replaced"] and hasattr(item, "obj"):
-            files = self._task["test_files"]
-            item.obj = looking(item.obj, lambda: self._test.update(replaced=replaced(self._place, files)))
-
     def _note_start(self, event: str, _: object) -> None:
         if event in _STARTS:
             self._test["starts"] = True
-
-    def note(self, report: Any) -> None:
-        """Note how a phase of the test ended."""
-        if report.when == "setup":
-            self._test["setup"] = report.duration
-        if report.when == "call" and report.passed and self._test["outcome"] == "missing":
-            self._test["outcome"] = "passed"
-        elif report.failed:
-            self._test.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
-        elif report.skipped and self._test["outcome"] != "failed" and not hasattr(report, "context"):
-            self._test["outcome"] = "skipped"  # the whole, and no subtest
-
-    def note_error(self, error: BaseException | None) -> None:
-        """Note an error of the test: whether an assertion raised it, or a file of tests, by what it called too."""
-        kinds = {base.__name__ for base in type(error).__mro__}
-        self._test["asserted"] = bool(kinds & {"AssertionError", "Failed"})
-        trace, path = getattr(error, "__traceback__", None), ""
-        while trace is not None:
-            file, trace = trace.tb_frame.f_code.co_filename, trace.tb_next
-            path = file[len(self._place) + 1 :] if file.startswith(self._place + os.sep) else path
-        self._test["by_test"] = path in self._task["test_files"]
-        self._test["errors"] = self._described(error)
 
     def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
         return self._report.described(error) if self._job["errors"] and error is not None else []
@@ -246,44 +268,6 @@ def _threads() -> int:
         return len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208 - no list of paths
     except OSError:
         return threading.active_count() - 1
-
-
-def _plugin(pytest: Any, own: SuiteSession) -> Any:
-    class Plugin:
-        @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
-        def pytest_load_initial_conftests(
-            self, early_config: Any, parser: Any, args: list[str]
-        ) -> Generator[None, Any, None]:
-            yield  # conftest.py adds options, too
-            own.leave_out_unknown(early_config, parser, args)
-
-        @pytest.hookimpl(hookwrapper=True)  # type: ignore[untyped-decorator]
-        def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
-            own._emit({"importing": collector.nodeid})
-            report = (yield).get_result()
-            own._emit({"importing": ""})
-            if report.failed:
-                call = getattr(report, "call", None)
-                error = _cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
-                own.tell_collection_error(report.nodeid, error, report.longreprtext)
-
-        @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_runtestloop(self, session: Any) -> bool:
-            own.loop(session)
-            return True
-
-        @pytest.hookimpl(tryfirst=True)  # type: ignore[untyped-decorator]
-        def pytest_runtest_call(self, item: Any) -> None:
-            own.look_first(item)
-
-        def pytest_runtest_logreport(self, report: Any) -> None:
-            own.note(report)
-
-        def pytest_exception_interact(self, node: Any, call: Any) -> None:
-            if call.excinfo is not None:
-                own.note_error(call.excinfo.value)
-
-    return Plugin()
 
 
 def _cause(error: BaseException) -> BaseException:
