@@ -37,7 +37,7 @@ _STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"
 
 
 class SuiteSession:
-    """A session of pytest, and its plugin: it is handed to `serve` once collected, or runs a `job`; tells `emit`."""
+    """A session of pytest, and its plugin: handed to `serve` once it is collected, or run for a `job`."""
 
     def __init__(
         self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
