@@ -22,11 +22,7 @@ _MOST_CHANGES = 40
 
 
 def blind_tests(
-    trial: Trial,
-    names: Collection[str],
-    text_of: Callable[[str], str | None],
-    *,
-    asserting: bool = False,
+    trial: Trial, names: Collection[str], text_of: Callable[[str], str | None], *, asserting: bool = False
 ) -> tuple[dict[str, str], set[str]]:
     """Return why each of the tests `names` that can't fail can't, and those that there was no time for.
 

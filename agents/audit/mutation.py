@@ -34,10 +34,7 @@ class _Made:
 
 
 def measured(
-    trial: Trial,
-    base: Base | None,
-    names: Collection[str],
-    touched: frozenset[str] = frozenset(),
+    trial: Trial, base: Base | None, names: Collection[str], touched: frozenset[str] = frozenset()
 ) -> Mutation:
     """Try changes of what the tests `names` call.
 

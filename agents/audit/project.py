@@ -232,12 +232,7 @@ class Project:
             return [each for each in pool.map(run, seeds) if each.planned and not _lacking(each)]
 
     def _finding(
-        self,
-        name: str,
-        runs: Sequence[SuiteRun],
-        trial: Trial,
-        blind: Mapping[str, str],
-        untried: Container[str],
+        self, name: str, runs: Sequence[SuiteRun], trial: Trial, blind: Mapping[str, str], untried: Container[str]
     ) -> TestFinding:
         place = self._places.get(name.partition("[")[0])
         line, text = 1 if place is None else place.line, self._text(name)
