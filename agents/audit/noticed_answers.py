@@ -77,9 +77,9 @@ class Side:
         ]
         return {self.named(each) for test in many for each in test.crossings}
 
-    def tried(self, suite: Suite, name: str, number: int, other: int) -> tuple[str, bool] | None:
+    def tried(self, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer ("": none), and if the test notices it; None if time is over."""
-        found = self.trial.with_answer(suite, name, (number, other), self.trial.first)
+        found = self.trial.with_answer(self.trial.suites.all[0], name, (number, other), self.trial.first)
         return None if found is None else (found[1], notices(found[0], [name]))
 
 
@@ -131,12 +131,11 @@ class Duller:
         new = self.pairs[old]
         around = {new, *map(self.pairs.get, self.alike)}
         rest = [name for name in self.now.names if name not in around]
-        old_suite, suite = self.before.trial.suites.all[0], self.now.trial.suites.all[0]
         for other in range(others):
-            tried = self.now.tried(suite, new, number, other)
+            tried = self.now.tried(new, number, other)
             if tried is None or not tried[0]:
                 return ""
-            lost = None if tried[1] else self.before.tried(old_suite, old, was, other)
+            lost = None if tried[1] else self.before.tried(old, was, other)
             if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
                 continue
             if not any(self._notes(name, answer[0], lost[0]) for name in rest):
@@ -146,8 +145,7 @@ class Duller:
     def _unasked(self, old: str) -> str:
         """Return why an answer that a test noticed is one that no test asks for, where it asks for fewer than it
         did, and all tests for fewer of that function."""
-        untold, suite = self.now.untold, self.before.trial.suites.all[0]
-        asked, was = self.now.questions, self.before.questions
+        untold, asked, was = self.now.untold, self.now.questions, self.before.questions
         lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
         own = {*self.now.asked(self.pairs[old])} - {*self.before.asked(old)}
         if ANY in untold or len(lost) <= len(own):
@@ -157,7 +155,7 @@ class Duller:
         fewer = {each for each in functions if functions.count(each) > gained.count(each)} - untold
         for question, number in lost.items():
             for other in range(_FEW_OTHERS) if question[0] in fewer else ():
-                tried = self.before.tried(suite, old, number, other)
+                tried = self.before.tried(old, number, other)
                 if tried is None or not tried[0]:
                     break
                 others = self._others  # a test that is as it was asks that, or may
@@ -175,10 +173,9 @@ class Duller:
 
     def _notes(self, name: str, function: str, given: str) -> bool:
         """Return True if a test notices that other answer of the function."""
-        suite = self.now.trial.suites.all[0]
         numbers = [number for (each, _), number in self.now.answers(name).items() if each == function]
         return any(
-            self.now.tried(suite, name, number, other) in ((given, True), None)
+            self.now.tried(name, number, other) in ((given, True), None)
             for number in numbers[-_MOST_ANSWERS:]
             for other in range(_MOST_OTHERS)
         )

@@ -21,7 +21,7 @@ import time
 import types
 from pathlib import Path
 
-from .calls import DEEPEST, MOST_ITEMS, NO_END, plain, shown
+from .calls import DEEPEST, MOST_ITEMS, NO_END, listed, plain, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -208,8 +208,7 @@ def _state(receiver: Any) -> str:
 
 
 def _given(args: list[Any], keywords: dict[str, Any]) -> str:
-    texts = [*map(shown, args), *(f"{name}={shown(value)}" for name, value in keywords.items())]
-    return f"({', '.join(texts)})"
+    return f"({listed(args, keywords, shown)})"
 
 
 def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
