@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -20,14 +21,12 @@ from .check_helpers import expectations, old_checks
 from .mutation import lost_functions, measured, uncalled
 from .names import absences, dropped, renames, with_absent_names, with_names
 from .noticed_answers import duller_and_moved
-from .outside import Outside
 from .project import Project, check_found_in_time, listed, outcomes_of
 from .pytest_options import options_for, setting
 from .records import DOUBTFUL, REFUSED, ProjectReport, Tampering, TestChange
-from .special_cases import special_cases
-from .special_runs import IN_CI, made_to_fail, with_skips_in_ci
+from .special_cases import Outside, special_cases
 from .tampering import tampering
-from .trial import Trial, hanging_limit, notices
+from .trial import Trial, hanging_limit, made_to_fail, notices
 from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
 from .weaker import weakened, weaker_asserts, with_doctests_of
 
@@ -38,6 +37,8 @@ _MOST_UNFAILING = 5
 _RUNS_AT_BASE = 10
 _NOTED = 20
 """Times as long as by itself a test may take whose calls are noted."""
+_IN_CI = dict.fromkeys(("CI", "GITHUB_ACTIONS", "GITLAB_CI"), "true")
+_ASKS = re.compile(rb"environ|getenv|\bCI\b")
 _FAILED, _NO_TESTS = 1, 5
 """pytest's exit codes where a test fails, and where it finds none."""
 
@@ -75,8 +76,7 @@ class Comparison(Project):
             four, contract, at_base = self._four(base, reference, steady(runs), suites)
             four = self._without_flaky(four, contract, at_base, base.lines, flaky(runs))
             four = self._with_old_checks(four, contract, base)
-            in_ci = [self._opened(replace(each, variables=IN_CI)) for each in (self._suite, at_base)]
-            four = with_skips_in_ci(four, base, in_ci, self._left())
+            four = self._with_skips_in_ci(four, at_base, base)
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             passing = [name for name in runs[0].tests if {*outcomes_of(name, runs)} == {"passed"}]
@@ -252,6 +252,20 @@ class Comparison(Project):
         failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
         four = replace(four, around=[*files, *four.around]) if failed else four
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
+
+    def _with_skips_in_ci(self, four: TwoByTwo, at_base: Suite, base: Base) -> TwoByTwo:
+        """Return the same where old tests are skipped that the variables of CI have skipped now, and did not at the
+        base: looked for where a file of tests that differs looks at the environment."""
+        asking = (path for path in base.differing if _ASKS.search(self._tree.files.get(path, b"")))
+        names = [name for name in four.base.tests if four.base.outcome(name) == four.now.outcome(name) == "passed"]
+        if not (names and any(map(base.tree.holds_tests, asking))):
+            return four
+        suites = [self._opened(replace(each, variables=_IN_CI)) for each in (self._suite, at_base)]
+        ran, then = (run_whole(suite, names, SuiteJob(self._left()), cold=True) for suite in suites)
+        was = [name for name in names if ran.ended == "ended" and then.outcome(name) == "passed"]
+        skipped = [name for name in was if ran.outcome(name) in ("skipped", "missing")]
+        ended = (replace(four.now.tests[name], outcome="skipped", text=" where CI=true") for name in skipped)
+        return four.with_now(dict(zip(skipped, ended, strict=True)))
 
     def _unfailing(self, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
         """Have each test fail at its start, and yield those that do not and did at the base, and where pytest's

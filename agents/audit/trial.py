@@ -1,7 +1,8 @@
-"""Tries changes on the tests of a project: of its code, and of what that answers."""
+"""Tries changes on the tests of a project: of its code, of what that answers, and of the tests themselves."""
 
 from __future__ import annotations
 
+import ast
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -15,8 +16,11 @@ from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, Suite
 from ..repository.suites import Suites, run_whole
 from ..strength.mutants import Mutant, mutants_in
 from ..syntax.clean_text import clean
-from ..syntax.encoding import decoded, encoded
+from ..syntax.definitions import Function
+from ..syntax.encoding import decoded, encoded, lines_in
 from ..worktree.tree import Tree
+from .base import TestPlace, parsed
+from .weaker import put_first
 
 _MOST_MUTANTS = 1000
 """Changes of one file."""
@@ -211,3 +215,26 @@ def notices(run: SuiteRun, names: Sequence[str]) -> bool:
     """Return True if a test fails, or is not run, in a run that could be made."""
     outcomes = {run.outcome(name) for name in names}
     return not run.unchangeable and (run.ended != "ended" or not outcomes <= {"passed", "skipped"})
+
+
+def made_to_fail(
+    suite: Suite, places: Mapping[str, TestPlace], names: Collection[str], seconds: float
+) -> SuiteRun:
+    """Run tests that have a place, with `assert False` as first statement, up to the end of the process."""
+    starts: dict[str, set[int]] = {}
+    tests = [name for name in names if name.partition("[")[0] in places]
+    for place in (places[name.partition("[")[0]] for name in tests):
+        starts.setdefault(place.path, set()).add(place.line)
+    if not tests:
+        return SuiteRun({}, "ended")
+    files = {path: _failing(suite.tree.files[path], starts[path]) for path in starts}
+    paths = tuple(dict.fromkeys(name.partition("::")[0] for name in tests))
+    return suite.run(SuiteJob(seconds, tuple(tests), paths, files=files, exits=True), cold=True)
+
+
+def _failing(data: bytes, starts: set[int]) -> bytes:
+    lines = lines_in(data)
+    for node in sorted(ast.walk(parsed(data)), key=lambda each: -getattr(each, "lineno", 0)):
+        if isinstance(node, Function) and node.lineno in starts:
+            put_first(lines, node.body[0], "assert False")
+    return encoded("\n".join(lines) + "\n", data)
