@@ -254,8 +254,8 @@ class Comparison(Project):
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _with_skips_in_ci(self, four: TwoByTwo, at_base: Suite, base: Base) -> TwoByTwo:
-        """Return the same where old tests are skipped that CI's variables have skipped now, and not at the base: run
-        where a file of tests that differs looks at the environment."""
+        """Return the same where old tests are skipped that CI's variables have skipped now, and not at the base:
+        run where a file of tests that differs looks at the environment."""
         asking = (path for path in base.differing if _ASKS.search(self._tree.files.get(path, b"")))
         names = [name for name in four.base.tests if four.base.outcome(name) == four.now.outcome(name) == "passed"]
         if not (names and any(map(base.tree.holds_tests, asking))):
