@@ -117,7 +117,42 @@ class SuiteSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
         """Run the tests of the job, or serve jobs."""
-        self._loop(session)
+        for item in session.items:
+            self._items.setdefault(item.nodeid, []).append(item)
+        # Doctests, and checks of a file as a whole, are items of the code.
+        files = sorted({item.nodeid.partition("::")[0] for item in session.items if hasattr(item, "function")})
+        if self.serve is None:
+            self._run(session)
+            if self._job["calls"]:
+                returned = [self._calls.returned.get(each) for each in self._calls.found]
+                self._emit({**self._calls.told(), "returned": returned})
+            if not (self._job["exits"] or self._job["asked"]):
+                self._emit({"end": True})
+                os._exit(0)  # nobody reads the summary, for which a plugin may import more than all tests do
+            return True
+        sys.dont_write_bytecode = True
+        called = self._take()
+        self._collecting.close()
+        self._functions = Functions(self._place)
+        gc.freeze()
+        names = [item.nodeid for item in session.items]
+        found = {"called": called, "elsewhere": self._elsewhere(), "threads": _threads()}
+        self._emit({"ready": True, "tests": names, "files": files, **found, "unknown": self._unknown})
+
+        def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
+            self._job, self._emit = job, emit
+            capture = session.config.pluginmanager.getplugin("capturemanager")
+            if capture is not None and capture._global_capturing is not None:
+                # Its files are the server's: what a job writes there would be the next one's. Code may have kept
+                # their objects when it was imported.
+                for stream in (capture._global_capturing.out, capture._global_capturing.err):
+                    if hasattr(stream, "targetfd"):  # others keep in memory what they capture
+                        with tempfile.TemporaryFile() as own:
+                            os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
+                        stream.tmpfile.seek(0)
+            self._run(session)
+
+        self.serve(run)
         return True
 
     @pytest.hookimpl(tryfirst=True)
@@ -153,44 +188,6 @@ class SuiteSession:
         self._test["errors"] = self._described(error)
 
     # --- the tests -----------------------------------------------------------------------------------------
-
-    def _loop(self, session: Any) -> None:
-        for item in session.items:
-            self._items.setdefault(item.nodeid, []).append(item)
-        # Doctests, and checks of a file as a whole, are items of the code.
-        files = sorted({item.nodeid.partition("::")[0] for item in session.items if hasattr(item, "function")})
-        if self.serve is None:
-            self._run(session)
-            if self._job["calls"]:
-                returned = [self._calls.returned.get(each) for each in self._calls.found]
-                self._emit({**self._calls.told(), "returned": returned})
-            if not (self._job["exits"] or self._job["asked"]):
-                self._emit({"end": True})
-                os._exit(0)  # nobody reads the summary, for which a plugin may import more than all tests do
-            return
-        sys.dont_write_bytecode = True
-        called = self._take()
-        self._collecting.close()
-        self._functions = Functions(self._place)
-        gc.freeze()
-        names = [item.nodeid for item in session.items]
-        found = {"called": called, "elsewhere": self._elsewhere(), "threads": _threads()}
-        self._emit({"ready": True, "tests": names, "files": files, **found, "unknown": self._unknown})
-
-        def run(job: dict[str, Any], emit: Callable[[dict[str, Any]], None]) -> None:
-            self._job, self._emit = job, emit
-            capture = session.config.pluginmanager.getplugin("capturemanager")
-            if capture is not None and capture._global_capturing is not None:
-                # Its files are the server's: what a job writes there would be the next one's. Code may have kept
-                # their objects when it was imported.
-                for stream in (capture._global_capturing.out, capture._global_capturing.err):
-                    if hasattr(stream, "targetfd"):  # others keep in memory what they capture
-                        with tempfile.TemporaryFile() as own:
-                            os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
-                        stream.tmpfile.seek(0)
-            self._run(session)
-
-        self.serve(run)
 
     def _elsewhere(self) -> list[tuple[str, str]]:
         """Return the project's own modules that were imported from elsewhere, with their files; a namespace that
