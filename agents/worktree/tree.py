@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..files import read_regular
-from .git import git_root, open_repository
+from .git import open_repository
 from .links import behind_links
 
 MOST_FILES = 2000
@@ -108,18 +108,16 @@ def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tr
 def _candidates(root: Path) -> list[str]:
     """Return the paths of the files below `root`, Python's first, as data may take all the room, and near ones."""
     paths: list[str] = []
-    with suppress(UsageError):
-        if git_root(root) is not None:
-            with open_repository(root) as repository:
+    with suppress(UsageError), open_repository(root) as repository:
 
-                def ignored(asked: list[str]) -> set[str]:
-                    nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
-                    return nested | repository.ignored(asked)
+        def ignored(asked: list[str]) -> set[str]:
+            nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
+            return nested | repository.ignored(asked)
 
-                # Looking is cheap, and an index may name a million files that are not there.
-                named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
-                paths = [*named, *files_below(root, ignored)]
-                paths += _made_in_packages(root, paths)
+        # Looking is cheap, and an index may name a million files that are not there.
+        named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
+        paths = [*named, *files_below(root, ignored)]
+        paths += _made_in_packages(root, paths)
     real, paths = root.resolve(), paths or [*files_below(root)]
     links = {path: os.readlink(root / path) for path in paths if os.path.islink(root / path)}  # noqa: PTH114, PTH115
     paths += behind_links(links, paths)
