@@ -90,10 +90,6 @@ class TwoByTwo:
         """Return the same where tests of now ended otherwise."""
         return replace(self, now=replace(self.now, tests={**self.now.tests, **ended}))
 
-    def faulty(self) -> list[str]:
-        """Return the old tests that don't pass on the old code and are not skipped."""
-        return [name for name, test in self.base.tests.items() if test.outcome not in ("passed", "skipped")]
-
     def changes(self) -> Iterator[TestChange]:
         """Yield each test of the base that passed or passes now, and each new one."""
         known: set[str] = set()
