@@ -105,7 +105,7 @@ class Comparison(Project):
         findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
         whole = mutation.tried == mutation.made and not mutation.not_compared
-        then = {normal_id(clean(name)): test.called for name, test in reversed(four.contract.tests.items())}
+        then = {normal_id(clean(name)): test.called for name, test in reversed([*four.contract.tests.items()])}
 
         def compared(name: str) -> bool:
             """Return True if changes of all that a test of the base calls were tried, and none of it is lost."""
