@@ -10,7 +10,7 @@ import pytest
 
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
-from agents.verifier.inside.test_process.type_texts import restrict_type_texts
+from agents.verifier.inside.test_process.run_texts import restrict_type_texts
 
 TESTS = """import user_code
 from hypothesis import given

@@ -15,8 +15,7 @@ from .kinds import CONTAINERS
 from .mirror import BoundMethod
 from .peer import Peer
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
-from .shared import VIEWS, extra_of
-from .tables import Tables
+from .tables import VIEWS, Tables, extra_of
 from .versions import EXCEPTION_GROUP
 
 FUNCTIONS = (

@@ -13,8 +13,7 @@ from .describe import native_fields, value_of_subclass
 from .mirror import Mirrors, RemoteCoroutine
 from .peer import Peer
 from .plain import MOST_DEPTH, Malformed, Tree
-from .shared import VIEWS
-from .tables import Tables
+from .tables import VIEWS, Tables
 from .versions import EXCEPTION_GROUP
 
 

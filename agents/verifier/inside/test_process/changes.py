@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..proxy import kinds
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
-from ..proxy.shared import Entry, extra_of
+from ..proxy.tables import Entry, extra_of
 from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, of_value, others_of, retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]

@@ -27,12 +27,11 @@ from ..proxy.peer import USER_MODULE
 from ..proxy.program import divert, run_program
 from .asserts import Asserts
 from .caller import Caller
-from .evaluate import restrict_eval
 from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
+from .run_texts import restrict_eval, restrict_type_texts
 from .temporary import PLACE, is_shared
-from .type_texts import restrict_type_texts
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",

@@ -18,7 +18,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import Any, TypeVar
 
 from ..proxy.kinds import CONTAINERS, fill, package_kind
-from ..proxy.shared import extra_of
+from ..proxy.tables import extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)

@@ -13,9 +13,10 @@ import os
 import random
 import select
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 from _pytest.tmpdir import tmppath_result_key
 
@@ -65,25 +66,21 @@ class ForkServer:
         self.order: Any = None
         self.given: Any = None
         self._take = take
-        ours_in, theirs_out = os.pipe()
-        theirs_in, ours_out = os.pipe()
+        ours, theirs = socket.socketpair()
         self._pid = _fork()
-        if self._pid:
-            os.close(theirs_in)
-            os.close(theirs_out)
-            self._in: BinaryIO = os.fdopen(ours_in, "rb")
-            self._out: BinaryIO = os.fdopen(ours_out, "wb")
-            return
-        os.close(ours_in)
-        os.close(ours_out)
-        apart()
-        self._serve(os.fdopen(theirs_in, "rb"), theirs_out)
+        ours, theirs = (ours, theirs) if self._pid else (theirs, ours)
+        theirs.close()
+        self._orders = ours.makefile("rwb")
+        ours.close()  # the file keeps it open
+        if not self._pid:
+            apart()
+            self._serve()
 
-    def _serve(self, orders: BinaryIO, results: int) -> None:
+    def _serve(self) -> None:
         """Fork for each order; returns in the forked process only."""
         while True:
             try:
-                seconds, order = marshal.load(orders)
+                seconds, order = marshal.load(self._orders)
             except (EOFError, ValueError):
                 os._exit(0)
             if seconds is None:
@@ -93,7 +90,7 @@ class ForkServer:
             pid = _fork()
             if not pid:
                 os.close(ours)
-                os.close(results)
+                self._orders.close()
                 self.order, self._results = order, theirs
                 return
             os.close(theirs)
@@ -101,17 +98,20 @@ class ForkServer:
             os.close(ours)
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
-            os.write(results, marshal.dumps(told))
+            self._send(told)
+
+    def _send(self, told: Any) -> None:
+        marshal.dump(told, self._orders)
+        self._orders.flush()
 
     def run(self, order: Order, seconds: float) -> dict[str, str]:
         """Run a pass for at most `seconds`; its results by item, without those that it did not get to."""
         try:
             if self.given is not None:
-                marshal.dump((None, self.given), self._out)
+                self._send((None, self.given))
                 self.given = None
-            marshal.dump((seconds, order), self._out)
-            self._out.flush()
-            return dict(map(json.loads, marshal.load(self._in).splitlines()))
+            self._send((seconds, order))
+            return dict(map(json.loads, marshal.load(self._orders).splitlines()))
         except (OSError, EOFError, ValueError, TypeError):
             return {}
 

@@ -1,5 +1,5 @@
-"""`eval` as tests may use it: of data, arithmetic, and calls of the code's classes and functions, as `repr` writes
-them. A text may come from the code, and must not run anything else here."""
+"""Texts that may come from the code, and must run nothing of it here: tests `eval` data, arithmetic, and calls of
+what the code defines, as `repr` writes them; `typing` reads types (`x: user_code.T`), which hypothesis runs."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import collections
 import datetime
 import sys
 import types
+import typing
 from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..proxy.plain import named_value
 
-_NODES = (
+_NODES_OF_DATA = (
     ast.Expression, ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List,
     ast.Set, ast.Dict, ast.Call, ast.keyword, ast.Name, ast.Attribute, ast.Load, ast.unaryop, ast.operator,
     ast.boolop, ast.cmpop,
@@ -26,6 +29,10 @@ _FUNCTIONS = (
 _MODULES = ("collections", "datetime", "decimal", "fractions", "pathlib", "pathlib._local")
 """Modules with types of plain values; by name, since some cost time to import."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_NODES_OF_TYPES = (
+    ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Starred,
+    ast.BinOp, ast.BitOr, ast.UnaryOp, ast.USub, ast.Load,
+)  # fmt: skip
 
 
 def restrict_eval(tests_file: str, is_of_code: Callable[[object], bool]) -> None:
@@ -49,7 +56,7 @@ def _check(source: Any, scope: Mapping[str, Any], is_of_code: Callable[[object],
 
     def is_harmless(node: ast.AST) -> bool:
         if not isinstance(node, (ast.Name, ast.Attribute)):
-            return isinstance(node, _NODES) and all(map(is_harmless, ast.iter_child_nodes(node)))
+            return isinstance(node, _NODES_OF_DATA) and all(map(is_harmless, ast.iter_child_nodes(node)))
         names: list[str] = []
         while isinstance(node, ast.Attribute):
             names, node = [node.attr, *names], node.value
@@ -71,3 +78,42 @@ def _check(source: Any, scope: Mapping[str, Any], is_of_code: Callable[[object],
 def _is_plain_type(value: Any) -> bool:
     is_type = isinstance(value, type) and value.__module__ in _MODULES
     return is_type and named_value(value.__module__, value.__name__) is value
+
+
+def restrict_type_texts(tests: Path) -> None:
+    """Have `typing` refuse a text with more than names of types, unless it is an annotation of the file `tests` or
+    of a package that is being imported: it raises ValueError."""
+    begin = typing.ForwardRef.__init__
+
+    @cache
+    def written() -> frozenset[str]:
+        nodes = list(ast.walk(ast.parse(tests.read_bytes())))
+        found = [getattr(node, name, None) for node in nodes for name in ("annotation", "returns")]
+        return frozenset(ast.dump(each) for each in found if isinstance(each, ast.AST))
+
+    def checked(self: Any, text: Any, *rest: Any, **named: Any) -> None:
+        read = _read(text) if type(text) is str else None
+        plain = read is not None and all(isinstance(node, _NODES_OF_TYPES) for node in ast.walk(read))
+        if not (plain or (read and ast.dump(read) in written()) or _is_importing(tests.name)):
+            raise ValueError(f"a text for a type names types alone here: {str(text)!r:.80}")
+        begin(self, text, *rest, **named)
+
+    typing.ForwardRef.__init__ = checked  # type: ignore[assignment, method-assign]
+
+
+def _read(text: str) -> ast.expr | None:
+    """Parse a text as `typing` does."""
+    try:
+        return ast.parse(f"({text},)" if text[:1] == "*" else text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _is_importing(tests_file: str) -> bool:
+    """Return True if what asks is a module that is imported, and not the tests."""
+    frame = sys._getframe(2)
+    while frame is not None and not frame.f_code.co_filename.endswith(tests_file):
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
