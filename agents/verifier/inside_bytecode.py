@@ -1,5 +1,4 @@
-"""The programs that run inside: as bytecode, compiled here once and not in each of the many processes, or, for
-another version of Python, as source."""
+"""The programs that run inside: as bytecode, compiled here once, or as source for another version of Python."""
 
 from __future__ import annotations
 

@@ -59,8 +59,7 @@ class TestFile:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """`files` are run one after the other; `refused` are the tests that don't run. `given` says that it is a
-    user's own file, to be run as it stands."""
+    """`files` run in turn; `refused` tests don't run. `given`: it is a user's own file, run as it stands."""
 
     files: tuple[TestFile, ...]
     refused: tuple[Refusal, ...]
@@ -112,9 +111,7 @@ def by_test(found: Iterable[tuple[str, Found]]) -> Mapping[str, list[Found]]:
 
 
 def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A board's suite; refused tests are left out.
-
-    `importable` are top-level modules that tests may import beside those that all may."""
+    """A board's suite, refused tests left out; `importable` are modules that tests may import beside the usual."""
     found = [(test, examine(test, importable)) for test in tests]
     refused = tuple(Refusal(test.id, reason) for test, reason in found if reason is not None)
     return PreparedSuite(in_files([test for test, reason in found if reason is None]), refused)

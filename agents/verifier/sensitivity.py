@@ -21,9 +21,8 @@ _UNMEASURED = (
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """One pytest item: `noticed` of `tried` changes of values, `weak` of those of type alone. `asked` answers came
-    from the code; `left` replays did something else than the run; `unmeasured`: there was no time for it;
-    `caught`: an assertion of it failed."""
+    """One pytest item: `noticed` of `tried` changes of values, `weak` of type alone; `asked` answers; `left`
+    replays that did something else; `unmeasured`: no time for it; `caught`: an assertion of it failed."""
 
     noticed: int
     tried: int

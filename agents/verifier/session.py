@@ -82,9 +82,8 @@ class Session:
         test_files: Mapping[str, bytes],
         code_files: Mapping[str, bytes] | None,
     ) -> None:
-        """`task` goes to the test process over its channel, for the tests `source`; without `code_files` that
-        process runs the code too. A call of the code may take `call_seconds`, a test twice that where the code has
-        its own."""
+        """`task` goes to the test process, for the tests `source`; without `code_files` that runs the code too. A
+        call may take `call_seconds`, a test twice that where the code has its own process."""
         self._terms = terms
         self._task = task
         self._source = source

@@ -32,8 +32,7 @@ from .workers import Workers
 
 _LIMITS = SandboxLimits()
 _AHEAD = 64
-"""Pairs that `map` takes before the first of them has its verdict, for each job: while one uses up its wall time,
-the other jobs go on."""
+"""Pairs that `map` takes ahead for each job: while one uses up its wall time, the other jobs go on."""
 
 
 class Verifier:

@@ -82,8 +82,7 @@ class Workers:
             self._warm.clear()
 
     def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
-        """Start a worker for `packages`; one without them where it cannot have them, as when they start threads,
-        which no fork takes over."""
+        """Start a worker for `packages`; one without them where they start threads, which no fork takes over."""
         interpreter = self.cold.interpreter
         programs = preloaded_programs(interpreter)
         own = preloaded(interpreter, properties)

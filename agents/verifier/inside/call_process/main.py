@@ -105,8 +105,7 @@ class Called:
         return self._module
 
     def _run(self, module: Any) -> None:
-        """Run the statements of the module. One that fails is left out: what it needs is not here, or it is a call
-        of the program's own that fails."""
+        """Run the module's statements; one that fails, for want of what it needs or by itself, is left out."""
         with open(self._file, "rb") as file:  # noqa: PTH123 - pathlib need not be imported
             tree = ast.parse(file.read())
         flags = 0

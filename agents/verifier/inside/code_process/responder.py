@@ -193,25 +193,20 @@ class Responder(Peer):
                 raise ChannelClosed
             arguments, _ = self._crossing.unpack(body)
             value = self._asked[what](self, *arguments)
-            answer = self._pack(value)
+            with self._lock:
+                answer = self._crossing.pack(value)
         except (ChannelClosed, Malformed):
             raise
         except BaseException as error:  # whatever it is, it belongs to whoever asked
-            how, answer = "raise", self._pack_error(error)
+            with self._lock:
+                how, answer = "raise", self._crossing.pack_error(error)
         with self._lock:  # no thread of the code's asks from here on
             self._asked_for -= 1
             try:
                 self._send(ANSWER, how, answer)
             except FrameTooLong as error:
-                self._send(ANSWER, "raise", self._pack_error(ValueError(f"the result is too long: {error}")))
-
-    def _pack(self, value: object) -> Tree:
-        with self._lock:
-            return self._crossing.pack(value)
-
-    def _pack_error(self, error: BaseException) -> Tree:
-        with self._lock:
-            return self._crossing.pack_error(error)
+                too_long = ValueError(f"the result is too long: {error}")
+                self._send(ANSWER, "raise", self._crossing.pack_error(too_long))
 
     def _send(self, kind: bytes, what: str, body: Tree) -> None:
         with self._lock:
@@ -259,7 +254,7 @@ class Responder(Peer):
         with self._lock:
             if not self._asked_for:
                 raise RuntimeError("the tests can be used only while they wait for an answer")
-            self._send(ASK, what, self._pack(arguments))
+            self._send(ASK, what, self._crossing.pack(arguments))
             while True:
                 kind, payload = self._channel.receive()
                 if kind != ASK:

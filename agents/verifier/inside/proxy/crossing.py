@@ -23,8 +23,7 @@ class Crossing(Tables):
         self._before = self.next, self.shared.next
 
     def pack(self, value: object) -> list[Tree]:
-        """`value` with everything that has to travel with it: [tree, containers, forgotten]. Raises Unshareable,
-        and then nothing of it was handed out."""
+        """`value` as [tree, containers, forgotten]. Raises Unshareable, and then nothing of it was handed out."""
         packer = Packer(self, self._peer)
         self._before = self.next, self.shared.next
         try:
@@ -51,8 +50,7 @@ class Crossing(Tables):
             return self.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
 
     def unpack(self, parts: Tree) -> tuple[Any, bool]:
-        """The value that `pack` was given in the other process, and whether that changed a container made here.
-        Raises Malformed."""
+        """The value that was packed, and whether it changed a container made here. Raises Malformed."""
         if not isinstance(parts, list) or len(parts) != 3:
             raise Malformed("a body has three parts")
         unpacker = Unpacker(self, self._peer, self._mirrors)

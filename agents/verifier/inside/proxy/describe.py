@@ -72,8 +72,7 @@ Description = dict[str, Any]
 
 
 def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | None:
-    """Module and name of a class that both processes have, out of a closed list: data types, and exceptions of
-    the standard library. None for any other."""
+    """Module and name of a data type, or an exception of the standard library, out of a closed list; else None."""
     module, name = str(value.__module__), value.__qualname__
     if module in user_modules:
         return None

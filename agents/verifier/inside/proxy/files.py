@@ -82,8 +82,7 @@ def after(before: Found, changed: Changed) -> Found:
 
 
 def changes(before: Found, now: Found, times: bool) -> Changed:
-    """Return what has to be written where `before` is to become `now`: where `times` count, also a file that was
-    written anew and says the same."""
+    """Return what makes `now` of `before`; where `times` count, a file written anew with the same content, too."""
     counting = 2 if times else 1
     fresh = (name for name in now if name not in before or before[name][:counting] != now[name][:counting])
     gone = (name for name in before if name not in now)

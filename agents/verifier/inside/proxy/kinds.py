@@ -108,8 +108,7 @@ def made(name: object, *parts: Any) -> Any:
 
 
 def fill(name: str, value: Any, parts: Sequence[Any]) -> None:
-    """Put `parts` in place of what `value` holds; no parts of an array or a frame leave it as it was made. Raises
-    Malformed."""
+    """Put `parts` in place of what `value` holds; without parts an array or a frame stays. Raises Malformed."""
     put = kind(name).fill
     try:
         if put is not None and (parts or name in CONTAINERS):

@@ -21,8 +21,7 @@ ASKED_BY_PACKAGES = words(
     __arrow_c_schema__ __arrow_c_stream__ __buffer__ __dataframe__ __dlpack__ __dlpack_device__
     __pandas_priority__ _typ"""
 )
-"""By these numpy and pandas let an object say how it compares, what it is, or at which address its data lie. No
-object of the other side has them."""
+"""By these numpy and pandas let an object say how it compares, what it is, or where its data lie."""
 
 
 class RemoteType(type):
@@ -239,10 +238,7 @@ class Mirrors:
         )
 
     def make(self, description: Description, bases: list[type]) -> type:
-        """A class by its description; `bases` are mirrored ones and exceptions that both sides have.
-
-        Raises Malformed.
-        """
+        """A class by its description; `bases` are mirrored ones and exceptions of both sides. Raises Malformed."""
         name = str(description["name"])
         owner: list[type] = []
         body: dict[str, Any] = {

@@ -30,8 +30,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 _FRAMES = 16
 _DEEPEST = 8_000
-"""Frames that one question within another takes here, and the recursion limit that they may come to: each takes a
-part of the C stack."""
+"""Frames that a question within another takes, and the recursion limit at most: each takes C stack."""
 
 
 class Peer:

@@ -31,8 +31,7 @@ def content_of(value: Any) -> Any:
 
 
 def collection_source(value: Any, source: Callable[[Any], str]) -> str | None:
-    """The source of a value of one of `COLLECTIONS`, of its content by `source`; None where its factory has no
-    name."""
+    """The source of one of `COLLECTIONS`, of its content by `source`; None where its factory has no name."""
     parts = [source(content_of(value))]
     if isinstance(value, defaultdict):
         factory = value.default_factory

@@ -33,8 +33,7 @@ def _text(data: bytes) -> str:
 
 
 def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
-    """Have `subprocess.run` and `check_output` call `run` (as `run_program`) for the code under test, and refuse
-    anything else."""
+    """Have `subprocess.run` and `check_output` call `run` (as `run_program`), and refuse all but the code."""
 
     def diverted(command: Any, **options: Any) -> Any:
         words = command if isinstance(command, list) else []

@@ -76,8 +76,7 @@ class PlainCalls:
             self._answers[call].append(packed)
 
     def ask_again(self, caller: Any, channel: FrameSocket, seconds: float, note: Callable[[str], None]) -> None:
-        """Ask a process of the code's that was asked nothing, over `channel`: the last call first, then all once
-        more. The tests took `seconds`."""
+        """Ask a fresh process of the code's: the last call first, then all once more. The tests took `seconds`."""
         if not self._answers:
             return
         module = caller.crossing.adopt(MODULE_NUMBER, type("Module", (), {})())

@@ -214,8 +214,7 @@ class Caller(Rulings):
         self.temporary.carried = True
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
-        """The exception that a call raises here. One that would end a loop of the tests becomes a RuntimeError, as
-        in generators (PEP 479)."""
+        """The exception that a call raises here; one that would end a loop is a RuntimeError, as in PEP 479."""
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
         self.caught = [failure for failure in self.caught if not _is_part(failure, error)]

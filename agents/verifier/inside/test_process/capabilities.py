@@ -112,8 +112,7 @@ class Capabilities:
         return type(value).__module__ in self._test_modules
 
     def use(self, what: str, number: int, arguments: tuple[Any, ...]) -> Any:
-        """Do what the code asks for. Raises AttributeError, TypeError, ReferenceError where it may not, and
-        whatever the thing itself raises."""
+        """Do what the code asks for. Raises AttributeError, TypeError, ReferenceError where it may not."""
         target = self._crossing.exported(number)
         kind = self._kind(target)
         if kind is None and isinstance(target, type):  # the class of an object, which both processes have

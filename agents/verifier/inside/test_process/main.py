@@ -133,8 +133,7 @@ def _write_as_json() -> None:
 def _choose_modules(
     task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
 ) -> list[object]:
-    """Choose the `user_code` of the tests: the one in the code process, or the real one in this. Returns the
-    plugins that this takes."""
+    """Choose the `user_code` of the tests: the code process's, or a real one here. Returns plugins for it."""
     plugins: list[object] = []
 
     def apart() -> None:

@@ -25,8 +25,7 @@ from .exchanges import COLLECTION, EVERY, Spot
 from .other_answers import ASIDE, TYPE, VALUE
 
 Result = Literal["noticed", "missed", "left", "unknown"]
-"""The fate of a change; `left`, `unknown`: the test did something else before it, or asked after it for what the
-log does not have."""
+"""The fate of a change; `left`: the test did something else before it; `unknown`: after it, off the log."""
 Order = dict[str, tuple[str, int]]
 """For each segment the group whose frames change, and which of their changes it is."""
 
@@ -177,9 +176,8 @@ def _out_of_time(*_: object) -> None:
 
 
 class Tally:
-    """Counts for one item of the tests, and its changes by rank that are still to be tried. `noticed` and
-    `tried` count changes of values, `weak` those noticed of type alone; `missed` has the first that passed; `left`
-    says that it does not do the same again. It is a part of `test`."""
+    """Counts for one item of `test`, and its changes by rank still to be tried: of values (`noticed`, `tried`), of
+    type alone (`weak`), the first that passed (`missed`); `left`: it does not do the same again."""
 
     def __init__(self, test: str, spots: Sequence[Spot] = (), unmeasured: bool = False) -> None:
         self.test = test

@@ -39,8 +39,7 @@ _SHRINKING = settings(_TRYING, phases=[Phase.explicit, Phase.generate, Phase.shr
 
 
 def prepare(storage: Path) -> None:
-    """Before the tests are imported: what has no settings of its own gets ours; `storage` has tables that are
-    costly to make."""
+    """Give what has no settings of its own ours; `storage` has tables that are costly to make."""
     os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(storage)
     settings.register_profile("greenloop", _SHRINKING)
     settings.load_profile("greenloop")

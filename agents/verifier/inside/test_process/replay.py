@@ -16,8 +16,7 @@ from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .other_answers import VALUE
 
 Followed = Literal["before", "delivered", "left", "unknown"]
-"""How far a segment got: not yet to its change, to it, off the log before it, or to a question after it that the
-log has no answer to."""
+"""How far a segment got: before its change, to it, off the log before it, or off it after it."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""

@@ -323,8 +323,7 @@ def _is_of_package(value: object) -> bool:
 
 
 def _is_measure(value: object, of: object) -> bool:
-    """Return True for plain data that tells how far an object of the code's is from `of`; of a moment or of a
-    duration a duration tells it."""
+    """Return True for plain data that tells how far an object is from `of`; a duration tells it of a moment."""
     kinds = (*_QUANTITIES, datetime.timedelta) if isinstance(of, _TIMES) else _QUANTITIES
     return isinstance(value, kinds) or _plain_base(type(value)) is not None or _is_of_package(value)
 
