@@ -22,7 +22,11 @@ from .measuring import Measuring
 _MOST_OUTPUT = 4000
 _MOST_REPR = 300
 _MOST_MESSAGE = 2000
-_DEEPEST = 40
+_WHOLE = SafeRepr(_MOST_REPR)
+"""Makes a `repr` of 300 characters that never raises; it leaves out no items: `[0, 1, ...]` is another value."""
+_WHOLE.maxlist = _WHOLE.maxtuple = _WHOLE.maxset = _WHOLE.maxfrozenset = _WHOLE.maxdict = _MOST_REPR
+_WHOLE.maxdeque = _WHOLE.maxarray = _WHOLE.maxlong = _MOST_REPR
+_WHOLE.maxlevel = 40
 EventHandler = Callable[[Mapping[str, Any]], None]
 
 
@@ -167,7 +171,7 @@ class Reporter:
 
     def pytest_assertrepr_compare(self, op: str, left: object, right: object) -> None:
         """Keep both sides of the comparison that failed."""
-        self._compared = {"op": op, "left": _shown(left), "right": _shown(right)}
+        self._compared = {"op": op, "left": _WHOLE.repr(left), "right": _WHOLE.repr(right)}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -219,21 +223,6 @@ class Reporter:
         """Record pytest's own totals."""
         collected, failed = session.testscollected, session.testsfailed
         self._emit({"is": "finish", "collected": collected, "failed": failed, "exit": int(exitstatus)})
-
-
-class _Whole(SafeRepr):
-    """Leaves nothing out but characters: `[0, 1, ...]` would be a literal of another value."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__(most)
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdict = most
-        self.maxdeque = self.maxarray = self.maxlong = most
-        self.maxlevel = _DEEPEST
-
-
-def _shown(value: object) -> str:
-    """A `repr` of at most 300 characters that never raises; whole where it fits, however many items there are."""
-    return _Whole(_MOST_REPR).repr(value)
 
 
 def _failure(
