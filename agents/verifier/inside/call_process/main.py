@@ -16,9 +16,9 @@ import linecache
 import sys
 from typing import Any
 
-from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import PlainCrossing
 from ..proxy.frames import ANSWER, HELLO, ChannelClosed, FrameSocket, FrameTooLong
+from ..proxy.peer import Awaiting
 from ..proxy.plain import Tree, Unshareable
 from .inert_decorators import decorated, replace_packages
 

@@ -20,13 +20,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import make_function, named_type
 from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, found_in, write
 from ..proxy.frames import ANSWER, ASK, ChannelClosed, FrameSocket, FrameTooLong
 from ..proxy.kinds import CONTAINERS
-from ..proxy.peer import OPERATIONS, USER_MODULE, Peer
+from ..proxy.peer import OPERATIONS, USER_MODULE, Awaiting, Peer
 from ..proxy.plain import Malformed, Tree
 from ..proxy.program import run_program
 

@@ -21,9 +21,8 @@ from ..proxy.mirror import RemoteCoroutine
 from ..proxy.plain import Malformed, Tree, Unshareable
 from .asked_again import PlainCalls
 from .capabilities import Capabilities
-from .environment import Environment
 from .rulings import Rulings
-from .temporary import Temporary
+from .surroundings import Environment, Temporary
 
 _STOPS = frozenset(["StopIteration", "StopAsyncIteration"])
 _ENDS_OF_LOOPS = _STOPS | {"GeneratorExit", "CancelledError"}

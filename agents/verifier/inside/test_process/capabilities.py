@@ -20,11 +20,10 @@ from typing import Any, ClassVar
 
 import pytest
 
-from ..proxy.awaiting import Awaiting
 from ..proxy.crossing import Crossing
 from ..proxy.describe import SPECIALS, named_type, words
 from ..proxy.packing import FUNCTIONS
-from ..proxy.peer import OPERATIONS
+from ..proxy.peer import OPERATIONS, Awaiting
 from ..proxy.plain import Tree, Unshareable
 from ..proxy.tables import Expired
 from ..proxy.versions import STANDARD_LIBRARY

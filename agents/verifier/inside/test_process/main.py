@@ -31,7 +31,7 @@ from .measuring import CrossingAnswers, Measuring
 from .remote_module import remote_modules
 from .reporter import Reporter
 from .run_texts import restrict_eval, restrict_type_texts
-from .temporary import PLACE, is_shared
+from .surroundings import PLACE, is_shared
 
 _WITHOUT = (
     "cacheprovider", "terminal", "doctest", "junitxml", "pastebin", "stepwise", "setuponly", "setupplan",

@@ -1,7 +1,9 @@
-"""The `tmp_path` of a test, and what the code's process knows of the files in it."""
+"""What surrounds a test, and the code's process is to have, too: environment variables that it sets, and the
+files below its `tmp_path`."""
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -72,3 +74,27 @@ class Temporary:
             raise ValueError("the code writes too much into a temporary directory")
         write(self.folder, new)
         self._known = found_in(self.folder, BY_CODE + BY_TESTS, follow=False)
+
+
+class Environment:
+    """Changes of the environment by a test, which the code's process is to have, too."""
+
+    def __init__(self) -> None:
+        self._before = dict(os.environ)
+        self._seen: dict[Any, Any] = {}
+        self.set: dict[str, str | None] = {}
+        """Variables that differ from the beginning, as the code's process has them."""
+
+    def changes(self) -> dict[str, str | None]:
+        """Return what has changed since the last call, by name; None for what is no longer set."""
+        # Before each question: `os.environ` itself would decode every variable to be compared.
+        held = os.environ._data  # type: ignore[attr-defined]
+        if held == self._seen:
+            return {}
+        self._seen = dict(held)
+        names = {name for name in os.environ.keys() | self._before.keys() if name.partition("_")[0] != "PYTEST"}
+        now = {name: os.environ.get(name) for name in names if os.environ.get(name) != self._before.get(name)}
+        back = {name: self._before.get(name) for name in self.set if name not in now}
+        changed = {name: value for name, value in now.items() if self.set.get(name, self) != value} | back
+        self.set = now
+        return changed
