@@ -6,7 +6,8 @@ from ..records import Ending, RunResult
 from ..records.heal import HealResult
 from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
 
-MORE_DRAFTS = 12
+MORE_DRAFTS = (12, 24)
+"""The fewest of these that a run has not asked for yet, by its calls."""
 _MOST_FAILURES = 3
 """Shown after a run; the ledger has them all."""
 _MOST_QUESTIONS = 5
@@ -72,9 +73,10 @@ def next_steps(result: RunResult) -> list[str]:
     if result.disputes:
         outweigh = "two outweigh tests in doubt where a third of all stand"
         steps.append(f"Next: answer questions above: one decides between the drafts, {outweigh}.")
-    if result.usage.calls:
-        seconds = result.usage.seconds / result.usage.calls * MORE_DRAFTS
-        steps.append(f"Next: --drafts {MORE_DRAFTS} for more of them, about {seconds:.0f} s at this run's rate.")
+    more = next((count for count in MORE_DRAFTS if 0 < result.usage.calls <= count), None)
+    if more:
+        seconds = result.usage.seconds / result.usage.calls * more
+        steps.append(f"Next: --drafts {more} for more of them, about {seconds:.0f} s at this run's rate.")
     steps.append("Next: a larger model, --model NAME (`models` lists what is there).")
     return steps
 

@@ -13,13 +13,13 @@ from ..support.boards import value_test
 OPEN = ClauseCheck("lower case", 1, (Need("input", "lower case"),), would_test="f('iv') == ...")
 
 
-def steps(grade: Grade | None, **more: object) -> list[str]:
+def steps(grade: Grade | None, calls: int = 4, **more: object) -> list[str]:
     result = RunResult(
         schema_version=1,
         exit_code=1,
         grade=grade,
         run_dir="runs/a",
-        usage=Usage(calls=4, seconds=20),
+        usage=Usage(calls=calls, seconds=20),
         **more,  # type: ignore[arg-type]
     )
     return next_steps(result)
@@ -46,6 +46,11 @@ def test_an_unchecked_clause_a_question_more_drafts_and_a_larger_model_are_named
 @pytest.mark.parametrize("grade", ["failed", "contested"])
 def test_without_questions_there_is_still_something_to_do(grade: Grade) -> None:
     assert [line.split()[1] for line in steps(grade)] == ["--drafts", "a"]
+
+
+@pytest.mark.parametrize(("calls", "more"), [(12, ["12"]), (15, ["24"]), (40, [])])
+def test_no_drafts_are_offered_that_were_asked_for(calls: int, more: list[str]) -> None:
+    assert [line.split()[2] for line in steps("contested", calls) if "--drafts" in line] == more
 
 
 def test_an_example_that_the_code_does_not_meet_may_be_wrong() -> None:
