@@ -9,7 +9,7 @@ from statistics import fmean
 from ..records import Grade
 from ..settings import GRADES, STRATEGIES
 from .results import Hidden, TaskResult
-from .statistics import Difference, Share, difference_of, share_of
+from .statistics import Difference, Held, Share, difference_of, share_of
 
 BASELINE = "single"
 _WRONG = Hidden(base=False, plus=False)
@@ -164,5 +164,5 @@ def _comparisons(results: dict[str, list[TaskResult]]) -> Iterable[Comparison]:
             yield Comparison(strategy, base, plus)
 
 
-def _by_seed(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> dict[tuple[str, int], bool]:
+def _by_seed(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> Held:
     return {(result.task_id, result.seed): holds(result) for result in _judged(results)}

@@ -11,6 +11,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean, pstdev
 
+Held = Mapping[tuple[str, int], bool]
+"""If an observation holds, by task and seed."""
 CONFIDENCE = 0.95
 _Z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
 
@@ -73,9 +75,7 @@ def _scored(observations: Sequence[tuple[Hashable, bool]]) -> tuple[float, Inter
     return share, wilson(share, _independent(_by_task(observations), share))
 
 
-def difference_of(
-    first: Mapping[tuple[str, int], bool], second: Mapping[tuple[str, int], bool]
-) -> Difference | None:
+def difference_of(first: Held, second: Held) -> Difference | None:
     """Compute how much more often `first` holds than `second`, over the (task, seed) pairs that both have.
 
     R. G. Newcombe's square-and-add interval of Wilson's (method 10 in Statistics in Medicine 17 (1998) 2635-2650),

@@ -13,7 +13,7 @@ from .argument_tests import CHANGED, ITSELF, SAID
 from .claims import claim_of, undecided
 from .probes import EDGE, ODD, probed_call
 from .used_parts import used_by
-from .votes import Tally, ballot, raises
+from .votes import Tallies, ballot, raises
 
 _ATTRIBUTE = re.compile(r"\.([a-z_]\w*)")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -28,7 +28,7 @@ class LeaderView:
     agreement: Agreement
     leader: Candidate
     ledger: tuple[LedgerEntry, ...]
-    tallies: dict[str, Tally | None]
+    tallies: Tallies
     clauses: tuple[ClauseCheck, ...] = ()
 
     def outcome(self, entry: LedgerEntry) -> Outcome:

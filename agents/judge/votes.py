@@ -40,6 +40,10 @@ class Tally:
     """A trusted test decided, and no vote."""
 
 
+Tallies = Mapping[str, Tally | None]
+"""By the names of tests."""
+
+
 def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | None:
     """Count the votes on `test`; None where it claims no value, or nobody doubts it.
 
@@ -105,9 +109,7 @@ def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
     return counted.most_common()
 
 
-def settlements(
-    tests: Sequence[Test], tallies: Mapping[str, Tally | None], thresholds: Thresholds
-) -> tuple[Test, ...]:
+def settlements(tests: Sequence[Test], tallies: Tallies, thresholds: Thresholds) -> tuple[Test, ...]:
     """The tests that take the place of those ruled out, with the values that enough drafts return; none twice.
 
     A value must be the same once it is written as a literal, or the test would fail everybody; so there is none
@@ -170,9 +172,7 @@ def _alone(
     return f"The example {stated} stands alone: {votes} of {len(peers)} drafts {does} there."
 
 
-def ledger(
-    agreement: Agreement, leader: Candidate, tallies: dict[str, Tally | None], *, crashes: bool
-) -> tuple[LedgerEntry, ...]:
+def ledger(agreement: Agreement, leader: Candidate, tallies: Tallies, *, crashes: bool) -> tuple[LedgerEntry, ...]:
     """An entry for each test of the board, as seen from its leader.
 
     A generated test that the leader does not pass is an open question, and none that counts: what is delivered

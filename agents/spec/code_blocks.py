@@ -227,13 +227,11 @@ def _as_code(line: str, tells: bool = False, signature: Signature | None = None)
             break
         if node is not None:
             indent = line[: len(line) - len(line.lstrip())]
-            return f"{indent}{_stated(node, sign, line[sign.end() :], tells, signature) or line.strip()}"
+            return f"{indent}{_check(node, sign, line[sign.end() :], tells, signature) or line.strip()}"
     return line
 
 
-def _stated(
-    node: ast.expr, sign: re.Match[str], said: str, tells: bool, signature: Signature | None
-) -> str | None:
+def _check(node: ast.expr, sign: re.Match[str], said: str, tells: bool, signature: Signature | None) -> str | None:
     """Return the check that `node` gives what is `said`; None where that is not certain."""
     step = unparse(node)
     stated = leading_value(said) or leading_object(said, signature)
