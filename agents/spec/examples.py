@@ -223,9 +223,9 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 def _told_above(lines: Sequence[str], index: int) -> bool:
     """Return True if the comments around the line at `index` stand above the lines that they speak of."""
-    ways = (range(index, -1, -1), range(index, len(lines)))
-    around = ([*takewhile(is_shown, map(lines.__getitem__, way[1:]))] for way in ways)
-    first, last = ([lines[index], *part][-1].strip() for part in around)
+    above = takewhile(is_shown, map(lines.__getitem__, range(index - 1, -1, -1)))
+    below = takewhile(is_shown, map(lines.__getitem__, range(index + 1, len(lines))))
+    first, last = ([lines[index], *part][-1].strip() for part in (above, below))
     return first.startswith("#") and not last.startswith("#")
 
 

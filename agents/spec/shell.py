@@ -70,7 +70,7 @@ def named(lines: Sequence[str]) -> Sequence[str]:
     return text.replace(name, PROGRAM_FILE).split("\n") if is_one else lines
 
 
-def _shown(lines: Sequence[str]) -> Iterator[Reading]:
+def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     """Yield the commands in code blocks, each with what is printed below it and its line."""
     fenced, end = False, 0
     for start, line in enumerate(lines):
