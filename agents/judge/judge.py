@@ -30,7 +30,6 @@ class Situation:
     probes: Board | None = None
     """Every candidate on calls of unknown answer: those that differ there are not alike."""
     clauses: tuple[Clause, ...] = ()
-    """The clauses of the spec."""
     entry: str = ""
     """The name of the spec's entry point, if it has one."""
     clauses_asked: bool = False

@@ -21,13 +21,11 @@ class Plan:
     most_drafts: int
     """Drafts in all where none passes the trusted tests."""
     tests: int
-    """Tests asked for."""
     probes: int
     """Calls of unknown answer on which drafts are compared."""
     max_rounds: int = 5
     """That of the spec or the settings, whatever the effort."""
     properties: int = 0
-    """Property tests asked for."""
     killing_calls: int = 0
     """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
     several_repairs: bool = False
