@@ -1,4 +1,4 @@
-"""What surrounds a test, and the code's process is to have, too: environment variables that it sets, and the
+"""The surroundings of a test, which the code's process is to have, too: environment variables that it sets, and the
 files below its `tmp_path`."""
 
 from __future__ import annotations
