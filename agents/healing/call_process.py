@@ -131,7 +131,7 @@ def _read(payload: bytes) -> tuple[str, Any]:
 
 
 class NotRepeatable(Exception):
-    """The call cannot be done again in the sandbox; the text says why."""
+    """The call is not done again in the sandbox; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
