@@ -1,5 +1,5 @@
-"""The surroundings of a test, which the code's process is to have, too: environment variables that it sets, and the
-files below its `tmp_path`."""
+"""The surroundings of a test, which the code's process is to have, too: environment variables that it sets, and
+the files below its `tmp_path`."""
 
 from __future__ import annotations
 
