@@ -48,8 +48,9 @@ class TestFile:
 
     @property
     def has_common_answers(self) -> bool:
-        """Return True if tests may build on answers to their import, or to a fixture of several tests."""
-        return "scope" in self.source or _asks_at_import(self.source)
+        """Return True if tests may build on answers to their import, or to what is set up for several tests."""
+        shared = ("scope", "setUpClass", "setUpModule", "setup_class", "setup_module")
+        return any(name in self.source for name in shared) or _asks_at_import(self.source)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -127,6 +127,15 @@ COUNTS = {
         "def f(x): return 2 * x\n",
         "CASES = [f(1), f(2)]\n@pytest.mark.parametrize('x', CASES)\ndef test_a(x):\n    assert x in (2, 4)\n",
     ),
+    "what is set up for a class": (
+        ADD,
+        "import unittest\nclass TestA(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls):\n"
+        "        cls.x = add(1, 2)\n    def test_a(self): self.assertEqual(self.x, 3)\n",
+    ),
+    "what is set up for a module": (
+        ADD,
+        "made = []\ndef setup_module(): made.append(add(1, 2))\ndef test_a():\n    assert made == [3]\n",
+    ),
     "a fixture of the module": (
         "def f(): return [1, 2]\n",
         "@pytest.fixture(scope='module')\ndef made():\n    return f()\n"
