@@ -157,8 +157,9 @@ class Comparison(Project):
             bodies = {name: place.body for name, place in four.old.items()}
             still, untried = blind_tests(before, old, lambda name: bodies.get(name.partition("[")[0]))
             found |= {} if untried else {name: blind[name] for name in old if name not in still}
-        code = functions_in(self._tree, of_tests=False)
-        for name in (name for name in passing if not trial.called[name] and name in ended):
+        silent = [name for name in passing if not trial.called[name] and name in ended]
+        code = functions_in(self._tree, of_tests=False) if silent else {}
+        for name in silent:
             text, then = self._text(name) or "", self._tree.code_in(ended[name].called)
             names = [code[each].name for each in then if each in code]
             if then and not asserts(text or "assert"):

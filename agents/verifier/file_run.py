@@ -22,7 +22,7 @@ from .inside_bytecode import programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
 from .session import Break, Session, Terms
-from .static.names import Names
+from .static.names import names_in
 
 MOST_OUTPUT = 4000
 _PREFIX = f"{TESTS_FILE}::"
@@ -218,7 +218,7 @@ class FileRun:
 @lru_cache(maxsize=64)
 def _members(source: str) -> list[tuple[str, ...]]:
     """Return the constants of the code that the tests name by a path, such as members of an enum."""
-    names = Names(source)
+    names = names_in(source)
     found = (chain(node) for node in names.nodes if isinstance(node, ast.Attribute) and node.attr.isupper())
     named = ((root.id, *path) for root, path in found if root is not None and names.is_under_test(root))
     return [*dict.fromkeys(named)]

@@ -15,7 +15,7 @@ from ..suite import render, split
 from ..syntax.definitions import Function
 from ..syntax.source import parse
 from .static.gate import check_encoding, examine
-from .static.names import Names
+from .static.names import names_in
 from .static.needs_one_process import why_one_process
 from .static.uses import HYPOTHESIS
 
@@ -86,7 +86,7 @@ class PreparedSuite:
 def _asks_at_import(source: str) -> bool:
     """Return True if the code is used outside of functions, or a name imported from it is neither called nor used
     for an attribute: a constant is asked for once, at the import."""
-    names = Names(source)
+    names = names_in(source)
     functions = (node for node in names.nodes if isinstance(node, Function))
     inside = {id(node) for function in functions for part in function.body for node in ast.walk(part)}
 

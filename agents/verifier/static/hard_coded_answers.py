@@ -12,7 +12,7 @@ from typing import Any
 from ...syntax.collection import chain
 from ...syntax.literals import literal_value
 from ...syntax.source import parse, parse_expression
-from .names import Names
+from .names import Names, names_in
 
 _FEWEST = 3
 _FEWEST_ANSWERED = 2
@@ -40,7 +40,7 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
     No test can tell such code from right code: only inputs that it has not seen do.
     """
     try:
-        names, written = Names(tests), parse(code)
+        names, written = names_in(tests), parse(code)
         asked: defaultdict[str, set[Key]] = defaultdict(set)
         for name, key in _inputs(names):
             asked[name].add(key)

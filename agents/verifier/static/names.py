@@ -321,3 +321,9 @@ def decorators(node: Function | ast.ClassDef) -> list[ast.expr]:
 def names_of(preamble: str, source: str) -> Names:
     """Return the names of a test. Raises ValueError where it is not Python."""
     return Names(f"{preamble}\n{source}\n")
+
+
+@lru_cache(maxsize=8)
+def names_in(tests: str) -> Names:
+    """Return the names of whole files of tests, which several checks read. Raises ValueError for no Python."""
+    return Names(tests)

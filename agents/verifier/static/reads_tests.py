@@ -10,7 +10,7 @@ from functools import lru_cache
 from ...syntax.collection import chain, is_main_guard
 from ...syntax.source import names_bound, parse_expression, statements
 from ..inside.proxy.describe import words
-from .names import Names
+from .names import names_in
 
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back f_locals tb_frame getouterframes code_context extract_stack"
@@ -81,7 +81,7 @@ def asks_where_it_runs(code: str) -> str | None:
 def has_written_cases(tests: str) -> tuple[str, ...]:
     """Return a note for each list or table of the code's own that tests go through as their cases; for each
     candidate they are the same."""
-    names = Names(tests)
+    names = names_in(tests)
     found: dict[str, None] = {}
     for node in names.nodes:
         match node:
