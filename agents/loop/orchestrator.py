@@ -49,6 +49,7 @@ def orchestrate(state: LoopState) -> Ruling:
             going_on = state.within_budget(step)
         if number >= state.last_round:
             break
+    state.note_delivered(ruling)
     return ruling
 
 

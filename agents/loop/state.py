@@ -23,7 +23,6 @@ from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, render, split
 from ..syntax.source import parse, unparse
-from ..verifier.static.hard_coded_answers import answers_from_a_table
 from .approvals import LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
@@ -249,9 +248,18 @@ class LoopState:
             return ruling
         leader, tests = self.leader(ruling), surviving(ruling)
         verdict = self.roles.verifier.confirm(leader, tests)
-        if note := answers_from_a_table(leader.code, render(tests)):
-            self.emit(Note(note))
         return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
+
+    def note_delivered(self, ruling: Ruling) -> None:
+        """Emit what `verify` notes on the two files that are delivered, but for how much single tests notice."""
+        tests = surviving(ruling)
+        if ruling.leader is None or not tests:
+            return
+        verdict = self.roles.verifier.verify(self.leader(ruling).code, render(tests))
+        weak = tuple(f"{strength.test_id} " for strength in verdict.strength)
+        for note in verdict.notes:
+            if not note.startswith(weak):
+                self.emit(Note(note))
 
     def record(self, record: RoundRecord) -> None:
         """Record one round before anything else happens, with the tests that answers rule out; save its leader."""

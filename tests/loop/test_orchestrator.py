@@ -185,22 +185,11 @@ def test_the_critic_is_shown_a_candidate_once() -> None:
     assert steps(archive) == ["repair", "done"]
 
 
-TABLE = "def double(x: int) -> int:\n    return {0: 0, 1: 2, 3: 6, -2: -4}.get(x, 2 * x)\n"
-
-
 def test_a_success_is_run_once_more() -> None:
     verifier = BoardsHere()
     state, _ = loop_state(Model(draft=[RIGHT] * 5, tests=[suite(*GOOD_TESTS)]), verifier=verifier)
     assert orchestrate(state).grade == "consensus"
     assert verifier.confirmed == [RIGHT]
-
-
-@pytest.mark.parametrize(("code", "notes"), [(RIGHT, 0), (TABLE, 1)])
-def test_a_success_with_a_table_of_the_tests_inputs_is_noted(code: str, notes: int) -> None:
-    told: list[Event] = []
-    state, _ = loop_state(Model(draft=[code] * 5, tests=[suite(*GOOD_TESTS)]), told=told)
-    assert orchestrate(state).grade == "consensus"
-    assert len([event for event in told if isinstance(event, Note) and "table" in event.text]) == notes
 
 
 @pytest.mark.parametrize(("cold", "grade"), [("failed", "failed"), ("stopped", "contested")])

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.errors import SandboxUnavailable
+from agents.events import Event, Note
 from agents.judge.leader_view import SUCCESSES
 from agents.loop.orchestrator import orchestrate
 from agents.loop.plan import plan
@@ -20,7 +21,7 @@ from agents.settings import Settings
 from agents.spec import read_spec
 from agents.verifier.cached_verifier import CachedVerifier
 
-from ..support.loop_parts import Model, loop_state
+from ..support.loop_parts import GOOD_TESTS, Model, loop_state, suite
 
 CASES = {path.stem: path.read_text("utf-8") for path in sorted(Path(__file__).with_name("kinds").glob("*.md"))}
 WITHOUT_PROBES = ("enum",)
@@ -82,3 +83,27 @@ def test_the_test_writer_is_told_the_form_of_each_kind() -> None:
     assert kinds["class"] == kinds["context_manager"] == kinds["dataclass"] == "class"
     own = ("async", "files", "generator", "printing", "program")
     assert {case: kinds[case] for case in own} == {case: case for case in own}
+
+
+@pytest.mark.parametrize(
+    ("body", "notes"),
+    [
+        ("return 2 * x", []),
+        ("return 2.0 * x", ["Line 7 of the tests takes 0.0 for 0: equal, but of another type"]),
+        (
+            "return {0: 0, 1: 2, 3: 6, -2: -4}.get(x, 2 * x)",
+            ["The code holds 4 of the tests' 4 inputs as they are"],
+        ),
+    ],
+)
+def test_a_run_notes_what_verify_notes_on_the_files_that_it_delivers(
+    body: str, notes: list[str], verifier: CachedVerifier
+) -> None:
+    weak = "\ndef test_weak():\n    assert double(3) > 0\n"
+    model = Model(draft=[f"def double(x: int) -> int:\n    {body}\n"] * 5, tests=[suite(*GOOD_TESTS) + weak])
+    told: list[Event] = []
+    state, archive = loop_state(model, PLAN, told=told, verifier=verifier)
+    orchestrate(state)
+    found = [event.text for event in told if isinstance(event, Note)]
+    assert all(text.startswith(note) for text, note in zip(found, notes, strict=True)), found
+    assert archive.tests[-1].id == "test_weak", "how little one test notices is no note on a run"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from agents.errors import BudgetSpent
@@ -10,7 +11,18 @@ from agents.judge.claims import claim_of
 from agents.loop.plan import Plan
 from agents.loop.roles import Roles
 from agents.loop.state import LoopState
-from agents.records import Board, Candidate, Outcome, Reply, Request, RoundRecord, Spec, Test, Verdict, VerdictKind
+from agents.records import (
+    Board,
+    Candidate,
+    Outcome,
+    Reply,
+    Request,
+    RoundRecord,
+    Spec,
+    Test,
+    Verdict,
+    VerdictKind,
+)
 from agents.roles.ask import SMALL_MODEL
 from agents.roles.code_writer import CodeWriter
 from agents.roles.critic import Critic
@@ -110,6 +122,9 @@ class BoardsHere(CachedVerifier):
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
         self.confirmed.append(candidate.code)
         return Verdict(self.confirms, reason="import missing")
+
+    def verify(self, code: str, tests: str, stop: threading.Event | None = None) -> Verdict:
+        return Verdict("passed")
 
 
 def _outcome(test: Test, namespace: dict[str, object]) -> Outcome:
