@@ -15,6 +15,7 @@ from functools import cached_property
 from ..records.heal import Answer, Call, Frame, Item, Observation, Symptom
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import run_whole
+from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse, source_of
 from ..syntax.units import changed_bodies, named
@@ -101,6 +102,9 @@ class TestsCase(TreeCase):
         unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
         if unknown and not changed:
             fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
+            said = clean(run.output).strip().rpartition("\n")[2].removeprefix("E").strip()
+            if said and not before.tests:
+                fault = f"pytest finds no test in the project: {said.rstrip('.')}."
         if not (changed or self.files):
             fault = f"{', '.join(self.texts)} holds tests, which never change; name other code, or FILE.py::NAME."
         left_out = [name for name in self._wanted_failing(before) if name not in failing and not changed]

@@ -294,3 +294,12 @@ def test_a_file_in_which_pytest_finds_tests_never_changes(heals: Heals) -> None:
     assert heals.requests == []
     assert heals.run(*asked, "*.py") == 1
     assert {each["path"] for each in heals.document["places"]} == {"m.py"}
+
+
+def test_a_suite_that_pytest_cannot_start_is_told_with_the_error(heals: Heals) -> None:
+    heals.script("import no_such_module\n", "conftest.py")
+    heals.script("def half(x):\n    return x / 3\n", "m.py")
+    heals.script("import m\n\n\ndef test_half():\n    assert m.half(4) == 2\n", "test_m.py")
+    assert heals.run("m.py::half", "--test", "test_m.py::test_half") == 1
+    assert heals.document["outcome"] == "environment"
+    assert "finds no test in the project: ModuleNotFoundError" in heals.document["why"]
