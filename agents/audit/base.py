@@ -30,11 +30,13 @@ _IMPORTED = (".py", ".pyc", ".pyo", ".so", ".pyd")
 @dataclass(frozen=True, slots=True)
 class Base:
     """The files of the commit that a project is compared with; `lines` are those of code that are new or changed
-    since, `differing` the paths of all files that are not the same, also of those that no copy has."""
+    since, `differing` the paths of all files that are not the same, also of those that no copy has. `left_at` is
+    the commit at which what is checked out left its history, if it did."""
 
     tree: Tree
     lines: Mapping[str, frozenset[int]]
     differing: tuple[str, ...]
+    left_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,7 @@ def read_base(tree: Tree, reference: str) -> Base:
             elif path not in tree.left_out or not _is_readable(root, path):
                 lost.append(path)
         _refuse_unseen(tree, repository, before, commit)
+        left_at = repository.left_at(commit)
         blobs = repository.blobs(before[path] for path in lost)
     files |= {path: blobs[before[path]] for path in lost}
     code = b" ".join(data for path, data in files.items() if late and path.endswith(".py"))
@@ -90,7 +93,7 @@ def read_base(tree: Tree, reference: str) -> Base:
         for path in differing
         if path.endswith(".py") and not old.holds_tests(path) and tree.files.get(path)
     }
-    return Base(old, lines, differing)
+    return Base(old, lines, differing, left_at)
 
 
 def _with_named(tree: Tree) -> Tree:

@@ -37,6 +37,8 @@ _MOST_UNFAILING = 5
 _RUNS_AT_BASE = 10
 _NOTED = 20
 """Times as long as by itself a test may take whose calls are noted."""
+_SLOWER, _MORE_SECONDS = 2, 5.0
+"""Times as long, and seconds more, that the tests may take than at the base, beside other work."""
 _IN_CI = dict.fromkeys(("CI", "GITHUB_ACTIONS", "GITLAB_CI"), "true")
 _ASKS = re.compile(rb"environ|getenv|\bCI\b")
 _FAILED, _NO_TESTS = 1, 5
@@ -97,7 +99,7 @@ class Comparison(Project):
                 raise UsageError(f"No test of {self._name} could be run (pytest found none).")
             gone = [each.id for each in changes if each.status == "gone" and not each.why]
             doubtful = {*blind, *untried}
-            dull, moved = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
+            dull, moved, late = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
             blunted |= dull
             blunted |= self._replaced(changes, trial, four, at_base)
             mutation = measured(trial, base, [name for name in passing if name not in blind], touched)
@@ -112,14 +114,22 @@ class Comparison(Project):
             called = then.get(normal_id(name), ()) if whole else ()
             return name in moved or (bool(self._tree.code_in(called)) and lost.isdisjoint(called))
 
-        ruled = settled(changes, mutation.survivors, blunted, compared)
+        ruled = settled(changes, mutation.survivors, blunted, compared, late, self._slower(at_base, four))
         in_doubt = {each.path for each in ruled if each.status in REFUSED | DOUBTFUL}
         self._notes += [why for path, why in self._absent if not path or path in in_doubt]
-        self._note_base(reference, four, uncalled(self._tree, base, runs[0]))
+        self._note_base(reference, base, four, uncalled(self._tree, base, runs[0]))
         self._note(mutation, len(untried), runs[0])
         return ProjectReport(
             self._name, reference, findings, ruled, tuple(found), mutation, strict=strict, **self._ending()
         )
+
+    def _slower(self, at_base: Suite, four: TwoByTwo) -> str:
+        """Say how much longer the tests take now than at the base, with their collection, if that is a lot."""
+        then, now = (
+            self._collecting.get(id(suite), 0.0) + sum(test.seconds for test in run.tests.values())
+            for suite, run in ((at_base, four.base), (self._suite, four.now))
+        )
+        return f", as all take {now:.0f} s, and took {then:.0f} s" if now > _SLOWER * then + _MORE_SECONDS else ""
 
     def _four(self, base: Base, reference: str, now: SuiteRun, suites: Suites) -> tuple[TwoByTwo, Suite, Suite]:
         """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
@@ -328,9 +338,11 @@ class Comparison(Project):
                 )
                 yield Tampering(clean(case.path), case.line, why)
 
-    def _note_base(self, reference: str, four: TwoByTwo, unreached: list[str]) -> None:
+    def _note_base(self, reference: str, base: Base, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = [name for name, test in four.base.tests.items() if test.outcome not in ("passed", "skipped")]
         told = {
+            f"{reference} has gone on since this branch left it, and what it has gained counts as gone: merge it, "
+            "or compare with --base ": [base.left_at[:12]] * bool(base.left_at),
             f"{len(faulty)} tests fail on the code of {reference} itself, and count for nothing: ": faulty,
             "No test calls these functions, which differ from the base: ": unreached,
         }

@@ -36,7 +36,7 @@ def sentences(report: ProjectReport) -> Iterator[str]:
 def _sentences(report: ProjectReport) -> Iterator[str]:
     for found in report.tampering:
         yield f"{found.path}:{found.line}: {found.why}"
-    for status in ("broken", "gone", "weaker", "expects otherwise", "shows nothing"):
+    for status in ("broken", "gone", "weaker", "expects otherwise", "not compared", "shows nothing"):
         changes = [each for each in report.changes if each.status == status]
         for change in sorted(changes, key=lambda each: "fails" not in each.why)[:_MOST_OF_A_KIND]:
             yield f"{change.id}: {status}: {change.why}"
@@ -103,16 +103,17 @@ def summary(report: ProjectReport) -> str:
 def _table(report: ProjectReport) -> list[str]:
     """Return old and new code under old and new tests as a table."""
     count = Counter(each.status for each in report.changes)
-    old = sum(count[each] for each in ("kept", "gone", "weaker", "broken", "expects otherwise"))
+    old = sum(count[each] for each in ("kept", "not compared", "gone", "weaker", "broken", "expects otherwise"))
     new, silent = count["new"], count["shows nothing"]
     changed = count["weaker"] + count["expects otherwise"]
-    held = count["kept"] + sum(each.status == "gone" and "fails" not in each.why for each in report.changes)
+    kept = count["kept"] + count["not compared"]
+    held = kept + sum(each.status == "gone" and "fails" not in each.why for each in report.changes)
     return [
         f"| | tests of {for_markdown(clean(report.base or ''))} | tests of now |",
         "|---|---|---|",
         f"| code of the base | {old} pass | {silent} new ones pass, {new} new ones fail |",
         f"| code of now | {held} pass, {changed + count['broken']} fail "
-        f"| {count['kept'] + count['fixed'] + changed + new + silent} pass |",
+        f"| {kept + count['fixed'] + changed + new + silent} pass |",
     ]
 
 

@@ -93,21 +93,27 @@ class Duller:
     pairs: Mapping[str, str]
     alike: Collection[str] = ()
 
-    def found(self, kept: Collection[str]) -> dict[str, str]:
-        """Return why, by the ids at the base; of those `kept`, which pass as they were, also what none asks."""
+    def found(self, kept: Collection[str]) -> tuple[dict[str, str], set[str]]:
+        """Return why, by the ids at the base; of those `kept`, which pass as they were, also what none asks. Also
+        return the tests with another text for which there was not the time."""
         if self.now.trial.left <= 0 or not self.pairs:
-            return {}
+            return {}, self.pairs.keys() - self.alike
         found: dict[str, str] = {}
+        late: set[str] = set()
         was = {old: self.before.answers(old) for old in self.pairs}
         for old, answer, number, others in self._in_turn():
             if old in found or answer not in was[old]:
                 continue
             if why := self._overlooked(old, answer, was[old][answer], number, others):
                 found[old] = why
+            elif self.now.trial.left <= 0:
+                late.add(old)
         for old in self.pairs:
             if old in kept and old not in found and (why := self._unasked(old)):
                 found[old] = why
-        return found
+        ran = self.before.recorded.keys(), self.now.recorded.keys()
+        late |= {old for old, new in self.pairs.items() if not (old in ran[0] and new in ran[1])}
+        return found, late - found.keys() - {*self.alike}
 
     def _in_turn(self) -> Iterator[tuple[str, Answer, int, int]]:
         """Yield tests with their answers now, the numbers of these, and how many others are tried in the place of
@@ -188,10 +194,10 @@ def duller_and_moved(
     passing: Collection[str],
     gone: Collection[str],
     doubtful: Collection[str],
-) -> tuple[dict[str, str], set[str]]:
+) -> tuple[dict[str, str], set[str], set[str]]:
     """Return why tests with another text or surroundings notice fewer changed answers than they did at the base,
     the `old` tree and suite, and which of those that are `gone` a new one stands for that is not `doubtful`: it
-    asks what they did, and notices as much."""
+    asks what they did, and notices as much. Also return those that there was no time for."""
     tree, suite = old
     touched = touched_tests(four.old, four.new, four.around)
     pairs = {was: now for was, now in four.rewritten(touched).items() if now in passing}
@@ -209,10 +215,11 @@ def duller_and_moved(
         same = [each for each in able if asked and asked <= {*now.asked(each)}]
         if same:
             pairs[name] = same[0]
-    found = Duller(was, now, pairs, alike).found(kept)
-    moved = {clean(name) for name in left if name in pairs and name not in found and now.trial.left > 0}
+    found, late = Duller(was, now, pairs, alike).found(kept)
+    moved = {clean(name) for name in left if name in pairs and name not in found and name not in late}
     dull = {name: why for name, why in found.items() if name not in left}
-    return {clean(name): why + four.surroundings(name, pairs[name]) for name, why in dull.items()}, moved
+    told = {clean(name): why + four.surroundings(name, pairs[name]) for name, why in dull.items()}
+    return told, moved, {*map(clean, late)}
 
 
 def _kind(given: str) -> object:

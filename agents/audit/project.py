@@ -71,6 +71,8 @@ class Project:
         self._say = say
         self._notes = [*switched_off(self._tree, sandbox.interpreter)]
         self._absent: list[tuple[str, str]] = []
+        self._collecting: dict[int, float] = {}
+        """The seconds that the collection of each suite took, by its identity."""
         self._called: dict[str, Sequence[str]] = {}
         """The functions that each test called in the first run, also of the tests."""
         self._held = ExitStack()
@@ -149,10 +151,12 @@ class Project:
 
     def _collect(self, suite: Suite) -> tuple[Suite, Collected | None, SuiteRun]:
         """Collect a suite, or the same one without the options of plugins that are not installed."""
+        began = time.monotonic()
         collected, run = suite.collect(self._left())
         if collected is None and run.exit_code == _USAGE_ERROR:
             suite = self._opened(replace(suite, options=[*suite.options, "-o", "addopts="]))
             collected, run = suite.collect(self._left())
+        self._collecting[id(suite)] = time.monotonic() - began
         return suite, collected, run
 
     def _opened(self, suite: Suite) -> Suite:

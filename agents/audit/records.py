@@ -19,9 +19,11 @@ TestStatus = Literal[
 NOT_RUN: Literal["not run"] = "not run"
 """Tests that did not end in time; `not tried` are those that passed, and were given no other answers."""
 BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing", NOT_RUN})
-ChangeStatus = Literal["kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise"]
+ChangeStatus = Literal[
+    "kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise", "not compared"
+]
 REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})
-DOUBTFUL: frozenset[ChangeStatus] = frozenset({"expects otherwise", "shows nothing"})
+DOUBTFUL: frozenset[ChangeStatus] = frozenset({"expects otherwise", "shows nothing", "not compared"})
 """Listed, and refused only by --strict."""
 
 

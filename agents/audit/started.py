@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 
 from ..worktree.tree import Tree
+from .triggers import started
+
+YAML = (".yml", ".yaml")
 
 RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
@@ -64,14 +67,11 @@ def runs_seldom(path: str, text: str, tree: Tree, beside: Sequence[str]) -> bool
     return (2 * chosen > len(code)) == found[1].startswith("exclude")
 
 
-def is_hidden(text: str, old: str, new: str) -> bool:
-    """Return True for the name of a job that got a dot before it, and that no other job of GitLab's extends."""
-    return text[:1] == "." and f"\n{text[1:]}\n" in f"\n{old}\n" and new.count(text[:-1]) == 1
-
-
-def starting(path: str, text: str) -> dict[str, bool]:
-    """Return what starts something in a file of make's, nox's or tox's that runs tests, and if it starts these:
-    targets with what they need, or the list of what is started by default."""
+def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
+    """Return what runs tests in a file of a CI system, and if changes start it; of make's, nox's or tox's what
+    starts something, and if it starts tests: targets with what they need, or what is started by default."""
+    if path.endswith(YAML):
+        return started(text, RUNS_TESTS, [each for each in tree.files if each.endswith(".py")])
     name = path.rpartition("/")[2]
     kind = name if name in _UNITS else "tox" if name.endswith((".ini", ".toml")) else "Makefile"
     if kind == "Makefile" and not name.lower().endswith(("makefile", ".mk", "justfile")):

@@ -146,8 +146,10 @@ class TwoByTwo:
         last = function.rpartition("::")[2]
         moved = alike or [each for each in added if each.rpartition("::")[2] == last]
         for each in [function] if function in self.new else moved:
-            cases = [other for other in self.now.tests if not bracket and other.startswith(f"{each}[")]
+            cases = [other for other in self.now.tests if other.startswith(f"{each}[")]
             passed = [other for other in cases if self.now.outcome(other) == "passed"]
+            if bracket and any(self.now.outcome(other) != "skipped" for other in cases):
+                passed = cases = []  # else no case is left, and pytest skips one in their place
             for found in (f"{each}{bracket}{parameters}", each, *passed, *cases):
                 if found in self.now.tests:
                     return found
@@ -268,10 +270,12 @@ def settled(
     survivors: Sequence[Change],
     blunted: Mapping[str, str],
     compared: Callable[[str], bool],
+    late: Container[str] = (),
+    slower: str = "",
 ) -> tuple[TestChange, ...]:
     """Return `changes` with what other code says: a test is weaker that noticed a change which none notices now,
-    or that is `blunted`, and why; one that is not there any more is kept if it was `compared`, and others
-    notice what it did."""
+    or that is `blunted`, and why, or for which it was too `late` where all are `slower` now; one that is not there
+    any more is kept if it was `compared`, and others notice what it did."""
     lost: dict[str, Change] = {}
     for each in survivors:
         if each.noticed_before is not None:
@@ -287,6 +291,9 @@ def settled(
             found.append(replace(change, status=status, why=f"it noticed {what}, and no test does now"))
         elif change.status in ("kept", "expects otherwise") and unable is not None:
             found.append(replace(change, status="weaker", why=unable))
+        elif change.status == "kept" and change.id in late and not compared(change.id):
+            why = f"there was no time to compare it with what it was{slower}; more --seconds do"
+            found.append(replace(change, status="weaker" if slower else "not compared", why=why))
         elif is_open and compared(change.id):
             found.append(replace(change, status="kept", why="others notice what it did"))
         elif is_open:

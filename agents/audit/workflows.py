@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 
 from ..syntax.changes import between_ends
 from ..syntax.clean_text import clean
@@ -14,7 +13,7 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, is_hidden, runs_seldom, runs_tests, starting, unasked
+from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, YAML, runs_seldom, runs_tests, starting, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -35,9 +34,9 @@ _MOST_THEN = 20
 _FAILS = re.compile(r"\b(exit|return)\s+([1-9]|\$(?!\(\())")
 _IGNORES = re.compile(
     r"(^|[{,]\s*)(- )?((continue-?on-?error|allow_failure)\s*:(?!\s*(false|no|off)\b)|"
-    r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|(condition|enabled):\s*false|"
-    r"if:\s*(\$\{\{\s*)?false\b|when:\s*(manual|never|on_fail)\b|stages:\s*\[\s*manual\s*\])|"
-    r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|"
+    r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|enabled:\s*false|"
+    r"if:\s*(\$\{\{\s*)?false\b|stages:\s*\[\s*manual\s*\])|"
+    r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|(catch|warn)Error\b|"
     r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))|"
     r"^(ignore_outcome|ignore_errors)\s*=\s*(?!false|0)",
     re.IGNORECASE,
@@ -45,7 +44,7 @@ _IGNORES = re.compile(
 """In a step, job, recipe or section that runs tests."""
 _BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
-    r"PYTHONOPTIMIZE|^jobs:\s*[\[{]\s*[\]}]|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
+    r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
     r"^nox\.options\.(keywords|tags)(?!.*test)|^default_stages:(?!.*(commit|push))|^\.DEFAULT_GOAL(?!.*(test|all|check))|"
     r"^(export\s+)?MAKEFLAGS\b.*[\s=](-\w*[niqt]\w*$|--ignore|--dry)"
 )
@@ -69,16 +68,12 @@ _FEWER = re.compile(
 )
 """Options of pytest by which fewer tests are run, or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
-_RULES = re.compile(r"(only|except|rules):")
+_STAGE = re.compile(r"when\s*\{")
+"""In a stage of Jenkins's that ran tests without it."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
-_TRIGGERS = re.compile(r"^[\"']?on[\"']?:.*(\n(?!\w).*)*", re.MULTILINE)
-_AT_CHANGES = re.compile(r"\bpull_request\b|\bbranches\b|\bpush\b(?!:\s*\n\s+tags:)")
-_CLOSED = re.compile(r"\bpull_request:\s{1,99}types:[ \t]*\[(?![^\]]*(opened|synchronize))")
-_PATHS = re.compile(r"\bpaths(-ignore)?:[ \t]*(\[[^\]]*\]|(?:\n[ \t]+- .*)+)")
-_PATTERN = re.compile(r"[\w*.!?][\w*./!?+-]*")
 _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
     r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
@@ -93,7 +88,6 @@ _MOST_VALUES = 1000
 """Beside something true: of more than so many none is taken for a new one."""
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
-_YAML = (".yml", ".yaml")
 _LINE = re.compile(r"(\s*)((- )*)")
 
 
@@ -110,10 +104,11 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     )
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
-        old, new = (starting(path, _text(each, path)) for each in (base.tree, tree))
-        lost = [each for each in old if old[each] and not new.get(each, True)]
+        old, new = (starting(path, _text(each, path), each) for each in (base.tree, tree))
+        is_gone = not path.endswith(YAML) or not any(map(runs_tests, _text(tree, path).splitlines()))
+        lost = [each for each in old if old[each] and not new.get(each, is_gone or any(new.values()))]
         if lost and not any(new[each] and not old.get(each) for each in new):
-            yield Tampering(clean(path), 1, f"tests are not started any more by {clean(', '.join(lost))}")
+            yield Tampering(clean(path), 1, f"changes do not start tests any more: {clean(', '.join(lost))}")
     yield from _removed_steps(tree, base)
     least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
     if least[0][0] > least[1][0]:
@@ -157,11 +152,8 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
     halves = {each for each in parts if {f"-m not {each[3:]}", f"-m {each.removeprefix('-m not ')}"} & parts}
     nowhere = set.intersection(*(unasked(text, tree) for text in asking)) if asking else set()
     more = sum(-count for text, count in known.items() if runs_tests(text)) > 0
-    was, triggers = (_TRIGGERS.search(_CLOSED.sub("", each)) for each in (old, new))
     is_tested = any(map(runs_tests, lines))
-    if is_tested and _runs_at(was, base) and triggers and not _runs_at(triggers, tree):
-        yield Tampering(clean(path), 1, "tests are not run at pushes and pull requests any more")
-    is_yaml, is_github = path.endswith(_YAML), path.startswith(".github/")
+    is_yaml, is_github = path.endswith(YAML), path.startswith(".github/")
     is_gone = is_gone or (not old and bool(_IN_PLACE.search(path)))
     kept = [number for number, text in commands if runs_tests(text) and (is_gone or text in tests)]
     touches, around = kept or not is_tested, _Blocks(lines)
@@ -186,22 +178,19 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         then = map(_FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
         negated = _NEGATED.match(text) and not any(then)
         goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
-        ignored = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
+        ignored: object = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
         ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
-        is_followed = has_kept(around.of(min(number, len(lines) - 1))[0])
-        is_after = text.startswith("after_script:") and is_followed
         lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)
-        ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored) or is_after
+        ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored)
         goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
         fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
-        on_condition = in_block and not more and (_SELDOM if is_github else _RULES).match(text)
+        on_condition = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
         told = {
             "tests are run on a condition": on_condition and not ignored,
             "tests are run at few changes": is_set
             and runs_seldom(path, text, tree, lines[block.start : block.stop]),
-            "tests are run by no job": is_followed and is_hidden(text, old, new),
             "tests are run on another commit": _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)),
             "tests are run for no value of a matrix": is_empty
             and re.fullmatch(r"exclude:|[\w-]+:\s*\[\s*\]", text),
@@ -210,19 +199,6 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         }
         for why in filter(told.get, told):
             yield Tampering(clean(path), number, f"{why}: {clean(text)[:200]}")
-
-
-def _runs_at(triggers: re.Match[str] | None, tree: Tree) -> bool:
-    """Return True if a push or pull request starts a workflow, wherever in most of the Python files it is."""
-    if triggers is None or not _AT_CHANGES.search(triggers[0]):
-        return False
-    code = [path for path in tree.files if path.endswith(".py")]
-    for ignored, listed in _PATHS.findall(triggers[0]):
-        patterns = [each.replace("**/", "*") for each in reversed(_PATTERN.findall(listed))]
-        matching = [next((each for each in patterns if fnmatchcase(path, each.lstrip("!"))), "!") for path in code]
-        if 2 * sum(each.startswith("!") != bool(ignored) for each in matching) > len(code):
-            return False
-    return True
 
 
 def _fewer(text: str) -> set[str]:
@@ -329,12 +305,12 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
     paths = filter(is_workflow, base.differing)
     more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
-    if any(more[path] < 0 and path.endswith(_YAML) for path in more):
-        started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(_YAML))
+    if any(more[path] < 0 and path.endswith(YAML) for path in more):
+        started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(YAML))
         for path in more:  # a script or target that nothing names takes the place of no step
             name = path.rpartition("/")[2]
             name = name if name.endswith("sh") else name.partition(".")[0].lower().removesuffix("file")
-            more[path] = more[path] if path.endswith(_YAML) or name in started else min(more[path], 0)
+            more[path] = more[path] if path.endswith(YAML) or name in started else min(more[path], 0)
     for path in more if sum(more.values()) < 0 else ():
         if more[path] < 0:
             yield Tampering(clean(path), 1, "a step that runs the tests is gone")

@@ -84,11 +84,10 @@ def uncommitted(path: Path) -> bool:
         entry = repository.index.get(path.name)
         if entry is None:
             return path.name not in repository.ignored([path.name])
-        head = repository.reference("HEAD")
+        head = repository.reference("HEAD") or ""
         committed = repository.files(head, path.name).get(path.name) if head else None
-        if head is None or committed != entry.blob:
-            return True
-        return not repository.is_unchanged(path.name, entry.blob, read_regular(path), head)
+        data = read_regular(path)
+        return committed != entry.blob or not repository.is_unchanged(path.name, entry.blob, data, head)
 
 
 class Repository:
@@ -112,8 +111,7 @@ class Repository:
         self._spent = 0.0
         for each in (self._tree, self._git / "refs", self._git / "objects"):
             each.mkdir(parents=True)
-        config = self._text(common, "config")
-        self._sha256 = re.search(r'objectformat\s*=\s*"?sha256', config, re.IGNORECASE) is not None
+        self._sha256 = bool(re.search(r'(?i)objectformat\s*=\s*"?sha256', self._text(common, "config")))
         version = "repositoryformatversion = 1\n[extensions]\nobjectFormat = sha256" if self._sha256 else ""
         (self._git / "config").write_text(f"[core]\nbare = false\n{version}\n")
         (self._git / "HEAD").write_text("ref: refs/heads/none\n")
@@ -125,11 +123,17 @@ class Repository:
         _ = self._objects  # where they can't be read is no matter of the reference
         if not _HASH.fullmatch(name):
             name = next(filter(None, (self.reference(place.format(name)) for place in _PLACES)), name)
-        try:
+        with suppress(UsageError):
             commit = f"{name}{rest}^{{commit}}"
             return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
-        except UsageError:
-            return None
+        return None
+
+    def left_at(self, commit: str) -> str:
+        """Return the commit at which what is checked out left the history of another; empty where it did not."""
+        with suppress(UsageError):  # git may lack what lies between
+            left = self._run("merge-base", commit, self.reference("HEAD") or commit).decode().strip()
+            return left if left != commit else ""
+        return ""
 
     def reference(self, name: str, links: int = MOST_LINKS) -> str | None:
         """Return the hash that the reference of the whole `name` stands for, or None."""
@@ -140,9 +144,8 @@ class Repository:
             return self.reference(text[4:].strip(), links - 1) if links else None
         if found := _HASH.match(text):
             return found[0]
-        before, there, _ = self._packed.partition(f" {name}\n")
-        line = before[before.rfind("\n") + 1 :] if there else ""
-        return line if _HASH.fullmatch(line) else None
+        found = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", self._packed, re.MULTILINE)
+        return found[1] if found else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
         """Return the blobs of a commit's files, or of one, by path, also through links. Raises UsageError."""
@@ -189,7 +192,7 @@ class Repository:
 
     @cached_property
     def _packed(self) -> str:
-        return f"{self._text(self._common, 'packed-refs', _MOST_REFERENCES)}\n"
+        return self._text(self._common, "packed-refs", _MOST_REFERENCES)
 
     @cached_property
     def index(self) -> Mapping[str, _Entry]:
@@ -252,8 +255,7 @@ class Repository:
         return [(os.fsdecode(path), blob.decode(), int(mode, 8)) for mode, blob, path in kept]
 
     def _hash(self, data: bytes) -> str:
-        kind = hashlib.sha256 if self._sha256 else hashlib.sha1
-        return kind(b"blob %d\0" % len(data) + data).hexdigest()
+        return hashlib.new("sha256" if self._sha256 else "sha1", b"blob %d\0" % len(data) + data).hexdigest()
 
     def _text(self, folder: Path, name: str, most: int = MOST_TEXT) -> str:
         """Return the text of a file of a git directory; empty where there is none."""

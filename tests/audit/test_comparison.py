@@ -15,12 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from agents.audit.base import read_base
 from agents.audit.comparison import Comparison
 from agents.audit.documents import for_agent, sentences, summary
 from agents.audit.records import ProjectReport
 from agents.errors import UsageError
 from agents.sandbox import Sandbox, open_sandbox
 from agents.sandbox.packages import open_interpreter
+from agents.worktree.tree import read_tree
 
 from ..support.commands import ROOT, environment, greenloop
 from ..support.shares import half_of
@@ -664,6 +666,24 @@ def test_nothing_that_differs_is_said_and_no_test_is_run(project: Path) -> None:
     git(project, "add", ".gitmodules")
     git(project, "commit", "--quiet", "--message", "a submodule")
     assert "submodules" in greenloop(project, "audit", "--base", "HEAD").stdout
+
+
+def test_a_base_that_has_gone_on_since_is_said_with_the_commit_to_compare_with(
+    project: Path, sandbox: Sandbox
+) -> None:
+    git(project, "checkout", "--quiet", "-b", "work")
+    write(project, {"README.md": "More.\n"})
+    commit(project)
+    own = read_base(read_tree(project, [], {}), "main")
+    git(project, "checkout", "--quiet", "main")
+    write(project, {"tests/test_more.py": "def test_more():\n    assert True\n"})
+    commit(project)
+    git(project, "checkout", "--quiet", "work")
+    report = compared(project, sandbox)
+    assert (own.left_at, report.passed) == ("", False)
+    said = next(each for each in report.notes if "main has gone on since this branch left it" in each)
+    left = read_base(read_tree(project, [], {}), said.rpartition(" ")[2])
+    assert (left.left_at, left.differing) == ("", ("README.md",))
 
 
 @pytest.mark.thorough

@@ -6,11 +6,13 @@ import re
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from agents.audit.base import Base, around, places_of
 from agents.audit.base import TestPlace as Place
+from agents.audit.noticed_answers import Duller, Side
 from agents.audit.records import Change
 from agents.audit.trial import reason
 from agents.audit.two_by_two import TwoByTwo, normal_id, settled
@@ -92,6 +94,27 @@ def test_a_kept_test_is_weaker_if_it_can_not_fail_any_more_or_misses_what_it_not
     assert [each.status for each in settled(changes, [], {"t.py::test_a": "no"}, lambda name: True)] == ["weaker"]
 
 
+def test_where_no_time_is_left_no_rewritten_test_is_compared() -> None:
+    side = Side(SimpleNamespace(left=0.0), ())  # type: ignore[arg-type]
+    assert Duller(side, side, {"test_a": "test_a", "test_b": "test_c"}, {"test_b"}).found(()) == ({}, {"test_a"})
+
+
+@pytest.mark.parametrize(
+    ("is_compared", "slower", "status"),
+    [
+        (True, "", "kept"),
+        (True, ", as all take 40 s", "kept"),
+        (False, "", "not compared"),
+        (False, "x", "weaker"),
+    ],
+)
+def test_a_test_that_there_was_no_time_to_compare_is_not_kept(is_compared: bool, slower: str, status: str) -> None:
+    passed = run(test_a="passed", test_b="passed")
+    changes = [*TwoByTwo(passed, passed, passed, passed, {}, {}).changes()]
+    ruled = settled(changes, [], {}, lambda name: is_compared, {"t.py::test_a"}, slower)
+    assert [each.status for each in ruled] == [status, "kept"]
+
+
 def test_a_test_with_the_same_text_or_name_elsewhere_is_the_same_one() -> None:
     def place(body: str) -> Place:
         return Place(1, body, body, body)
@@ -128,6 +151,16 @@ def test_a_test_that_has_cases_now_or_has_none_any_more_is_the_same_one(
     old, now = run(**dict.fromkeys(before, "passed")), run(**after)
     four = TwoByTwo(old, old, now, SuiteRun({}, "ended"), places(before), places(["other", *after]))
     assert [change.status for change in four.changes()][: len(status)] == status
+
+
+@pytest.mark.parametrize(
+    ("other", "why"), [("skipped", "it is skipped now, or a failure is expected"), ("passed", "")]
+)
+def test_cases_are_skipped_where_all_that_are_left_are(other: str, why: str) -> None:
+    place = {"t.py::test_a": Place(1, *["def test_a(text): pass"] * 3)}
+    old, now = run(**{"test_a[1]": "passed"}), run(**{"test_a[NOTSET]": "skipped", "test_a[2]": other})
+    change = next(TwoByTwo(old, old, now, now, place, place).changes())
+    assert (change.status, change.why) == ("gone", why)
 
 
 def test_many_cases_that_all_expect_otherwise_are_ruled_in_time() -> None:

@@ -1,0 +1,139 @@
+"""Finds in files of YAML what runs tests, and if a push to a branch or a request to merge starts it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ..spec.yaml_source import YamlFault, built, composed
+
+_BRANCHES = ("main", "master", "develop", "dev", "trunk", "feature/a")
+"""A condition that holds for one of these holds for changes."""
+_EVENTS = re.compile(
+    r"push|(external_)?(pull|merge)[-_]?(requests?|group)\w*|opened|synchronize|always\w*|succe\w*|on_success|true|"
+    r"BatchedCI|branches|CI_(DEFAULT_BRANCH|OPEN_MERGE_REQUESTS|MERGE_REQUEST_\w+)",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"!|\b(not|ne)\b|CI_COMMIT_(BRANCH|REF_NAME)(?!\s*=)")
+_WORD = re.compile(r"\w[\w./*-]*|^[./*]+$")
+_WHEN = ("True", "rules", "only", "except", "when", "condition", "branches", "workflow", "filters", "triggers")
+"""Keys that say when that is started beside which they stand; YAML takes `on` for a truth."""
+_COMMANDS = re.compile(r"(?!after_)\w*script|run|commands?|bash|pwsh|powershell|sh")
+_LEFT_OUT = {"ignore", "except", "exclude", "branches-ignore", "paths-ignore"}
+_PATHS = {"paths", "paths-ignore", "path", "changes", "changesets"}
+_BY_HAND = ("never", "manual", "on_fail", "on_failure")
+_MERGING = re.compile(r"<<\s*:")
+_LONGEST = 1 << 17
+_Keys = tuple[str, ...]
+
+
+def started(text: str, runs: re.Pattern[str], code: Sequence[str]) -> dict[str, bool]:
+    """Return what has a command that `runs` finds, by the keys that lead there, and if changes of the files `code`
+    start it; of a text that is too long nothing. One that can't be read is one thing, which is started."""
+    try:
+        node = composed(_MERGING.sub("merged:", text)) if len(text) < _LONGEST else None
+        top: Any = _with_texts_as_keys(built(node)) if node is not None else None
+    except YamlFault:
+        return {"": True}
+    found: dict[str, bool] = {}
+    if isinstance(top, dict):
+        asked = _holds("pr", top, code) and not isinstance(top.get("trigger"), dict)
+        is_started = _holds("if", top, code) and (asked or _holds("trigger", top, code))
+        jobs = {*_listed(top.get("workflows"), code)}
+        for keys, opened in _commands(top, (), runs, code):
+            is_left_out = keys[0][:1] == "." and text.count(keys[0]) == 1
+            is_left_out = is_left_out or ("workflows" in top and keys[0] == "jobs" and jobs.isdisjoint(keys))
+            place = ".".join(keys)
+            found[place] = found.get(place, False) or (opened and is_started and not is_left_out)
+    return found
+
+
+def _with_texts_as_keys(value: Any) -> Any:
+    """Return the value with what is merged into each table in its place."""
+    if isinstance(value, dict):
+        own = {str(key): _with_texts_as_keys(each) for key, each in value.items()}
+        merged = own.pop("merged", None)
+        return {**merged, **own} if isinstance(merged, dict) else own
+    return [*map(_with_texts_as_keys, value)] if isinstance(value, list) else value
+
+
+def _listed(workflows: Any, code: Sequence[str]) -> Iterator[str]:
+    """Yield the names of jobs in workflows, as far as conditions hold."""
+    tables = workflows.values() if isinstance(workflows, dict) else ()
+    for each in (each for each in tables if isinstance(each, dict) and _all_hold(each, code)):
+        for job in each.get("jobs") or ():
+            told = job if isinstance(job, dict) else {job: None}
+            yield from (name for name in told if _holds("filters", told[name] or {}, code))
+
+
+def _commands(value: Any, keys: _Keys, runs: re.Pattern[str], code: Sequence[str]) -> Iterator[tuple[_Keys, bool]]:
+    """Yield the keys that lead to each command, and True if all conditions on the way there hold."""
+    if isinstance(value, str) and keys and _COMMANDS.fullmatch(keys[-1]) and runs.search(value):
+        yield keys[:-1] or keys, True
+    for each in value if isinstance(value, list) else ():
+        yield from _commands(each, keys, runs, code)
+    by_name = keys == ("pipelines",)  # Bitbucket's, of which some names are conditions
+    for key in value if isinstance(value, dict) else ():
+        opened = key not in ("custom", "tags") if by_name else _all_hold(value, code)
+        for found, inner in _commands(value[key], (*keys, key), runs, code) if by_name or key not in _WHEN else ():
+            yield found, inner and opened
+
+
+def _all_hold(told: Mapping[str, Any], code: Sequence[str]) -> bool:
+    return all(_holds(key, told, code) for key in _WHEN)
+
+
+def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
+    """Return True if the condition under a key, if there is one, holds for changes."""
+    value = told.get(key)
+    if key == "workflow":
+        return not isinstance(value, dict) or _holds("rules", value, code)
+    if key == "True" and isinstance(value, dict):
+        return any(_EVENTS.fullmatch(event) and _holds(event, value, code) for event in value)
+    names: list[str] = []
+    left_out: list[str] = []
+    paths: list[str] = []
+    for keys, text in _leaves(value, (key,)) if key in told else ():
+        is_left_out = not _LEFT_OUT.isdisjoint(keys)
+        if not _PATHS.isdisjoint(keys):
+            paths.append(("!" if is_left_out else "") + text.replace("**/", "*"))
+        elif not ("filters" in keys and "tags" in keys):  # of tags it speaks alone
+            (left_out if is_left_out else names).append("never" if "tags" in keys else text)
+    branches = [each for each in _BRANCHES if not any(_takes(text, each) for text in left_out)]
+    is_open = (not names or any(map(_is_open, names))) and branches and "branches" not in left_out
+    return bool(is_open) and 2 * sum(_is_chosen(path, paths) for path in code) >= len(code)
+
+
+def _leaves(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    """Yield the texts in a condition, each with the keys that lead there; of a list of rules what comes after one
+    for all decides nothing, and what only starts by hand holds for no change."""
+    for each in value if isinstance(value, list) else [value]:
+        if not isinstance(each, dict):
+            yield keys, keys[-1] if each is None else str(each)
+        elif each.get("when") not in _BY_HAND:
+            for key in (key for key in each if key != "inputs"):
+                yield from _leaves(each[key], (*keys, key))
+        else:
+            yield keys, "never"
+            if len(each) == 1:
+                return
+
+
+def _is_open(text: str) -> bool:
+    """Return True for a name, pattern or expression that holds for changes."""
+    words = [each.removeprefix("refs/heads/") for each in _WORD.findall(text)]
+    named = any(_EVENTS.fullmatch(each) or any(_takes(each, branch) for branch in _BRANCHES) for each in words)
+    return named or bool(_NEGATED.search(text))
+
+
+def _takes(pattern: str, branch: str) -> bool:
+    return fnmatchcase(branch, pattern.strip("/^$").replace(".*", "*"))
+
+
+def _is_chosen(path: str, patterns: Sequence[str]) -> bool:
+    """Return True for a path that the last pattern that fits takes, or none of patterns that leave out others."""
+    rest = "!" if any(each[:1] != "!" for each in patterns) else ""
+    fitting = (each for each in reversed(patterns) if fnmatchcase(path, each.lstrip("!")))
+    return next(fitting, rest)[:1] != "!"
