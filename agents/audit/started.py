@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from ..worktree.tree import Tree
 from .triggers import started
@@ -23,7 +22,6 @@ _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _FOLDER = re.compile(
     r"(?:working-directory\s*:|change_?dir\s*=|session\.(?:chdir|cd)\(|\bcd\s)\s*[\"']?(?:[${][\w{}]*/)?([\w.][\w./-]*)"
 )
-_CHOSEN = re.compile(r"(files|exclude|types(?:_or)?|exclude_types)\s*:\s*(.*)")
 _UNITS = {
     "noxfile.py": re.compile(r"^(?=@nox\.session.*\n(?:@.*\n){0,9}def (\w+))@nox\.session(.*)", re.MULTILINE),
     "Makefile": re.compile(r"^(?!\.[A-Z])([\w.%/-]+)[ \t]*::?(?!=)([^=;#\n]*)", re.MULTILINE),
@@ -53,18 +51,6 @@ def unasked(text: str, tree: Tree) -> set[str]:
     tests = set(filter(_TESTS.fullmatch, tree.files))
     folders = tuple(f"{each}/" for each in named if any(path.startswith(f"{each}/") for path in tests))
     return {path for path in tests if folders and not path.startswith(folders)}
-
-
-def runs_seldom(path: str, text: str, tree: Tree, beside: Sequence[str]) -> bool:
-    """Return True for a setting by which a hook of pre-commit, with the lines `beside` it, runs at changes of less
-    than half of the code."""
-    found = _CHOSEN.match(text)
-    if found is None or not path.startswith(".pre-commit") or any("always_run: true" in each for each in beside):
-        return False
-    words = {*_WORD.findall(found[2])} - {"py", "pyi", "x"}
-    code = [{*re.split(r"[/.]", each), "python", "text", "file"} for each in tree.files if each.endswith(".py")]
-    chosen = sum(not words or not words.isdisjoint(parts) for parts in code)
-    return (2 * chosen > len(code)) == found[1].startswith("exclude")
 
 
 def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:

@@ -115,13 +115,12 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                     yield node.lineno, unparse(node), _ASKS
                 elif isinstance(node, ast.ImportFrom) and {each.name for each in names} & _IMPORTED_FRAMES:
                     yield node.lineno, unparse(node), "it asks who calls it"
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other]) if _MODULES.search(unparse(other)):
-                yield node.lineno, unparse(node), _ASKS
-            case ast.Subscript(value=other, slice=ast.Constant(value="__main__")) if _MODULES.search(
-                unparse(other)
-            ):
-                yield node.lineno, unparse(node), _ASKS
-            case ast.For(iter=other) | ast.comprehension(iter=other) if _MODULES.search(unparse(other)):
+            case (
+                ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[other])
+                | ast.Subscript(value=other, slice=ast.Constant(value="__main__"))
+                | ast.For(iter=other)
+                | ast.comprehension(iter=other)
+            ) if _MODULES.search(unparse(other)):
                 yield other.lineno, unparse(other), _ASKS
             case ast.Attribute(attr=name, ctx=ast.Load()) if name in _FRAMES or unparse(node) in _FRAMES_OF:
                 yield node.lineno, unparse(node), "it asks who calls it"

@@ -18,12 +18,17 @@ _EVENTS = re.compile(
 )
 _NEGATED = re.compile(r"!|\b(not|ne)\b|CI_COMMIT_(BRANCH|REF_NAME)(?!\s*=)")
 _WORD = re.compile(r"\w[\w./*-]*|^[./*]+$")
-_WHEN = ("True", "rules", "only", "except", "when", "condition", "branches", "workflow", "filters", "triggers")
+_OF_HOOKS = ("files", "exclude", "types", "types_or")
+_WHEN = (
+    *("True", "rules", "only", "except", "when", "condition", "branches", "workflow", "filters", "triggers"),
+    *_OF_HOOKS,
+)
 """Keys that say when that is started beside which they stand; YAML takes `on` for a truth."""
-_COMMANDS = re.compile(r"(?!after_)\w*script|run|commands?|bash|pwsh|powershell|sh")
+_COMMANDS = re.compile(r"(?!after_)\w*script|run|commands?|entry|bash|pwsh|powershell|sh")
 _LEFT_OUT = {"ignore", "except", "exclude", "branches-ignore", "paths-ignore"}
 _PATHS = {"paths", "paths-ignore", "path", "changes", "changesets"}
 _BY_HAND = ("never", "manual", "on_fail", "on_failure")
+_PART = re.compile(r"[\w{}-]+")
 _MERGING = re.compile(r"<<\s*:")
 _LONGEST = 1 << 17
 _Keys = tuple[str, ...]
@@ -82,7 +87,7 @@ def _commands(value: Any, keys: _Keys, runs: re.Pattern[str], code: Sequence[str
 
 
 def _all_hold(told: Mapping[str, Any], code: Sequence[str]) -> bool:
-    return all(_holds(key, told, code) for key in _WHEN)
+    return told.get("always_run") is True or all(_holds(key, told, code) for key in _WHEN)
 
 
 def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
@@ -97,8 +102,8 @@ def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
     paths: list[str] = []
     for keys, text in _leaves(value, (key,)) if key in told else ():
         is_left_out = not _LEFT_OUT.isdisjoint(keys)
-        if not _PATHS.isdisjoint(keys):
-            paths.append(("!" if is_left_out else "") + text.replace("**/", "*"))
+        if not _PATHS.isdisjoint(keys) or keys[0] in _OF_HOOKS:
+            paths.append(("!" if is_left_out else "") + text)
         elif not ("filters" in keys and "tags" in keys):  # of tags it speaks alone
             (left_out if is_left_out else names).append("never" if "tags" in keys else text)
     branches = [each for each in _BRANCHES if not any(_takes(text, each) for text in left_out)]
@@ -133,7 +138,9 @@ def _takes(pattern: str, branch: str) -> bool:
 
 
 def _is_chosen(path: str, patterns: Sequence[str]) -> bool:
-    """Return True for a path that the last pattern that fits takes, or none of patterns that leave out others."""
-    rest = "!" if any(each[:1] != "!" for each in patterns) else ""
-    fitting = (each for each in reversed(patterns) if fnmatchcase(path, each.lstrip("!")))
-    return next(fitting, rest)[:1] != "!"
+    """Return True for a path that the last pattern fits that has a word of it, or none; where none does, if all
+    patterns leave others out."""
+    parts = {*re.split(r"[/.]", path), "python", "text", "file"}
+    words = [(each[:1] == "!", {*_PART.findall(each)} - {"x", "pyi"}) for each in patterns]
+    rest = not patterns or all(is_left_out for is_left_out, _ in words)
+    return next((not is_left_out for is_left_out, each in reversed(words) if not each or each & parts), rest)

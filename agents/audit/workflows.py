@@ -13,7 +13,7 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, YAML, runs_seldom, runs_tests, starting, unasked
+from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, YAML, runs_tests, starting, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -189,8 +189,6 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         on_condition = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
         told = {
             "tests are run on a condition": on_condition and not ignored,
-            "tests are run at few changes": is_set
-            and runs_seldom(path, text, tree, lines[block.start : block.stop]),
             "tests are run on another commit": _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)),
             "tests are run for no value of a matrix": is_empty
             and re.fullmatch(r"exclude:|[\w-]+:\s*\[\s*\]", text),
