@@ -72,6 +72,7 @@ _STAGE = re.compile(r"when\s*\{")
 """In a stage of Jenkins's that ran tests without it."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
+_OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
 _OF_MATRIX = re.compile(
@@ -300,7 +301,8 @@ class _Blocks:
 
 
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more."""
+    """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more; of
+    another system's than the host's own none that is gone, where changes start tests by that."""
     paths = filter(is_workflow, base.differing)
     more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
     if any(more[path] < 0 and path.endswith(YAML) for path in more):
@@ -309,6 +311,8 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
             name = path.rpartition("/")[2]
             name = name if name.endswith("sh") else name.partition(".")[0].lower().removesuffix("file")
             more[path] = more[path] if path.endswith(YAML) or name in started else min(more[path], 0)
+    hosts = [path for path in tree.files if _OF_HOST.match(path) and path.endswith(YAML)]
+    is_hosted = any(True in starting(path, _text(tree, path), tree).values() for path in hosts)
     for path in more if sum(more.values()) < 0 else ():
-        if more[path] < 0:
+        if more[path] < 0 and (path in tree.files or _OF_HOST.match(path) or not is_hosted):
             yield Tampering(clean(path), 1, "a step that runs the tests is gone")

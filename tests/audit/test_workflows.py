@@ -356,6 +356,25 @@ def test_a_coverage_of_any_length_is_read() -> None:
 
 
 @pytest.mark.parametrize(
+    ("kept", "is_gone"),
+    [
+        ({}, True),
+        ({CI: STARTED}, False),
+        ({".gitlab-ci.yml": GITLAB}, False),
+        ({CI: JOB.replace("jobs", "on: workflow_dispatch\njobs")}, True),
+        ({".circleci/config.yml": CIRCLE}, True),
+    ],
+)
+def test_another_system_may_go_where_the_hosts_own_still_starts_tests(
+    kept: dict[str, str], *, is_gone: bool
+) -> None:
+    files = {path: text.encode() for path, text in kept.items()}
+    old = {**files, ".travis.yml": b"script: pytest\n"}
+    told = [*workflows(Tree(Path(), files), Base(Tree(Path(), old), {}, (".travis.yml",)))]
+    assert ["is gone" in each.why for each in told] == [True] * is_gone
+
+
+@pytest.mark.parametrize(
     ("files", "is_gone"),
     [
         ({".github/workflows/old/ci.yml": JOB}, True),
