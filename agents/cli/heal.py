@@ -26,7 +26,7 @@ class FailureOptions(Record):
     expect: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     """What the output has to hold: a text, or /a regular expression/."""
     expect_call: tuple[str, ...] = ()
-    """What a function has to return or to raise: `f(1) == 2`, `f(0) raises ValueError`; --answers has more."""
+    """What a function has to return or to raise: `f(1) == 2`, `f(0) raises ValueError`, `any: f(-1)`."""
     stdin: Annotated[Path | None, MORE] = None
     """A file that it gets as standard input."""
     data: Annotated[tuple[Path, ...], MORE] = ()

@@ -4,7 +4,6 @@ end of a sandbox in which it is made again."""
 from __future__ import annotations
 
 import ast
-import inspect
 import json
 import sys
 import sysconfig
@@ -257,8 +256,6 @@ def unhealable(function: Callable[..., Any]) -> str | None:
     code = getattr(function, "__code__", None)
     if not isinstance(function, types.FunctionType) or code is None:
         return "it is no function of Python's"
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        return "it is a generator: values were handed out before it failed"
     if code.co_freevars and set(code.co_freevars) != {"__class__"}:
         return f"it is a closure over {', '.join(code.co_freevars)}"
     if function.__name__ == "<lambda>":

@@ -27,7 +27,7 @@ from ..syntax.clean_text import clean
 from ..syntax.encoding import encoded
 from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree
-from .expectations import EXPECT_CALL, ExpectedCall
+from .expectations import ANY, EXPECT_CALL, ExpectedCall
 
 _INSIDE = Path(__file__).with_name("inside")
 _MOST_DOCUMENT = 128 << 20
@@ -146,6 +146,11 @@ class Case(ABC):
     """True if an item that is left out of a symptom is in no prompt."""
 
     @property
+    def left_open(self) -> Sequence[Call]:
+        """Calls for which any answer is right."""
+        return ()
+
+    @property
     def entry_line(self) -> int | None:
         """The line of the function that it calls; None where it calls none by itself."""
         return None
@@ -215,6 +220,11 @@ class TreeCase(Case):
         """Observe it by each of `seeds`, side by side: all of it runs in sandboxes."""
         with ThreadPoolExecutor() as pool:
             yield from pool.map(lambda seed: self.observe(changed, seed=seed), seeds)
+
+    @property
+    def left_open(self) -> tuple[Call, ...]:
+        """Calls of which the user said so."""
+        return tuple(each.call for each in self.expected_calls if each.expected == ANY)
 
     def asked_by(self, items: Sequence[Item]) -> tuple[Call, ...]:
         """The calls of items that expect an answer."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product, starmap
@@ -17,7 +17,8 @@ from ..syntax.source import parse_expression, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .case import Case
 from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
-from .near_calls import after, calls_near, literal_call
+from .near_calls import after, bound_in, calls_near, literal_call, without
+from .statement_effects import changes_arguments
 from .voices import VERIFYING, voices_needed
 
 _SLOWER = 10
@@ -62,7 +63,8 @@ class Evidence:
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):
             found = calls_near(self.seeds, case.files, patches, case.other_runs, case.beside)
-            self.calls = list(dict.fromkeys([*self.calls, *found]))
+            asked = without(found, case.left_open, self.seeds)
+            self.calls = list(dict.fromkeys([*self.calls, *asked]))
             self._answer(case, self.before, {})
             for patch in plausible:
                 same = next(each.id for each in plausible if each.files == patch.files)
@@ -70,9 +72,11 @@ class Evidence:
                 self._answer(case, answers, patch.files)
             if any(self._shows(trial, self.calls) for trial in trials):
                 break  # else calls of what uses the mended functions
+        functions = ((path, *each) for path, text in case.files.items() for each in bound_in(text))
+        in_place = {(path, name) for path, name, node in functions if changes_arguments(node)}
         for number, trial in enumerate(trials):
             if trial.plausible:
-                named = dict.fromkeys([*trial.suspicions, *self.effects(trial)])
+                named = dict.fromkeys([*trial.suspicions, *self.effects(trial, in_place)])
                 trials[number] = replace(trial, suspicions=tuple(named))
 
     def _shows(self, trial: Trial, calls: Sequence[Call]) -> bool:
@@ -152,8 +156,9 @@ class Evidence:
         answer = self.after.get(trial.patch.id, {}).get(call)
         return answer is not None and answer.raises is not None and not answer.deliberate
 
-    def effects(self, trial: Trial) -> Iterator[Suspicion]:
-        """Return the effects of a patch that the code as it was did not have, each kind once."""
+    def effects(self, trial: Trial, in_place: Set[tuple[str, str]] = frozenset()) -> Iterator[Suspicion]:
+        """Return the effects of a patch that the code as it was did not have, each kind once; those functions that
+        are `in_place` change their arguments as it was."""
         found: dict[SuspicionName, str] = {}
         slow = fast = 0.0
         answers = self.after.get(trial.patch.id, {})
@@ -167,7 +172,8 @@ class Evidence:
             if before.value is None:  # an exception has cut its effects short
                 continue
             slow, fast = slow + after.seconds, fast + before.seconds
-            if after.arguments and after.value is not None and not before.arguments:
+            changes = after.arguments and after.value is not None and not before.arguments
+            if changes and (call.path, call.function) not in in_place:
                 left = f"{shown(call)} leaves its arguments as {_cut(after.arguments)}"
                 found.setdefault("changes arguments", left)
             if after.output and not before.output:
@@ -212,15 +218,16 @@ class Evidence:
         asked = list(dict.fromkeys([shortest, *others]))
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
         each = "each " if len(asked) > 1 else ""
-        return f"{' '.join(starmap(_asked, asked))} {said} decides it, {each}with the value that is right."
+        asking = " ".join(starmap(_asked, asked))
+        return f"{asking} {said} decides it, {each}with the value that is right ('any: CALL' where any is)."
 
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
-        """The answer of a patch as text; an exception is one where the code as it was answers, or says so too."""
+        """The answer of a patch as text; an exception is one where the code as it was answers, or one that a
+        `raise` says."""
         answer, was = self.after.get(trial.patch.id, {}).get(call), self.before.get(call)
         if answer is None or answer.raises in (None, NO_END) or was is None or self._was(call) is None:
             return _text(answer, bare)
-        counts = was.raises is None or (was.raises == answer.raises and answer.deliberate)
-        return _text(answer, bare, raising=True) if counts else None
+        return _text(answer, bare, raising=True) if was.raises is None or answer.deliberate else None
 
     def _was(self, call: Call) -> str | None:
         """The answer of the code as it was as text, an exception too."""

@@ -20,9 +20,12 @@ from ..syntax.source import names_bound, names_used, parse_expression, parses, s
 from ..verifier.inside.proxy.plain_source import is_plain, value_of
 
 EXPECT_CALL = "--expect-call"
+ANY = "..."
+"""The answer of a call for which any is right."""
 RAISES = "raises "
 """The answer of a call that raises begins so, and the exception's name follows."""
-_FORMS = "write 'NAME(...) == VALUE', or 'NAME(...) raises ERROR'"
+_FORMS = "write 'NAME(...) == VALUE', 'NAME(...) raises ERROR', or 'any: NAME(...)'"
+_LEFT_OPEN = re.compile(r"any:\s*(.*)", re.DOTALL)
 _RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 YIELDS = re.compile(r"^\['yields'(, )?")
 """The answer of a generator begins so; its items are what is expected."""
@@ -113,7 +116,7 @@ class Expectations:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedCall:
-    """A call, or an expression with calls, that has to give `expected`, a value's source text or `raises NAME`."""
+    """A call, or an expression with calls, that has to give `expected`: a value's source, `raises NAME`, `ANY`."""
 
     call: Call
     expected: str
@@ -125,17 +128,18 @@ class ExpectedCall:
 
     @property
     def made(self) -> tuple[Call, ...]:
-        """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`."""
+        """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`; none for `ANY`."""
         calls = calls_in(parse_expression(self.call.source))
         within = (Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
-        return tuple(dict.fromkeys([self.call, *within]))
+        return tuple(dict.fromkeys([self.call, *within])) if self.expected != ANY else ()
 
     def failing(self, answer: Answer | None) -> Item | None:
         """The item of an answer that is not as expected."""
         returned = answer.value if answer is not None else None
         raised = answer.raises if answer is not None else None
-        if raised is not None and f".{self.expected.removeprefix(RAISES)}".endswith(f".{raised}"):
-            return None  # its module may be named, too
+        is_raised = raised is not None and f".{self.expected.removeprefix(RAISES)}".endswith(f".{raised}")
+        if is_raised or self.expected == ANY:
+            return None  # the module of what is raised may be named, too
         items = YIELDS.sub("[", returned or "")
         if returned is not None and (is_same(returned, self.expected) or is_same(items, self.expected)):
             return None
@@ -215,9 +219,10 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
 
 def asked_and_expected(text: str, named: str) -> tuple[ast.expr, str]:
     """Return the call that `text` is about, and its answer. Raises UsageError, which begins with `named`."""
-    raising = _RAISING.fullmatch(text.strip())
+    raising, left_open = (form.fullmatch(text.strip()) for form in (_RAISING, _LEFT_OPEN))
+    stated = next((f"{each[1]} == {ANY}" for each in (raising, left_open) if each), text.strip())
     try:
-        node = parse_expression(f"{raising[1]} == ..." if raising else text.strip())
+        node = parse_expression(stated)
     except ValueError as error:
         raise UsageError(f"{named} is not Python ({error}); {_FORMS}.") from error
     match node:

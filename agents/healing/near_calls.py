@@ -53,11 +53,30 @@ def calls_near(
     return found or list(other_runs) or _near(calls, values, around)
 
 
+def without(calls: Sequence[Call], left_open: Sequence[Call], seeds: Sequence[Call]) -> list[Call]:
+    """Return `calls` without those for which any answer is right: which have what is given in one of `left_open`
+    and in no seed, or all of it where a seed has each."""
+    known = {given for each in seeds for given in _given(each.source)}
+    asked = [{*_given(each.source)} for each in left_open]
+    odd = [given - known or given for given in asked]
+    return [each for each in calls if not any(some.issubset(_given(each.source)) for some in odd)]
+
+
+def _given(source: str) -> Iterator[tuple[str, object, str]]:
+    """Yield the calls in an expression and their arguments: of which function, in which place, and the text of
+    the value, one for all numbers below zero."""
+    node = expression(source)
+    for call in calls_in(node) if node is not None else ():
+        yield last_name(call), None, ""
+        for place, value in [*enumerate(call.args), *((each.arg, each.value) for each in call.keywords)]:
+            yield last_name(call), place, "-" if isinstance(value, ast.UnaryOp) else unparse(value)
+
+
 def mended_names(files: Mapping[str, str], changed: Mapping[str, str]) -> set[tuple[str, str]]:
     """Return path and qualified name of what is another function, or is assigned otherwise, in `changed` files."""
     found: set[tuple[str, str]] = set()
     for path, text in changed.items():
-        was, now = ({name: ast.dump(node) for name, node in _bound(each)} for each in (files[path], text))
+        was, now = ({name: ast.dump(node) for name, node in bound_in(each)} for each in (files[path], text))
         found |= {(path, name) for name in now if was.get(name) != now[name]}
     return found
 
@@ -66,8 +85,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     """Calls near `calls`, and those of `around` that make one of these, with the other in its place."""
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
-    made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, _with_tables, TRIED_CALLS)
-    made |= varied_calls(found, edges, TRIED_CALLS)
+    made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, edges, TRIED_CALLS)
     made |= calls_with(found, values, TRIED_CALLS) | related_calls(found, TRIED_CALLS)
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
@@ -106,21 +124,6 @@ def _with_items_again(value: object, _: object) -> Iterator[object]:
             yield from ([*value[:at], other, *value[at + 1 :]] for other in others if other != item)
 
 
-def _with_tables(value: object, _: object = ()) -> Iterator[object]:
-    """Yield a value with each list and tuple within it as a dictionary of its items by their numbers as texts:
-    code may take one container for another."""
-    if not isinstance(value, dict | list | tuple):
-        return
-    parts = [*value.values()] if isinstance(value, dict) else [*value]
-    for at, each in enumerate(parts):
-        others = [*_with_tables(each)]
-        if isinstance(each, list | tuple) and each:
-            others.append({str(number): item for number, item in enumerate(each)})
-        for other in others:
-            new = [*parts[:at], other, *parts[at + 1 :]]
-            yield dict(zip(value, new, strict=True)) if isinstance(value, dict) else type(value)(new)
-
-
 def _holds_calls(source: str) -> bool:
     """Return True for an expression that makes calls within: of functions, and not of what is plain data."""
     node = expression(source)
@@ -132,7 +135,7 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     """Yield a call with one optional argument more: at an edge of its default, 1 where that is None, and where it
     is an empty list one of the first argument."""
     node = expression(call.source)
-    functions = [each for _, each in _bound(text) if isinstance(each, Function)]
+    functions = [each for _, each in bound_in(text) if isinstance(each, Function)]
     if not isinstance(node, ast.Call):
         return
     named = [each for each in functions if each.name == last_name(node)]
@@ -161,7 +164,7 @@ def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
     public = [f"it.{name}" for name in kept if name[:1] != "_"]
     if len(public) == len(kept):
         return
-    for path, each in _bound(files.get(call.path, "")):
+    for path, each in bound_in(files.get(call.path, "")):
         other = path.removeprefix(f"{owner}.")
         needs_none = isinstance(each, ast.FunctionDef) and len(each.args.args) == 1 and not each.decorator_list
         if needs_none and other.isidentifier() and path != other and other[:1] != "_":
@@ -185,7 +188,7 @@ def literal_call(source: str) -> ast.Call | None:
     return node if given and named and all(map(is_plain, given)) else None
 
 
-def _bound(text: str) -> list[tuple[str, ast.AST]]:
+def bound_in(text: str) -> list[tuple[str, ast.AST]]:
     """The functions of a module behind their qualified names, and what it and its classes assign; none where it is
     no Python."""
     module = ast.Module(statements(text), [])
@@ -209,7 +212,7 @@ def _imported(texts: Sequence[tuple[str, str]], project: Mapping[str, bytes]) ->
 def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
     """The literals of what is mended in files (of all in them where that is None), and of what is assigned for it,
     of whole numbers those beside them and their multiples, too; docstrings and regular expressions are none."""
-    bound = [(path, name, node) for path, text in texts for name, node in _bound(text)]
+    bound = [(path, name, node) for path, text in texts for name, node in bound_in(text)]
     nodes = [node for path, name, node in bound if mended is None or (path, name) in mended]
     attributes = (each.attr for node in nodes for each in ast.walk(node) if isinstance(each, ast.Attribute))
     read = names_used(nodes).union(attributes)

@@ -33,6 +33,12 @@ def _effects(tree: ast.Module) -> int:
     return sum(_effects_of(node) for node in ast.walk(tree) if id(node) not in filling)
 
 
+def changes_arguments(node: ast.AST) -> bool:
+    """Return True for a function that changes a parameter in place."""
+    given = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    return not given.isdisjoint(map(_changed_name, ast.walk(node)))
+
+
 def _calls(tree: ast.Module) -> tuple[Counter[str], Counter[str]]:
     """The calls in a module of which the result is used, and those of which it is thrown away, by their text."""
     thrown = Counter(unparse(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr))
@@ -83,6 +89,7 @@ def _changed_name(node: ast.AST) -> str:
             ast.Expr(value=ast.Call(func=ast.Attribute(value=place)))
             | ast.Assign(targets=[ast.Subscript(value=place)])
             | ast.AugAssign(target=ast.Subscript(value=place))
+            | ast.Delete(targets=[ast.Subscript(value=place)])
         ):
             owner = place.func if isinstance(place, ast.Call) else None
             if isinstance(owner, ast.Attribute) and owner.attr == "setdefault":

@@ -17,11 +17,14 @@ from itertools import accumulate
 from typing import TypeGuard
 
 from ..records.heal import Item, Suspicion
+from ..syntax.collection import chain
+from ..syntax.imports import split_imports
 from ..syntax.literals import literal_value
 from ..syntax.source import parse, plain, swapped, unparse
 from ..syntax.units import qualified
 from ..verifier.inside.proxy.plain_source import is_plain
 from .statement_effects import effects_lost
+from .voices import variables
 
 _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
@@ -253,31 +256,22 @@ def _used(tree: ast.Module) -> Iterator[str]:
     """Dotted names that are read or imported, imported ones under their own names, those of objects that variables
     hold without the variable."""
     aliases: dict[str, str] = {}
-    stored: set[str] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            tops = [each.name.partition(".")[0] for each in node.names]
-            aliases.update(zip(tops, tops, strict=True))
-            aliases.update({each.asname: each.name for each in node.names if each.asname})
-            yield from (each.name for each in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            aliases.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
-            yield from (f"{node.module}.{each.name}" for each in node.names)
-        elif isinstance(node, ast.arg):
-            stored.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            stored.add(node.id)
-    variables = stored - aliases.keys() - _BUILTIN
+        for entry in split_imports(node) if isinstance(node, ast.stmt) else ():
+            name = f"{entry.module}.{entry.name}" if entry.name else entry.module
+            if not entry.level:
+                aliases[entry.binds] = name if entry.name or entry.alias else entry.binds
+                yield name
+    held = variables(tree)[0].keys() - aliases.keys() - _BUILTIN
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute | ast.Name):
             first, dot, rest = _dotted(node).partition(".")
-            yield ("" if first in variables else aliases.get(first, first)) + dot + rest
+            yield ("" if first in held else aliases.get(first, first)) + dot + rest
 
 
 def _dotted(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value)}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+    first, names = chain(node)
+    return ".".join([first.id if first is not None else "", *names])
 
 
 def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:

@@ -157,7 +157,7 @@ class _Simplified(ast.NodeTransformer):
         """Visit a node, with the variables of its own scope."""
         outer = self._stored, self._read
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
-            self._stored, self._read = _variables(node)
+            self._stored, self._read = variables(node)
         elif isinstance(node, ast.ClassDef):
             self._read = None
         visited: ast.AST | None = super().visit(node)
@@ -195,7 +195,7 @@ class _Simplified(ast.NodeTransformer):
                     values[name] = value
                     del statements[number]
                 case _:
-                    after = _variables(first)[1]
+                    after = variables(first)[1]
                     below += after
         statements[:] = [with_values(each, values) for each in statements]
 
@@ -226,7 +226,7 @@ class _Simplified(ast.NodeTransformer):
     visit_AugAssign = visit_Assign  # noqa: N815 - ast.NodeVisitor names them
 
 
-def _variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
+def variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
     """How often each variable is stored and read; one of an outer scope counts as read elsewhere, too."""
     stored: Counter[str] = Counter()
     read: Counter[str] = Counter()

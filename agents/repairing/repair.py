@@ -111,18 +111,12 @@ def repaired(options: RepairOptions, function: Any, sandbox: SharedSandbox | Non
         return type(function)(repaired(options, function.__func__, sandbox))
     if not callable(function) or isinstance(function, type):
         raise UsageError("@repair decorates functions; write it above a `def`.")
-    if inspect.isasyncgenfunction(function):
-        function.last_repair = RepairResult(False, "recorded only: it is a generator")
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        function.last_repair = RepairResult(False, "it is a generator: values are handed out before it fails")
         return function
     calls = _Calls(function, options, sandbox)
-    made: Any
-    if inspect.iscoroutinefunction(function):
-        made = calls.awaited()
-    elif inspect.isgeneratorfunction(function):
-        made = calls.iterated()
-    else:
-        made = calls.called()
-    made.last_repair = None
+    made = calls.awaited() if inspect.iscoroutinefunction(function) else calls.called()
+    made.last_repair = None  # type: ignore[attr-defined]
     calls.made = made
     return made
 
@@ -191,22 +185,6 @@ class _Calls:
                 if refused is not None:
                     raise refused
             return value
-
-        return wrapper
-
-    def iterated(self) -> Callable[..., Any]:
-        """The function for a generator: its failures are recorded."""
-        function, exceptions = self._function, self._options.exceptions
-
-        @functools.wraps(function)
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return (yield from function(*args, **kwargs))
-            except exceptions as error:
-                settled, value = _at_once(self._heal(_in_thread_here, partial(str), error))
-                if not settled:
-                    raise
-                return value
 
         return wrapper
 

@@ -84,8 +84,7 @@ def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
 
     def ask(request: Request) -> Reply:
         told(Asked(request))
-        system = "\n\n".join(each.content for each in request.messages if each.role == "system")
-        user = "\n\n".join(each.content for each in request.messages if each.role != "system")
+        system, user = (each.content for each in request.messages)
         stream = BackgroundStream(lambda: iter([proposer.propose(system, user)]))
         with stop.on_cancel(stream.abandon):
             text = stream.next(max(0.0, stop.left))

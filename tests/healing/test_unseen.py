@@ -673,7 +673,8 @@ def test_of_several_rivals_one_is_asked_about_of_which_the_answer_can_be_said() 
         trial.patch.id: {call: Answer(value)} for trial, value in zip(trials, ("1", "9" * 400, "2"), strict=True)
     }
     question = rule(trials, trusted=True, evidence=Evidence([call], {call: Answer("0")}, answers)).question
-    assert question == 'f(1) is 1 or 2? --expect-call "f(1) == 1" decides it, with the value that is right.'
+    decides = "decides it, with the value that is right ('any: CALL' where any is)."
+    assert question == f'f(1) is 1 or 2? --expect-call "f(1) == 1" {decides}'
 
 
 @pytest.mark.parametrize(
@@ -764,14 +765,6 @@ def test_numbers_that_end_alike_are_tried() -> None:
     patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("10", "100")})
     sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
     assert {"f(111)", "f(104)"} <= sources
-
-
-def test_containers_within_stand_as_others() -> None:
-    text = "def f(data, path):\n    return data[path]\n"
-    given = [Call("b.py", "f", "f({'a': [(1, 'x'), 2]}, 'a')")]
-    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": text.replace("path]", "path[:9]]")})
-    sources = {each.source for each in calls_near(given, {"b.py": text}, [patch])}
-    assert {"f({'a': {'0': (1, 'x'), '1': 2}}, 'a')", "f({'a': [{'0': 1, '1': 'x'}, 2]}, 'a')"} <= sources
 
 
 def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:
