@@ -1,4 +1,4 @@
-"""Tests of what equality does not show: of what the spec says of arguments and of a result's type; and probes."""
+"""Tests and probes of what `==` does not show: an argument changed or returned itself, and a result's type."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _NUMBER = re.compile(
 _MOST_CALLS = 2
 _MOST_RESULTS = 6
 SAID = "test_spec_says_"
-"""The names of these tests begin so."""
+"""Prefix of the ids of tests made here."""
 CHANGED = "test_argument_changed_"
 ITSELF = "test_argument_itself_"
-"""The names of probes begin so."""
+"""Prefixes of the ids of probes: is the argument changed, and is it the result itself."""
 
 
 def argument_tests(
     clauses: Sequence[Clause], tests: Sequence[Test], signature: Signature | None = None
 ) -> tuple[Test, ...]:
-    """Return tests for what `clauses` say of arguments, or of a parameter by its name, on lists, dicts and sets
-    that `tests` pass on, and on shorter and empty ones: many functions return their argument early."""
+    """Return tests that arguments stay unchanged and results are new objects, where `clauses` say so: on the
+    lists, dicts and sets of `tests`, and on shorter and empty ones, for which many functions return early."""
     if any(_IN_PLACE.search(clause.text) for clause in clauses):
         return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
@@ -58,14 +58,15 @@ def argument_tests(
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling)), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
-            about = said if said and word == "unchanged" else ""  # `a new list, newest first` says more than new
+            # A clause such as `a new list, newest first` asks for more than a new list.
+            about = said if said and word == "unchanged" else ""
             made.append(_test(name, f"result = {call}", holds, preamble, about, before=before))
     return tuple(made)
 
 
 def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test, ...]:
-    """Return tests of the type of a result that is a number, where `clauses` say it and no trusted test of `tests`
-    has another: 2 equals 2.0, so that no test of values tells them apart."""
+    """Return tests that a numeric result is an int or a float, where `clauses` say which and no trusted test of
+    `tests` expects the other: 2 == 2.0, so that no test of values tells them apart."""
     said = next(((clause, match) for clause in clauses if (match := _NUMBER.search(clause.text))), None)
     if said is None:
         return ()
@@ -91,7 +92,7 @@ def result_tests(clauses: Sequence[Clause], tests: Sequence[Test]) -> tuple[Test
 
 
 def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
-    """Return probes of what calls do to arguments; none where `tests` hold the spec's words on them."""
+    """Return probes of what calls do to arguments; none where `tests` have tests of arguments already."""
     if any(test.id.startswith(SAID) for test in tests):
         return ()
     calls = [each for each in dict.fromkeys(_calls(literal_calls(tests))) if ast.literal_eval(each[1])]
@@ -104,7 +105,7 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
 
 
 def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield calls with `given` for an argument that can change, that argument, and preambles."""
+    """Yield for each mutable argument the call with `given` in its place, that argument, and the preamble."""
     kinds = ast.List | ast.Dict | ast.Set
     changing = [found for found in calls if any(isinstance(node, kinds) for node in found[0].args)]
     for call, preamble in changing[:_MOST_CALLS]:
@@ -118,7 +119,7 @@ def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:
-    """Return a key that puts calls first in which changes show: of an unsorted list, and long ones."""
+    """Return a sort key: calls with an unsorted list first, then long ones; a change shows there."""
     call, _ = found
     lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]
     try:
@@ -128,6 +129,6 @@ def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:
 
 
 def _test(name: str, steps: str, condition: str, preamble: str, about: str, *, before: str = "") -> Test:
-    """Return a test that lets `steps` raise: what they do with such an argument is for other tests."""
+    """Return a test of `condition` after `steps`. It lets them raise: what raises is for other tests."""
     body = f"{before}try:\n{indented(steps)}\nexcept Exception:\n    result = None\nassert {condition}"
     return Test(name, f"def {name}():\n{indented(body)}\n", "spec", preamble, about)

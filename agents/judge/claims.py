@@ -15,7 +15,7 @@ from ..syntax.source import indented, is_constant, names_used, statements, unpar
 
 @dataclass(frozen=True, slots=True)
 class ValueClaim:
-    """`call` gives `expected` after `setup`, which uses `fixtures` of pytest's; all are source text."""
+    """The claim that `call` returns `expected` after `setup`, which uses pytest's `fixtures`; all as source."""
 
     call: str
     expected: str
@@ -24,16 +24,16 @@ class ValueClaim:
 
     @property
     def question(self) -> str:
-        """The statements and the call: on one line, as an answer may repeat them, where they fit one."""
+        """`setup` and `call` as source: on one line unless one of them has several, as in a file of answers."""
         lines = [*self.setup, self.call]
         return ("\n" if any("\n" in line for line in lines) else "; ").join(lines)
 
 
 def claim_of(test: Test) -> ValueClaim | None:
-    """The claim of a test that ends in its only assertion, `assert call == literal` (or `is` a constant), or None.
+    """Return the claim of a test whose only check is its last statement, None for other tests.
 
-    A test with decorators, or with other parameters than a few fixtures, claims nothing: its names stand for many
-    values.
+    That statement is `assert call == literal` (or `is`), `assert call` or `assert not call`. A test with
+    decorators, or with parameters other than FIXTURES, has no claim: it may run with several values.
     """
     match statements(test.source):
         case [ast.FunctionDef(decorator_list=[]) as function]:
@@ -71,7 +71,7 @@ def as_test(claim: ValueClaim, name: str, origin: TestOrigin, preamble: str) -> 
 
 
 def undecided(probes: Iterable[Test], tests: Iterable[Test]) -> Iterator[Test]:
-    """Yield the probes of whose call none of `tests` says what may come of it."""
+    """Yield the probes whose call none of `tests` decides."""
     checks = (check for test in tests for check in checks_in(test.source, test.preamble))
     decided = {check.question for check in checks if check.decides}
     for probe in probes:

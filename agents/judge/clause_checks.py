@@ -1,4 +1,4 @@
-"""Checks each clause of the spec against the tests that count: held, open, or checked by nothing."""
+"""Standing of each clause of the spec by the tests: held by tests that count, open, or checked by nothing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ _NUMBER = re.compile(r"(?<![\w.'\"])-?\d{1,9}(?:\.\d{1,4})?(?!\.?\w)")
 def clause_checks(
     clauses: Sequence[Clause], counting: Sequence[Test], contested: Sequence[Test], entry: str
 ) -> tuple[ClauseCheck, ...]:
-    """Return for each clause what the tests that count say of it; `contested` ones make it open.
+    """Return the check of each clause against `counting` tests; one that only `contested` tests meet is open.
 
-    A clause in which a rule finds nothing to look for is held by every test that counts; of two that name one
-    exception each needs a test of its own. A test that was asked for a rule and repeats an example that
-    stands before it does not hold that rule.
+    A clause without needs is held by every test that counts. Of two clauses that name one exception each needs a
+    test of its own. A test that was asked for a clause, and only repeats an example before it, does not hold it.
     """
     earlier = {clause.text: clause.earlier for clause in clauses}
     uses = [used_by(test) for test in counting]
@@ -55,7 +54,7 @@ def clause_checks(
 
 
 def _repeats(test: Test, examples: Sequence[str]) -> bool:
-    """Return True if `examples` state all that `test` checks, and it holds values that its clause does not."""
+    """Return True if `examples` have all checks of `test`, and these have values that its clause does not name."""
     mine = checks_in(test.source, test.preamble)
     if not mine or not {check for example in examples for check in checks_in(example)}.issuperset(mine):
         return False
@@ -65,7 +64,7 @@ def _repeats(test: Test, examples: Sequence[str]) -> bool:
 
 
 def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Used]) -> list[Clause]:
-    """Return the clauses that name an exception of which every test is another clause's."""
+    """Return the clauses that name an exception, where every test of it belongs to another clause."""
     naming = [(clause, need.value) for clause in clauses for need in clause.needs if need.kind == "exception"]
     taken: set[int] = set()
     loose: list[tuple[Clause, str]] = []
@@ -86,7 +85,7 @@ def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Us
 
 
 def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
-    """Return a line of an answers file that would test `need`, as far as it can be written without its answer."""
+    """Return a line for a file of answers that would test `need`, with `...` for the parts that are unknown."""
     call = next((made for test in tests if (made := _made(need, test))), None)
     if need.kind == "test" or (need.kind == "bound" and call is None):
         return f"{entry}(...) == {need.giving or '...'}, on an input that shows it"
@@ -98,7 +97,7 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 
 def _made(need: Need, test: Test) -> str | None:
-    """Return the call of `test` with its first argument that can be of the kind needed; None without one."""
+    """Return the call of `test` with one argument changed so that it meets `need`; None where none can be."""
     if need.kind == "bound" and not need.value.isidentifier():
         number = float(need.value)
         values = [number, int(number)] if number.is_integer() else [number]
@@ -115,7 +114,7 @@ def _made(need: Need, test: Test) -> str | None:
 
 
 def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clause, ...]:
-    """Return clauses without the inputs of the calls in `unspecified`, which an answer leaves open."""
+    """Return `found` without the needs of inputs that `unspecified` calls meet: an answer leaves these open."""
     left_open = [used_by(Test("", code, "spec")) for code in unspecified]
 
     def asks(need: Need) -> bool:
@@ -126,15 +125,15 @@ def specified(found: Iterable[Clause], unspecified: Iterable[str]) -> tuple[Clau
 
 
 def odd_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Return at most `count` probes on texts of nearly the form that `tests` have, where a clause names an
-    exception: code that is too lenient, or too strict, shows there."""
+    """Return at most `count` probes on malformed variants of the texts in `tests`, where a clause names an
+    exception: they show code that is too lenient or too strict."""
     if not any(need.kind == "exception" for clause in clauses for need in clause.needs):
         return ()
     return probes_of(varied_calls(literal_calls(tests), _odd_texts, count), ODD)
 
 
 def _odd_texts(text: object, _: Sequence[object]) -> Iterator[str]:
-    """Yield texts that are nearly `text`: none, a zero less, a mark twice or left out, more before or after it."""
+    """Yield malformed variants of `text`: empty, a leading 0 less, punctuation doubled or removed, text added."""
     if not isinstance(text, str) or not text:
         return
     shorter = re.sub(r"\b0(?=\d)", "", text, count=1)
@@ -146,7 +145,7 @@ def _odd_texts(text: object, _: Sequence[object]) -> Iterator[str]:
 
 
 def _of_one_kind(value: object, _: Sequence[object]) -> list[list[object]]:
-    """Return a list of items of several types cut to the first item of each."""
+    """Return for a list of items of several types a list of one item for each type; else none."""
     firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
     return [[item] for item in firsts.values()] if len(firsts) > 1 else []
 
@@ -158,8 +157,8 @@ def _stated(words: str) -> Iterator[object]:
 
 
 def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Return at most `count` probes on inputs that a clause asks for and none of `tests` has, on lists of one kind
-    of item alone where `tests` mix them, and on numbers and quoted texts of the clauses."""
+    """Return at most `count` probes: on inputs that a clause asks for and none of `tests` has, on lists of one
+    type of item where those of `tests` mix types, and on numbers and quoted texts of the clauses."""
     used = [used_by(test) for test in tests]
     needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
     missing = [need for need in needs if not any(each.meets(need) for each in used)]

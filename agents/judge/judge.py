@@ -1,8 +1,8 @@
-"""The judge: Board -> Decision. Pure: no I/O, no clock, no chance.
+"""The judge: Board -> Decision. Pure: no I/O, no clock, no randomness.
 
-Trusted tests decide first, and only they fail code that runs: a generated test that the code fails is a doubt.
-Generated tests count unless the votes rule them out (votes.py). Independent candidates are those written from the
-spec alone; repairs have seen the tests, so their agreement with them proves nothing.
+Trusted tests decide first, and only they fail code that runs: a failing generated test is contested. Generated
+tests count unless the votes rule them out (votes.py). Independent candidates are written from the spec alone;
+repairs have seen the tests, so passing them proves nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .used_parts import used_by
 from .votes import ledger, lone_example, settlements, tally
 
 CRASHES = ("error", "stopped", "missing")
+"""Statuses of a test that did not come to its assertion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +29,34 @@ class Situation:
     """The facts that the judge needs beside the board: what the loop may still do."""
 
     probes: Board | None = None
-    """Every candidate on calls of unknown answer: those that differ there are not alike."""
+    """Every candidate on the probes; None without probes."""
     clauses: tuple[Clause, ...] = ()
     entry: str = ""
     """The name of the spec's entry point, if it has one."""
     clauses_asked: bool = False
     """Tests of the clauses that nothing checks have been asked for."""
     answers: int = 0
-    """How many questions of earlier rulings have been answered."""
+    """How many answers the user has given."""
     told: frozenset[str] = frozenset()
-    """Tests that later drafts are told of."""
+    """Ids of the tests that later drafts are shown."""
     last_round: bool = False
     may_draft: bool = True
-    """More drafts are allowed where none passes the trusted tests."""
+    """The limit of drafts for a failed board is not reached."""
     may_compare: bool = True
-    """More drafts are allowed where one passes them."""
+    """The limit of drafts where one passes the trusted tests is not reached."""
     tests_written: bool = True
     """The TestWriter has been asked."""
     may_repair: bool = True
     """The Critic may be asked."""
     repaired: frozenset[str] = frozenset()
-    """The candidates that the Critic was shown: it is never asked for the same twice."""
+    """Ids of the candidates that the Critic was shown: it is asked once for each."""
     may_debug: bool = False
     """The debugger may be asked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The ruling on a board, the tests that its votes settle, and those that later drafts are to be told of."""
+    """The ruling on a board, the settled tests that its votes add, and the tests to tell later drafts of."""
 
     ruling: Ruling
     settled: tuple[Test, ...] = ()
@@ -102,29 +103,28 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
 
 
 def unconfirmed(ruling: Ruling, verdict: Verdict) -> Ruling:
-    """Downgrade a success that did not pass again in a cold sandbox. A limit overrun there is a doubt and no
-    failure: a busy machine is enough for it."""
+    """Downgrade a success that did not pass again in a fresh sandbox: to `contested` where a limit was overrun,
+    since a busy machine is enough for that, else to `failed`."""
     why = f"It passed, and then did not in a fresh sandbox: {verdict.kind}, {verdict.reason}."
     return replace(ruling, grade="contested" if verdict.kind == "stopped" else "failed", why=why)
 
 
 def _leader(agreement: Agreement) -> Candidate | None:
-    """Most trusted tests passed, and only exceptions that the spec names; then what ends a test at all; then most
-    like-minded independent drafts; then the earliest, since the first draft, at temperature 0, is right more often
-    than another, and a repair must be better to lead."""
+    """Return the candidate that passes most trusted tests and raises least that the spec does not name; then
+    passes most tests of arguments; then does not crash on all; then has most independent drafts that behave alike.
+    Of equals take the earliest: the first draft, at temperature 0, is right more often than another."""
 
     def rank(candidate: Candidate) -> tuple[tuple[int, int], int, bool, int]:
         of_arguments = (test for test in agreement.board.tests if test.id.startswith(SAID))
-        heeded = sum(agreement.passes(candidate, test) for test in of_arguments)
+        passed = sum(agreement.passes(candidate, test) for test in of_arguments)
         crashes = _crashes(agreement, candidate)
-        return agreement.by_the_spec(candidate), heeded, not crashes, len(agreement.following(candidate))
+        return agreement.by_the_spec(candidate), passed, not crashes, len(agreement.following(candidate))
 
-    # Of several that rank highest `max` takes the first.
     return max(runnable(agreement.board), key=rank, default=None)
 
 
 def _crashes(agreement: Agreement, candidate: Candidate) -> bool:
-    """Return True if `candidate` ends each test that could be run by an error that the spec does not name."""
+    """Return True if `candidate` crashes on every test that could be run, by no exception that the spec names."""
     verdict = agreement.board.verdict(candidate.id)
     refused = {refusal.test_id for refusal in verdict.refused}
     outcomes = [verdict.outcome(test.id) for test in agreement.board.tests if test.id not in refused]
@@ -171,13 +171,13 @@ def _grade(view: LeaderView, situation: Situation, thresholds: Thresholds) -> tu
 
 
 def _shows_no_value(entry: LedgerEntry) -> bool:
-    """Return True for a test of exceptions alone, or of what happens to arguments."""
+    """Return True for a test of exceptions alone, of what happens to arguments, or of a result's type."""
     checks = checks_in(entry.test.source, entry.test.preamble)
     return entry.test.id.startswith(SAID) or (bool(checks) and all(check.sign == "raises" for check in checks))
 
 
 def _why(view: LeaderView, *, enough: bool) -> str:
-    """The facts that a grade rests on."""
+    """Return the sentences on the facts that a grade rests on."""
     does_best = " that do best on them" if view.trusted else ""
     given = [entry for entry in view.trusted if not entry.test.id.startswith(SAID)]
     facts = {
@@ -190,18 +190,19 @@ def _why(view: LeaderView, *, enough: bool) -> str:
         f"{len(view.unsettled)} that it fails are open questions": view.unsettled,
     }
     *first, last = (fact for fact, holds in facts.items() if holds)
-    said = f"{', '.join(first)}, and {last}."
+    why = f"{', '.join(first)}, and {last}."
     if arguments := view.arguments:
-        said += f" {arguments}"
+        why += f" {arguments}"
     if not view.agreement.probes.tests:
-        said += " No input beyond those of the tests could be tried."
+        why += " No input beyond those of the tests could be tried."
     if any(verdict.isolation == "in-process" for verdict in view.agreement.board.verdicts):
-        said += " Tests ran in one process with the code, a lower assurance."
-    return said[0].upper() + said[1:] if enough else f"Not enough is known of it: {said}"
+        why += " Tests ran in one process with the code, a lower assurance."
+    return why[0].upper() + why[1:] if enough else f"Not enough is known of it: {why}"
 
 
 def _next_step(view: LeaderView, grade: Grade, situation: Situation, thresholds: Thresholds) -> NextStep:
-    """Fresh drafts before repairs: a small model repairs little (docs/decisions/011-what-grades-rest-on.md)."""
+    """Return the next step; drafts come before repairs, since a small model repairs little
+    (docs/decisions/011-what-grades-rest-on.md)."""
     if situation.last_round:
         return "done"
     if grade == "failed":
@@ -220,7 +221,7 @@ def _next_step(view: LeaderView, grade: Grade, situation: Situation, thresholds:
 
 
 def failures(board: Board, ruling: Ruling) -> Sequence[tuple[Test, Outcome]]:
-    """The tests that count and that the leader fails, trusted ones first, with what happened."""
+    """Return the tests that count and that the leader fails, trusted ones first, each with its outcome."""
     if ruling.leader is None:
         return ()
     verdict = board.verdict(ruling.leader)

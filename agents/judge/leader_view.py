@@ -1,4 +1,4 @@
-"""A board as seen from the candidate that leads: what counts, what is open, and what to ask."""
+"""The leader's results on a board: which tests count, which are open, and which questions to ask the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUCCESSES: tuple[Grade, ...] = ("verified", "consensus")
 
 @dataclass(frozen=True, slots=True)
 class LeaderView:
-    """A board as seen from its leader: the ledger entries that its grade counts."""
+    """The leader's results on a board, as its grade counts them."""
 
     agreement: Agreement
     leader: Candidate
@@ -32,7 +32,7 @@ class LeaderView:
     clauses: tuple[ClauseCheck, ...] = ()
 
     def outcome(self, entry: LedgerEntry) -> Outcome:
-        """Return what the leader did on the test of `entry`."""
+        """Return the leader's outcome on the test of `entry`."""
         return self.agreement.board.verdict(self.leader.id).outcome(entry.test.id)
 
     @property
@@ -47,7 +47,8 @@ class LeaderView:
 
     @property
     def unsettled(self) -> list[LedgerEntry]:
-        """The contested tests that most drafts don't speak against, or the spec does for: a success has none."""
+        """The contested tests that rule out a success: not those with split votes or that most drafts fail, unless
+        the spec's words support them."""
         return [entry for entry in self.contested if self._is_unsettled(entry)]
 
     def _is_unsettled(self, entry: LedgerEntry) -> bool:
@@ -61,37 +62,38 @@ class LeaderView:
         return not (doubted and ended and claim_of(entry.test) is None)
 
     def _raises_named(self, entry: LedgerEntry) -> bool:
-        """Return True if the leader ends a test by an exception that the spec names: at another step than the test
-        expects one, if it expects one."""
+        """Return True if the leader ends the test of `entry` by an exception that the spec names. Where the test
+        expects one, this is another step of it."""
         outcome = self.outcome(entry)
         return outcome.status == "error" and exception_of(outcome) in self.agreement.named
 
     @property
     def spoken_for(self) -> tuple[Test, ...]:
-        """The tests that the leader fails and the spec's words speak for: of exceptions, of arguments."""
+        """The tests that the leader fails and the spec's words support: of exceptions, and of arguments."""
         doubts = [each.test for each in self.contested if self._is_spoken_for(each)]
         return (*doubts, *(each.test for each in self.failed if each.test.id.startswith(SAID)))
 
     def _is_spoken_for(self, entry: LedgerEntry) -> bool:
-        """Return True if a test expects an exception that the spec names, or the leader raises another."""
+        """Return True if a test expects an exception that the spec names and the leader raises none of these, or
+        the leader raises another there."""
         names = used_by(entry.test).raises & self.agreement.named
         expected = bool(names) and not self._raises_named(entry)
         return expected or self.agreement.raises_unnamed(self.leader, entry.test)
 
     @property
     def unchecked(self) -> list[ClauseCheck]:
-        """The clauses of which some need is met by no test that counts."""
+        """The clauses with a need that no test that counts meets."""
         return [check for check in self.clauses if check.missing]
 
     @property
     def worth_asking(self) -> bool:
-        """True where tests of unchecked clauses may tell something, or they alone are missing for a success."""
+        """True where tests of unchecked clauses are worth a request: by their needs, or since all drafts agree."""
         special = any(need.kind not in ("test", "bound") for check in self.unchecked for need in check.missing)
         return special or (bool(self.unchecked) and self.share == 1)
 
     @property
     def contested(self) -> list[LedgerEntry]:
-        """The tests in doubt."""
+        """The contested tests."""
         return [entry for entry in self.ledger if entry.standing == "contested"]
 
     @property
@@ -128,7 +130,8 @@ class LeaderView:
 
     @property
     def unnamed(self) -> str:
-        """Return a sentence on a probe that the leader ends by an exception that the spec does not name."""
+        """A sentence on a probe for which the leader raises an exception that the spec does not name; else
+        empty."""
         for probe in self.agreement.probes.tests:
             if raised := self.agreement.unnamed_on(self.leader, probe):
                 return f"It raises {raised} for {probed_call(probe)}, an exception that the spec does not name."
@@ -136,7 +139,7 @@ class LeaderView:
 
     @property
     def arguments(self) -> str:
-        """Return a sentence on an argument that the leader changes or returns itself; empty without one."""
+        """A sentence on an argument that the leader changes or returns itself; empty without one."""
         for probe in (each for each in self.agreement.probes.tests if each.id.startswith((CHANGED, ITSELF))):
             claim, found = claim_of(probe), self.agreement.returned(self.leader, probe)
             if claim is None or found is None:
@@ -149,9 +152,8 @@ class LeaderView:
         return ""
 
     def disputes(self, grade: Grade) -> tuple[Dispute, ...]:
-        """The open questions, the most telling first: contested tests that expect what the spec names; without
-        success inputs on which drafts that pass the tests differ, inputs that a clause asks for and no test has,
-        and one on which only other drafts differ; then the other contested tests."""
+        """Return the open questions, most informative first: contested tests that the spec's words support;
+        without a success `_questions`; then the other contested tests."""
         named = [self._dispute(entry) for entry in self.contested if self._is_spoken_for(entry)]
         others = [self._dispute(entry) for entry in self.contested if not self._is_spoken_for(entry)]
         once: dict[str, Dispute] = {}
@@ -160,10 +162,10 @@ class LeaderView:
         return tuple(once.values())
 
     def _questions(self) -> list[Dispute]:
-        """Questions: *which* of the answers of drafts, on a contested test or, of those that pass the leader's
-        tests, on a probe; and *right?* where they agree: at an input that a clause asks for, or for which they
-        raise what it asks for and no test does, at one where the TestWriter or another candidate expects something
-        else, or at the shortest."""
+        """Return the best questions of each group. `which`: drafts differ, on a contested test, or on a probe
+        among those that pass the leader's tests. `edges`: they agree on an input that a clause asks for, or raise
+        what a clause names and no test has. `right`: they agree, the TestWriter or another candidate does not.
+        Without such, of the `rest` the shortest."""
         mine = self.agreement.behaviour(self.leader)
         rivals = [c for c in self.agreement.voters if self.agreement.behaviour(c) == mine and c != self.leader]
         missing = [need for check in self.unchecked for need in check.missing]
@@ -184,7 +186,7 @@ class LeaderView:
             elif self.agreement.unnamed_on(self.leader, probe):
                 edges.append((-1.0, asked))
             elif probe.id.startswith(CHANGED):
-                continue  # where drafts are alike in this, nobody asks
+                continue  # drafts that treat arguments alike are no question
             elif is_odd:
                 if answers[0].removeprefix("raises ") not in self.agreement.named:
                     edges.append((0.5, asked))
@@ -197,7 +199,7 @@ class LeaderView:
         edges += [(-0.25, min(found, key=lambda each: len(each.question))) for found in raising.values() if found]
         for entry in self.contested:
             claim, voters = claim_of(entry.test), self.agreement.voters
-            if claim is None:  # of several checks, or an exception
+            if claim is None:  # a test of several checks, or of an exception
                 voted = [str(self.agreement.passes(c, entry.test)) for c in voters]
             elif "\n" in claim.question:
                 continue
@@ -215,7 +217,8 @@ class LeaderView:
         return [*best[0], *best[1], *(best[2] or self._best(rest)[:1])]
 
     def _best(self, weighed: Sequence[tuple[float, Dispute]]) -> list[Dispute]:
-        """Return the questions of least weight, short ones first; of those that differ in numbers alone, one."""
+        """Return the SHOWN_DIFFERENCES questions of least weight, short ones first, and only one of those that
+        differ in numbers alone."""
         first: dict[str, Dispute] = {}
         for _, each in sorted(weighed, key=lambda item: (item[0], len(item[1].question))):
             if not self._is_invented(each):
@@ -229,7 +232,7 @@ class LeaderView:
         return lacking and not any(re.search(rf"\b{names[-1]}\b", check.text) for check in self.clauses)
 
     def _answer(self, candidate: Candidate, probe: Test) -> str:
-        """The value that `candidate` returns for a probe, or `raises` and the exception."""
+        """Return the value that `candidate` returns for a probe, or `raises` and the exception."""
         value = self.agreement.returned(candidate, probe)
         if value is not None:
             return value
@@ -246,6 +249,6 @@ class LeaderView:
 
 
 def _bits(answers: Sequence[str]) -> float:
-    """The entropy of `answers` in bits: how much it tells to know the right one."""
+    """Return the Shannon entropy of `answers` in bits: the information that the right one gives."""
     shares = [answers.count(each) / len(answers) for each in dict.fromkeys(answers)]
     return -sum(share * log2(share) for share in shares)

@@ -1,4 +1,4 @@
-"""Values near others: of the same type, and without `words` (they may be none) of the same keys and grid."""
+"""Mutations of values: of the same type, and where `words` is None also with the same keys and shape of a grid."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _STRING_PARTS = ("é", " ", "  ", "-", "_", "!", "1", "A", "ß", ".", "\t")
 
 
 def edges(value: object, values: Sequence[object]) -> Iterator[object]:
-    """Yield what is at the edge of a value's type (empty, one item, twice as long, zero, one; a fraction a
-    thousandth off), or its last item so, and those of `values` of its type."""
+    """Yield edge cases of a value's type (empty, one item, twice as long, 0, 1, for a float 0.1 % less and more),
+    for a list also with its last item so, then those of `values` that have its type."""
     if isinstance(value, COLLECTIONS):
         yield from (_with_content(value, each) for each in edges(content_of(value), ()))
         return
@@ -61,23 +61,23 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
 
 
 def _may_be_equal(one: Any, other: Any) -> bool:
-    """Return False for two lists or two tuples that have no type of items in common: rows, and a row."""
+    """Return False for two lists or tuples that have no type of items in common, such as a matrix and a row."""
     filled = isinstance(one, list | tuple) and one and other
     return not filled or not {*map(type, one)}.isdisjoint(map(type, other))
 
 
 def is_mark(value: object) -> bool:
-    """Return True for a text such as `,`, which says where a text beside it is parted, and is never empty."""
+    """Return True for one character of punctuation or space, such as `,`: likely a separator."""
     return isinstance(value, str) and len(value) == 1 and not value.isalnum()
 
 
 def another_mark(mark: object) -> str:
-    """Return a mark that is none of a name or a number."""
+    """Return another separator than `mark`."""
     return ";" if mark == "," else ","
 
 
 def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None = None) -> object:
-    """A value of the same type near `value`; the same one where there is no near one."""
+    """Return a mutated `value` of the same type; `value` itself where there is no mutation."""
     if isinstance(value, COLLECTIONS):
         return _with_content(value, mutated(content_of(value), chance, words=words))
     match value:
@@ -105,7 +105,7 @@ def mutated(value: object, chance: random.Random, *, words: Sequence[str] | None
 
 
 def _with_content(value: Any, content: Any) -> object:
-    """A copy of a value of one of `COLLECTIONS` with another content."""
+    """Return a copy of `value`, of a type in COLLECTIONS, that holds `content`."""
     made = copy(value)
     made.clear()
     (made.extend if isinstance(made, deque) else made.update)(content)
@@ -113,7 +113,7 @@ def _with_content(value: Any, content: Any) -> object:
 
 
 def _mutated_part(value: object, chance: random.Random, words: Sequence[str]) -> object:
-    """A value of the standard library with one part of what crosses for it changed, or another one."""
+    """Return a standard-library value with one part of its serialized form changed, or another of its type."""
     others = of_value(value)
     if others and (write := writer(type(value))) is not None:
         tag, *parts = write(value)
@@ -125,7 +125,7 @@ def _mutated_part(value: object, chance: random.Random, words: Sequence[str]) ->
 
 
 def _other_keys(items: dict[object, object], key: object, chance: random.Random) -> dict[object, object]:
-    """A dictionary without one of its keys, empty, or with that under another name, alone or too."""
+    """Return `items` without `key`, empty, or with a mutated key instead of it or beside it."""
     others = {each: item for each, item in items.items() if each != key}
     new = {mutated(key, chance): items[key]}
     return chance.choice([others, {}, {**others, **new}, {**items, **new}])
@@ -151,7 +151,7 @@ def _mutated_text(text: str, chance: random.Random, words: Sequence[str] | None)
 
 
 def _spelled(text: str, words: Sequence[str], chance: random.Random) -> str:
-    """A text with one of `words` in it, or in the place of another one, or made of two."""
+    """Return `text` with one of `words` in it, at an end or in another one's place, or two of them joined."""
     one, two = chance.choices(words, k=2)
     old = chance.choice([each for each in words if each in text] + [""])
     at = chance.choice([found.start() for found in re.finditer(re.escape(old), text)])
@@ -164,9 +164,9 @@ def _mutated_items(items: list[object], chance: random.Random, words: Sequence[s
         return items
     at, other = chance.randrange(len(items)), chance.randrange(len(items))
     lengths = {len(item) if isinstance(item, list) else 0 for item in items}
-    if len(items) > 1 and len(lengths) == 1 and min(lengths) > 1:  # rows of one length: a board, a matrix
+    if len(items) > 1 and len(lengths) == 1 and min(lengths) > 1:  # a grid: rows of one length
         if words is not None and chance.random() < 0.5:
-            return chance.choice(_shapes(items, at)[1:])  # a grid has rows
+            return chance.choice(_shapes(items, at)[1:])  # the first has no rows
         return [_cell_changed(row, items, chance) if index == at else row for index, row in enumerate(items)]
     changed = [mutated(item, chance, words=words) if index == at else item for index, item in enumerate(items)]
     return chance.choice([_swapped(items, at, other), changed, changed, *_shapes(items, at)])
@@ -183,7 +183,7 @@ def _shapes(items: list[object], at: int) -> list[list[object]]:
 
 
 def _cell_changed(row: object, rows: list[object], chance: random.Random) -> object:
-    """The row with one cell set to a value of its type found elsewhere in the grid."""
+    """Return the row with one cell set to a value of its type from anywhere in the grid."""
     assert isinstance(row, list)
     at = chance.randrange(len(row))
     cells = [cell for each in rows if isinstance(each, list) for cell in each if type(cell) is type(row[at])]

@@ -1,8 +1,7 @@
-"""Probes: calls that nobody knows the answer of, to see whether candidates that pass the same tests are alike.
+"""Probes: calls of unknown answer, on which candidates that pass the same tests are compared.
 
-Inputs are made from those of the tests by mutations that keep types and, without `words`, keys and shapes; a few
-are at the edge of their types. A probe is a test that can't pass, so that the verifier reports what each candidate
-returns.
+Their inputs are mutations (near_values.py) of those of the tests, and a few edge cases. A probe is a test that
+can't pass, so that the verifier reports what each candidate returns.
 """
 
 from __future__ import annotations
@@ -23,18 +22,20 @@ from .near_values import another_mark, edges, is_mark, mutated
 
 T = TypeVar("T")
 Calls = Sequence[tuple[ast.Call, T]]
-"""Calls of literals, each with what comes with it."""
+"""Calls of literals, each with a label, such as the preamble of its test."""
 Others = Callable[[object, Sequence[object]], Iterable[object]]
+"""Yields values for an argument; gets that argument and all arguments of its call."""
 LONGEST_INPUT = 1500
+"""Characters of a call."""
 EDGE, ODD = "test_edge_", "test_odd_"
-"""Names of probes begin so: on inputs that a clause asks for, and on texts of nearly the form that tests have."""
+"""Prefixes of the ids of probes: on inputs that a clause asks for, and on malformed texts."""
 UNKNOWN = "..."
-"""No plain value equals it, and it is a plain expression."""
+"""The expected value of a probe: a literal that equals no value of plain data."""
 _PARTS = ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Call
 
 
 def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """At most `count` probes on inputs near those of `tests`, a few on edges; always the same ones."""
+    """Return at most `count` probes on mutated inputs of `tests` and on edge cases. Deterministic."""
     calls = literal_calls(tests)
     if not calls:
         return _of_sessions(tests, count)
@@ -44,18 +45,18 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
 
 
 def probes_of(calls: Mapping[str, str], prefix: str = "test_probe_") -> tuple[Test, ...]:
-    """Return a probe for each of `calls`, given with its preamble."""
+    """Return a probe for each of `calls`, which map source to a preamble."""
     return tuple(probe(number, call, preamble, prefix) for number, (call, preamble) in enumerate(calls.items(), 1))
 
 
 def near_calls(calls: Calls[T], count: int, *, words: Sequence[str] | None = None) -> dict[str, T]:
-    """At most `count` calls near `calls`, as source, each with what came with its own; always the same ones."""
+    """Return at most `count` mutated `calls`, as source, each with the label of its origin. Deterministic."""
     return _changed(calls, count, lambda call, chance: _mutated_call(call, chance, words))
 
 
 def related_calls(calls: Calls[T], count: int) -> dict[str, T]:
-    """At most `count` of `calls`, longer ones more often, with what one holds twice changed in both places (equal
-    stays equal), or with one part, or a text near it, in the place of another (a tree grows)."""
+    """Return at most `count` of `calls`, longer ones more often, with a change that keeps or makes relations
+    between parts: equal parts mutated alike, or one part (or a text near it) put in the place of another."""
     pool = [each for each in calls for _ in range(1 + len(unparse(each[0])) // 30)]
     return _changed(pool, count, _related_call)
 
@@ -67,7 +68,7 @@ def _changed(calls: Calls[T], count: int, change: Callable[[ast.Call, random.Ran
 
 
 def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | None) -> dict[str, T]:
-    """The first `count` that can be made and are none of `calls`, each once."""
+    """Return the first `count` of `made` that are not None and none of `calls`, without duplicates."""
     known, found = {unparse(call) for call, _ in calls}, dict[str, T]()
     for source, label in made:
         if len(found) == count:
@@ -94,14 +95,14 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
 
 
 def _twins(part: bytes) -> list[bytes]:
-    """Of a text one that ends otherwise, and one in other letters: near one, that is, and not equal."""
+    """Return for a text one with another last character and one with swapped case; none for other parts."""
     text = value_of(part.decode())
     others = (text[:-1] + "ab"[text[-1] == "a"], text.swapcase()) if text and isinstance(text, str) else ()
     return [repr(each).encode() for each in others]
 
 
 def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
-    """The source of `call`, and its tree with the places there."""
+    """Return the source of `call`, and its tree with the positions in that source."""
     tree = parse_expression(text := unparse(call))
     assert isinstance(tree, ast.Call)
     return text.encode(), tree
@@ -114,7 +115,8 @@ def _with(text: bytes, others: Mapping[ast.expr, bytes]) -> str | None:
 
 
 def _is_fitting(part: ast.expr, spot: ast.expr) -> bool:
-    """Return True if a part is of the type of another, containers with an item of one type, or None for one."""
+    """Return True if `part` may stand in the place of `spot`: they have one type, or one is None and the other a
+    container, and containers with items have a type of item in common."""
     types = [_type(part), _type(spot)]
     one, other = ({*map(_type, getattr(each, "values", getattr(each, "elts", ())))} for each in (part, spot))
     of_one = types[0] == types[1] or (
@@ -128,8 +130,8 @@ def _type(node: ast.expr) -> str:
 
 
 def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[str, T]:
-    """At most `count` of `calls`, of literals, with one of `values` in the place of a literal of its type, as
-    `near_calls` gives them; other values change nothing about those of one."""
+    """Return at most `count` of `calls` with one of `values` in the place of a literal of its type, as
+    `near_calls` does. The spot for a value does not depend on the other values."""
     spots = [
         (call, label, node)
         for call, label in calls
@@ -148,15 +150,15 @@ def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[st
 
 
 def _emptied(call: ast.Call) -> str | None:
-    """The source of `call`, of literals, with all texts and containers that it is given empty."""
+    """Return the source of `call` with all texts and containers among its arguments emptied."""
     given = enumerate(argument_values(call))
     kinds = [(at, type(value)) for at, value in given if isinstance(value, str | list | tuple | dict | set)]
     return with_arguments(call, {at: kind() for at, kind in kinds})
 
 
 def nested_calls(calls: Calls[T]) -> dict[str, T]:
-    """Those of `calls`, of literals, that are given nested dictionaries, with each within another under its first
-    key: what holds at one depth has to hold below it; and where they are given a mark, with another one."""
+    """Return those of `calls` with nested dictionaries as arguments, each wrapped in one more under its first key,
+    as they are and with another separator where an argument is one (`is_mark`)."""
     made: list[tuple[str | None, T]] = []
     for call, label in calls:
         given = dict(enumerate(argument_values(call)))
@@ -169,7 +171,7 @@ def nested_calls(calls: Calls[T]) -> dict[str, T]:
 
 
 def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> dict[str, T]:
-    """At most `count` of `calls` with one argument changed; `others` gets that argument, and all of its call."""
+    """Return at most `count` of `calls` with one argument replaced by a value that `others` yields."""
     made = (
         (with_arguments(call, {index: other}), label)
         for call, label in calls
@@ -181,7 +183,8 @@ def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> d
 
 
 def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Probes that repeat a test's statements with one literal changed: of methods, of coroutines, of a program."""
+    """Return probes that repeat a test's statements with one literal mutated, for what a single call can't test:
+    methods, coroutines, a program."""
     claims = [(claim, test.preamble) for test in tests if (claim := claim_of(test)) is not None]
     chance = random.Random(fingerprint("".join(claim.question for claim, _ in claims)))
     made: dict[str, Test] = {}
@@ -210,8 +213,8 @@ def _changed_session(claim: ValueClaim, chance: random.Random) -> ValueClaim | N
 
 
 def _given(call: ast.Call) -> list[ast.expr]:
-    """The literals that `call` passes on; of a run of the program, its own arguments and its input. How a file is
-    opened is none: another name of a codec is an error of the test's own."""
+    """Return the arguments of `call` that are literals; of a run of the program, its own arguments and its input.
+    The options of opening a file are left out: a mutated codec name would be an error of the test."""
     opened = [keyword.value for keyword in call.keywords if keyword.arg in ("encoding", "errors", "newline")]
     nodes = [node for node in argument_nodes(call) if node not in opened]
     if unparse(call.func) in ("subprocess.run", "subprocess.check_output"):
@@ -221,12 +224,12 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 
 def probe(number: int, call: str, preamble: str, prefix: str = "test_probe_") -> Test:
-    """Return the probe that makes `call`."""
+    """Return the probe of `call`."""
     return as_test(ValueClaim(call, UNKNOWN), f"{prefix}{number}", "generated", preamble)
 
 
 def probed_call(probe: Test) -> str:
-    """The call that a probe makes."""
+    """Return the source of the call that a probe makes."""
     claim = claim_of(probe)
     return claim.question if claim else probe.source.partition("assert ")[2].rpartition(f" == {UNKNOWN}")[0]
 
@@ -246,14 +249,15 @@ def literal_calls(tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """The arguments of a call and of `having(Class, ...).m()`'s object; for such objects what they have."""
+    """Return the arguments of a call, with those of the object in `having(Class, ...).m()`; for an argument that
+    is such an object, or a list of them, its attributes."""
     made = [each for each in ast.walk(call.func) if isinstance(each, ast.Call) and last_name(each) == "having"]
     given = [*call.args, *(keyword.value for each in (*made, call) for keyword in each.keywords)]
     return [part for each in given for part in _parts_of_objects(each)]
 
 
 def _parts_of_objects(node: ast.expr) -> Iterator[ast.expr]:
-    """Yield the attributes of an object `having(Class, ...)`, or of those in a list; of anything else itself."""
+    """Yield the attributes of an object `having(Class, ...)`, or of those in a list; else `node` itself."""
     inner = [node]
     if isinstance(node, ast.Call) and last_name(node) == "having":
         inner = [each.value for each in node.keywords]
@@ -263,7 +267,7 @@ def _parts_of_objects(node: ast.expr) -> Iterator[ast.expr]:
 
 
 def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | None) -> str | None:
-    """`call` with one argument changed; None when its values can't be."""
+    """Return `call` with one argument mutated; None where it stays the same or becomes too long."""
     values = argument_values(call)
     index = chance.randrange(len(values))
     parting = words is not None and len(values) > 1 and is_mark(values[index])
@@ -272,12 +276,12 @@ def _mutated_call(call: ast.Call, chance: random.Random, words: Sequence[str] | 
 
 
 def argument_values(call: ast.Call) -> list[object]:
-    """The arguments of a call of plain values. Raises ValueError for others."""
+    """Return the arguments of a call of plain values. Raises ValueError for others."""
     return [*map(value_of, argument_nodes(call))]
 
 
 def with_arguments(call: ast.Call, others: Mapping[int, object]) -> str | None:
-    """The source of `call`, of literals, with `others` for its arguments at these indices; None if too long."""
+    """Return the source of `call` with `others` for its arguments at these indices; None if too long."""
     text, tree = _read_again(call)
     nodes = argument_nodes(tree)
     return _with(text, {nodes[at]: written(value).encode() for at, value in others.items()})

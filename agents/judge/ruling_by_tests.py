@@ -1,4 +1,4 @@
-"""A ruling without a judge: the tests decide as they stand, for what greenloop is measured against."""
+"""A ruling without votes: every test counts as it is. For the strategies that greenloop is measured against."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from .votes import with_failure
 
 
 def ruling_by_tests(board: Board, leader: Candidate) -> Ruling:
-    """The ruling on `leader` when nobody doubts a test: every test that ran counts, and nothing is next.
+    """Return the ruling on `leader` where every test that ran counts; the next step is `done`.
 
-    The words keep their meaning: without trusted tests the best grade is `contested`, since one writer's code and
-    the same writer's tests agree with each other alone.
+    Grades mean the same as the judge's: without trusted tests the best one is `contested`, since code and tests by
+    one model only confirm each other.
     """
     verdict = board.verdict(leader.id)
     refused = {refusal.test_id: refusal.reason for refusal in verdict.refused}

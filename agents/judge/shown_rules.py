@@ -1,5 +1,5 @@
-"""Rules that say how a result differs from what goes in (left out, in which order, rounded), or what holds at a
-tie: a test shows one by a result that does, or an input with a tie."""
+"""Rules of a spec on leaving out, order, rounding and ties, and the calls that show them: those whose result
+differs from the input as the rule says, or whose input has a tie."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _TIED = re.compile(
     r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b"
 )
 _IN_ORDER = re.compile(r"(?i)\b(?:first(?! in the alphabet)|earlie(?:r|st)|order|stay|keep|kept|given|original)\b")
-"""Of ties: they stay in their order."""
+"""Words of a rule by which tied items keep their order."""
 _ROUNDED = re.compile(
     r"(?is).*\bround(?:ed|s)?\b[^.;]{0,20}? (?P<places>\d|one|two|three|four) (?:decimal|digit|place)"
 )
 Stated = Sequence[tuple[Sequence[object], object]]
-"""Calls, by the values that they pass on and their results."""
+"""Calls: the values of their arguments and the result of each."""
 
 
 def shows(rule: str, own: Stated, counting: Stated) -> bool:
-    """Return True unless `rule` says of a result what none of the calls in `own` shows, or of ties and rounding
-    what none in `counting` does; what can't be told is shown."""
+    """Return False if `rule` is about leaving out or order and no call in `own` shows it, or about ties or
+    rounding and no call in `counting` does. Return True where this can't be told."""
     wanted = [shown for words, shown in _RULES if words.match(rule)]
     rounded = _ROUNDED.match(rule)
     tied = _TIED.match(rule)
@@ -57,7 +57,7 @@ def shows(rule: str, own: Stated, counting: Stated) -> bool:
 
 
 def _loses(given: Sequence[object], result: object) -> bool:
-    """Return True if a key, an item or a character of what is `given` is not in the result."""
+    """Return True if a key, an item or a character of `given` is not in the result, or they can't be compared."""
     alike: list[Any] = [each for each in given if isinstance(each, type(result))]
     if not alike:
         return True
@@ -71,7 +71,7 @@ def _loses(given: Sequence[object], result: object) -> bool:
 
 
 def _reorders(given: Sequence[object], result: object) -> bool:
-    """Return True if items come out in another order than they go in."""
+    """Return True if the result has items of `given` in another order, or they can't be compared."""
     if not isinstance(result, list | tuple):
         return True
     before = [item for each in given if isinstance(each, list | tuple | dict) for item in each if item in result]
@@ -79,7 +79,7 @@ def _reorders(given: Sequence[object], result: object) -> bool:
 
 
 def _is_unsorted(_: Sequence[object], result: Any) -> bool:
-    """Return True if sorting gives another order."""
+    """Return True if sorting the result gives another order, or it can't be sorted."""
     try:
         return not isinstance(result, list | tuple) or list(result) != sorted(result)
     except TypeError:
@@ -87,9 +87,9 @@ def _is_unsorted(_: Sequence[object], result: Any) -> bool:
 
 
 def _has_tie(given: Sequence[object], result: object, *, as_given: bool) -> bool | None:
-    """Return True if parts of what is `given` rank alike (as often, as long, with equal values), and another one
-    of them comes first in the result than in what is given, unless ties stay `as_given`; None if nothing given can
-    be ranked. Where the result names none of them, a tie is enough at an end of the ranks."""
+    """Return True if parts of `given` tie and the result shows how the tie is resolved: another tied part comes
+    first than in `given`, or any where ties stay `as_given`. A result with none of them is enough if it is a
+    container, or the tie is at the highest or lowest rank. Return None if nothing can be ranked."""
     inner = [part for value in given for part in within(value)]
     ranked = [ranks for value in given if value not in inner for ranks in _ranks(value)]
     out = [result, *within(result)]
@@ -105,8 +105,8 @@ def _has_tie(given: Sequence[object], result: object, *, as_given: bool) -> bool
 
 
 def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Yield the parts of a value, and the numbers by which they may be ranked: how often each occurs if one does
-    so twice, else values, lengths of texts, a column of rows."""
+    """Yield the parts of a value with the numbers that may rank them: how often each occurs if one does so twice,
+    else their values, the lengths of texts, or each column of rows."""
     words = value.split() if isinstance(value, str) else []
     keys = words if len(words) > 1 else [*value] if isinstance(value, dict | str) else value
     items = [*value.values()] if isinstance(value, dict) else keys
@@ -125,7 +125,7 @@ def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
 
 
 def _has_places(result: object, places: str) -> bool | None:
-    """Return True if a number in a result has that many decimals; None if none is a float."""
+    """Return True if a float in a result has at least `places` decimals; None without a float."""
     count = int(in_digits(places.lower()))
     numbers = [each for each in (result, *within(result)) if isinstance(each, float)]
     return any(round(each, count - 1) != each for each in numbers) if numbers else None

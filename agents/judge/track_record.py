@@ -1,4 +1,4 @@
-"""How often a grade was right: what the benchmark found for a model, told with every result.
+"""How often a grade was right with a model on the benchmark; told with every result.
 
 `track_record.json` is made from the published results by `python docs/generate.py`.
 """
@@ -16,7 +16,7 @@ from ..records import Grade, TrackRecord
 
 
 def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
-    """The record of `grade` where all roles run on one measured model, whoever serves it; else an empty one."""
+    """Return the record of `grade` where all roles run on one measured model, on any server; else an empty one."""
     plain = (re.sub(r"[^a-z0-9.]+", "-", model.lower()) for model in models)
     families = {EMBEDDED_FAMILY if model == "embedded" or EMBEDDED_FAMILY in model else "" for model in plain}
     measured = _measured().get(families.pop()) if len(families) == 1 else None
@@ -28,12 +28,12 @@ def track_record(models: Sequence[str], grade: Grade) -> TrackRecord:
 
 
 EMBEDDED_FAMILY = "qwen2.5-coder-1.5b"
-"""The measured model, that `embedded` means, or its own name at any server."""
+"""The measured model: `embedded`, or a model with this in its name on any server."""
 
 
 @cache
 def _measured() -> dict[str, Any]:
-    """By family: the benchmarks, and for each grade the fields of its record."""
+    """Return by family the benchmarks, and for each grade the fields of its TrackRecord."""
     text = resources.files(__package__).joinpath("track_record.json").read_text(encoding="utf-8")
     measured: dict[str, Any] = json.loads(text)
     return measured

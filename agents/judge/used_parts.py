@@ -1,4 +1,4 @@
-"""The parts that a test uses, by its syntax, held against what a clause of the spec needs."""
+"""The parts that a test uses, by its syntax, compared with what a clause of the spec needs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _KEPT = re.compile(
     r"(?i)\b(?:leaves?|stays?|remains?|keeps?|unchanged|untouched|does nothing"
     r"|(?:changes?|no) (?:nothing|effect))\b"
 )
-"""What holds after a call: no test shows it by that call alone, which may be refused."""
+"""A clause on what stays as it was after a call, which may raise: `raises` alone does not show it."""
 _NUMBER_IN_TEXT = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,4})?(?!\.?\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """The parts that one test uses: names, exceptions, values that it passes on and compares with, and texts."""
+    """The parts that one test uses: names, exceptions, arguments (`values`), expected values, and texts."""
 
     names: frozenset[str]
     raises: frozenset[str]
@@ -37,21 +37,22 @@ class Used:
     expected: tuple[object, ...]
     texts: tuple[str, ...]
     answered: tuple[str, ...]
-    """The texts but for those in calls that are to raise."""
+    """The texts outside `with pytest.raises(...)`."""
     stated: Stated = ()
-    """What each call that is compared with a literal passes on, and that literal."""
+    """The arguments of each call that is compared with a literal, and that literal."""
     about: str = ""
+    """The clause that the test was asked for."""
     repeated: bool = False
-    """All that it checks is said by an example that stands before its clause."""
+    """All its checks are in examples that stand before its clause."""
     asserts: bool = False
-    """It has an assertion, beside what is to raise."""
+    """It has an `assert`."""
     numbers: frozenset[float] = frozenset()
-    """Those in its code and its texts, how many parts its values have, and how often it calls one thing."""
+    """As `_numbers_in` yields them."""
     counting: Stated = ()
-    """What all tests that count state."""
+    """`stated` of all tests that count."""
 
     def meets(self, need: Need) -> bool:
-        """Return True if the test uses what is needed."""
+        """Return True if the test uses what `need` asks for."""
         if need.raising and need.raising not in self.raises:
             return False
         match need.kind:
@@ -82,8 +83,7 @@ class Used:
 
 @lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
-    """Return what `test` uses, by its syntax; nothing where it can't be parsed, or where it looks at no answer: at
-    what happens to an argument, or at a result's type."""
+    """Return the parts that `test` uses; none where it can't be parsed, or checks no value (argument_tests.py)."""
     source = "" if test.id.startswith(SAID) else f"{test.preamble}\n{test.source}"
     nodes = [node for each in statements(source) for node in ast.walk(each)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -120,14 +120,15 @@ def used_by(test: Test) -> Used:
 
 
 def _is_at_a_limit(given: Sequence[object]) -> bool:
-    """Return True if a number or text that a call passes on is another one too, or the size of a value."""
+    """Return True if an argument is a number or text that occurs twice, or the size of another argument."""
     counts = Counter(each for each in given if isinstance(each, int | float | str) and not isinstance(each, bool))
     sizes = {*_sizes(given)}
     return any(count > 1 or each in sizes for each, count in counts.items())
 
 
 def _sizes(values: Iterable[object]) -> Iterator[int]:
-    """Yield how many items containers have, and how many characters, words, lines and parts texts have."""
+    """Yield the lengths of containers and texts, and how many words, lines and comma-separated parts texts
+    have."""
     for value in values:
         if isinstance(value, str | list | tuple | dict | set):
             yield len(value)
@@ -136,8 +137,8 @@ def _sizes(values: Iterable[object]) -> Iterator[int]:
 
 
 def _numbers_in(nodes: Sequence[ast.AST], values: Sequence[object]) -> Iterator[float]:
-    """Yield the numbers that a test uses: in its code and texts, as the size of a value (one less where that many
-    are too many), and as how often it calls one thing."""
+    """Yield the numbers that a test uses: in its code and texts, the sizes of values, how often it calls one name;
+    of sizes and calls also one less, since a test of a limit exceeds it by one."""
     for node in nodes:
         match node:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
@@ -153,7 +154,7 @@ def _numbers_in(nodes: Sequence[ast.AST], values: Sequence[object]) -> Iterator[
 
 
 def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
-    """Yield for each check of `test` the values in its call, and the literal that it expects."""
+    """Yield for each check of `test` against a literal the values of its arguments, and that literal."""
     for check in checks_in(test.source, test.preamble):
         value = {"true": (True,), "false": (False,)}.get(check.sign) or literal_value(check.value)
         if value and check.sign != "!=":
@@ -167,7 +168,7 @@ def _stated_in(test: Test) -> Iterator[tuple[tuple[object, ...], object]]:
 
 
 def _values(node: ast.expr) -> Iterator[object]:
-    """Yield the literal values in an expression, those within containers too."""
+    """Yield the literal values in an expression, and those within containers."""
     if (value := literal_value(node)) is not None:
         yield from (value[0], *within(value[0]))
         return

@@ -1,11 +1,11 @@
 """Votes on the value that a test expects: its author's, and those of the drafts.
 
-Drafts vote, each with what it does, since on the benchmark's recorded replies a value that most drafts return was
-right in 45 of 46 disputes with the test's author, and the author's in none (docs/benchmark.md). What raises has a
-vote like any other: a test whose input nobody takes is no evidence against anybody.
+A draft's vote is what it does on the test's call. On the benchmark's recorded replies a value that most drafts
+return was right in 45 of 46 disputes with the test's author, and the author's in none (docs/benchmark.md). A draft
+that raises votes too: a test whose input all drafts refuse is no evidence against one of them.
 
-An example of the spec that another one contradicts, or that stands alone against the drafts, is a fault of the
-spec more likely than of the code: no result may be called verified.
+An example of the spec that another one contradicts, or that most drafts contradict, is more likely a fault of the
+spec than of the code: no result may be called verified.
 """
 
 from __future__ import annotations
@@ -23,33 +23,34 @@ from .claims import ValueClaim, as_test, claim_of
 from .thresholds import Thresholds
 
 ANOTHER_VALUE = "another value"
-"""The ballot of a draft that fails a test which does not report what was returned."""
+"""The ballot of a draft that fails a test, where the returned value is not reported."""
 _RAISES = "raises "
 _SLIPS = ("NameError", "UnboundLocalError", "ImportError", "ModuleNotFoundError")
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How the votes on one value came out. `value` is the winning ballot where there is one."""
+    """The result of the votes on one test's expected value. `value` is the winning ballot where there is one."""
 
     decision: Literal["upheld", "ruled out", "open"]
     votes_for: int
     votes_against: int
     value: str | None = None
     trusted: bool = False
-    """A trusted test decided, and no vote."""
+    """A trusted test decided, not the votes; `value` is then its check."""
 
 
 Tallies = Mapping[str, Tally | None]
-"""By the names of tests."""
+"""By the ids of tests."""
 
 
 def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | None:
-    """Count the votes on `test`; None where it claims no value, or nobody doubts it.
+    """Count the votes on `test`; None for a trusted test, for one without a claim, and where no vote differs from
+    it.
 
-    The test's author and each draft that passes the trusted tests has a vote. A ballot with a decisive share of
-    them wins, and so does raising, by whatever exceptions; without one the value stays open. Where the spec names
-    exceptions, others rule nothing out: the spec asks for a value or for one of those.
+    The test's author and each voter of `agreement` have a vote. A ballot with a decisive share of the votes wins,
+    and so do all that raise, taken together; else the value stays open. Where the spec names exceptions, raising
+    another rules nothing out.
     """
     if test.trusted:
         return None
@@ -79,8 +80,8 @@ def tally(agreement: Agreement, test: Test, thresholds: Thresholds) -> Tally | N
 
 
 def ballot(agreement: Agreement, candidate: Candidate, test: Test, claim: ValueClaim) -> str | None:
-    """The ballot of `candidate` on the call of `claim`: the value that it returns, or `raises` and the exception.
-    None where the code is at fault whatever the input: it does not end, or uses a name that is not there."""
+    """Return the ballot of `candidate` on the call of `claim`: the value that it returns, or `raises` and the
+    exception. None where the code is at fault for any input: it does not end, or a name or a module is missing."""
     outcome = agreement.board.verdict(candidate.id).outcome(test.id)
     if outcome.status == "passed":
         return claim.expected
@@ -102,7 +103,7 @@ def _is_named(vote: str, named: frozenset[str]) -> bool:
 
 
 def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
-    """The ballots with their votes, most votes first; the earlier of two with as many."""
+    """Return the ballots with their votes, most votes first; of equals the earlier first."""
     counted = Counter[str]()
     for each in ballots:
         counted[next((known for known in counted if same_value(known, each)), each)] += 1
@@ -110,10 +111,11 @@ def count(ballots: Iterable[str]) -> list[tuple[str, int]]:
 
 
 def settlements(tests: Sequence[Test], tallies: Tallies, thresholds: Thresholds) -> tuple[Test, ...]:
-    """The tests that take the place of those ruled out, with the values that enough drafts return; none twice.
+    """Return tests in the place of those ruled out, with the values that enough drafts return; none that is
+    present.
 
-    A value must be the same once it is written as a literal, or the test would fail everybody; so there is none
-    for what raises.
+    A value must stay the same when it is written as a literal, or every candidate would fail the test; so there is
+    none for a ballot that raises.
     """
     present = {test.id for test in tests}
     settled: list[Test] = []
@@ -131,8 +133,8 @@ def settlements(tests: Sequence[Test], tallies: Tallies, thresholds: Thresholds)
 
 
 def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence[Clause]) -> str | None:
-    """Return the sentence on the first example that an earlier one contradicts, or that stands alone and that none
-    of `clauses` confirms by quoting its value; None without one."""
+    """Return a sentence on the first example that an earlier one contradicts, or that most drafts contradict and
+    no clause confirms by quoting its value; None without one."""
     trusted = [test for test in agreement.board.tests if test.trusted]
     claims = [(test, claim) for test in trusted if (claim := claim_of(test))]
     first: dict[str, ValueClaim] = {}
@@ -150,7 +152,7 @@ def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence
         if any(same_value(claim.expected, value) for value in quoted):
             continue
         peers = [candidate for candidate, tests in failed.items() if tests <= {test.id}]
-        # Without another test nothing else speaks for the drafts that fail this one.
+        # Without another trusted test nothing supports the drafts that fail this one.
         doubted = len(trusted) > 1 or all(failed[peer] for peer in peers)
         if doubted and (sentence := _alone(agreement, test, claim, peers, thresholds)):
             return sentence
@@ -160,7 +162,7 @@ def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence
 def _alone(
     agreement: Agreement, test: Test, claim: ValueClaim, peers: Sequence[Candidate], thresholds: Thresholds
 ) -> str | None:
-    """The sentence on `test` where most of `peers`, which pass all other trusted tests, agree on another value."""
+    """Return a sentence on `test` where most `peers`, which pass all other trusted tests, have another value."""
     counted = count(vote for peer in peers if (vote := ballot(agreement, peer, test, claim)) is not None)
     if not counted or same_value(counted[0][0], claim.expected):
         return None
@@ -173,10 +175,10 @@ def _alone(
 
 
 def ledger(agreement: Agreement, leader: Candidate, tallies: Tallies, *, crashes: bool) -> tuple[LedgerEntry, ...]:
-    """An entry for each test of the board, as seen from its leader.
+    """Return an entry for each test of the board.
 
-    A generated test that the leader does not pass is an open question, and none that counts: what is delivered
-    passes its suite. Only where the leader `crashes` on every test do they count, against it.
+    A generated test that the leader does not pass is contested, so that the delivered code passes the delivered
+    suite. Only where the leader `crashes` on every test does it count.
     """
     refused = {each.test_id: each.reason for each in agreement.board.verdict(leader.id).refused}
 
@@ -196,7 +198,7 @@ def ledger(agreement: Agreement, leader: Candidate, tallies: Tallies, *, crashes
 
 
 def with_failure(entry: LedgerEntry, verdict: Verdict) -> LedgerEntry:
-    """Return `entry` with what the candidate of `verdict` did, where it fails a test that counts."""
+    """Return `entry` with the failure of the candidate of `verdict`, where it fails a test that counts."""
     outcome = verdict.outcome(entry.test.id)
     if entry.standing != "counts" or outcome.status == "passed":
         return entry
@@ -208,7 +210,7 @@ def _voted(test: Test, counted: Tally) -> LedgerEntry:
     if counted.decision == "upheld":
         return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
     if counted.decision == "ruled out" or test.origin == "settled":
-        # What votes have settled is a test no longer once they don't uphold it.
+        # A settled test exists by votes alone: it is out once they don't uphold it.
         reason = f"the votes went against it, {votes}, for {counted.value}"
         if counted.trusted:
             reason = f"a trusted test expects {counted.value} there"
