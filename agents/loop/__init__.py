@@ -1,1 +1,1 @@
-"""The product: the orchestrator, its state, the plan by effort, strategies."""
+"""The loop of a run: orchestrator, its state, the plan by effort, strategies."""

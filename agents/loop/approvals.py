@@ -1,4 +1,4 @@
-"""The points of a loop at which a person may approve, change or refuse what is about to be used."""
+"""Approvals in a loop: a person approves, edits or refuses a proposal before it is used."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..syntax.source import parse
 
 
 class LoopApprovals:
-    """Asks `decide`, which may raise Interrupted, for approvals at `points`; all else is approved unasked."""
+    """Ask `decide` for approvals at `points`; other points need none. `decide` may raise Interrupted."""
 
     def __init__(self, emit: EventHandler, points: Sequence[Point] = (), decide: Approve | None = None) -> None:
         self._emit = emit
         self._points = points
         self._decide = decide
         self.note = ""
-        """The user's words for the next repair."""
+        """The user's note for the next repair."""
 
     def asks(self, point: Point) -> bool:
         """Return True if `point` needs an approval."""
@@ -31,13 +31,13 @@ class LoopApprovals:
     def replacement(
         self, proposed: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]
     ) -> Candidate | None:
-        """The replacement to use; None where it is refused, with a `note` where it is to be asked for again."""
+        """Return the replacement to use; None where it is refused. A `note` asks for another one."""
         facts = tuple(describe(test, outcome) for test, outcome in failing)
         title = f"Replacement for {leader.id}, round {proposed.round}"
         return self._approved("replacement", title, leader.code, proposed, facts)
 
     def next_step(self, ruling: Ruling, number: int, leader: Candidate | None) -> tuple[bool, Candidate | None]:
-        """Return True to take the next step of a ruling, and a candidate of the user's own."""
+        """Return True if the next step of a ruling is approved, and the user's own candidate if any."""
         if not self.asks("round"):
             return True, None
         step = _STEPS.get(ruling.next_step, "draft more")
@@ -49,12 +49,12 @@ class LoopApprovals:
         return decision.answer != "no", None
 
     def drafts(self, drafts: Sequence[Candidate]) -> list[Candidate]:
-        """The drafts to use, one asked about after the other."""
+        """Return the approved drafts; ask about one at a time."""
         approved = (self._approved("draft", f"Draft {draft.id}", "", draft, ()) for draft in drafts)
         return [draft for draft in approved if draft is not None]
 
     def tests(self, tests: Sequence[Test]) -> Sequence[Test]:
-        """The generated tests to use; what the user changed counts as theirs, and is trusted."""
+        """Return the approved tests; edited ones are the user's, and trusted."""
         if not tests or not self.asks("tests"):
             return tests
         text = render(tests)
@@ -66,7 +66,7 @@ class LoopApprovals:
     def _decided(
         self, point: Point, title: str, old: str, new: str, facts: tuple[str, ...], *, name: str = CODE_FILE
     ) -> tuple[Decision, str]:
-        """The decision, and the text as it is then: an edited one that is not Python is shown again."""
+        """Return the decision and the text, edited or not. Ask again for an edited text that is not Python."""
         assert self._decide is not None
         problem = ""
         while True:
@@ -90,7 +90,7 @@ class LoopApprovals:
     def _approved(
         self, point: Point, title: str, old: str, proposed: Candidate, facts: tuple[str, ...]
     ) -> Candidate | None:
-        """Return what is proposed, or what the user makes of it; None where it is refused."""
+        """Return `proposed`, or the user's edited version; None where it is refused."""
         if not self.asks(point):
             return proposed
         decision, code = self._decided(point, title, old, proposed.code, facts)

@@ -1,5 +1,5 @@
-"""The loop: drafts and blind tests, a board, a ruling, the next step, until the ruling is done; then more tests
-where the suite is too weak for its code, aimed at its surviving mutants, by the drafts' votes."""
+"""The loop: drafts and tests written from the spec; then board, ruling and next step until the ruling is done;
+then with `--effort high` tests that fail on surviving mutants."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .state import LoopState, surviving
 
 
 def orchestrate(state: LoopState) -> Ruling:
-    """Run one spec: the least effort first, and more only where a board leaves a doubt. Raises ModelError,
-    SandboxBroken, and BudgetSpent before a first ruling."""
+    """Run one spec to its last ruling, with more drafts and tests only where a board needs them. Raises
+    ModelError, SandboxBroken, and BudgetSpent before a first ruling."""
     going_on = _start(state)
     state.take_branch(0)
     number = 0
@@ -54,8 +54,8 @@ def orchestrate(state: LoopState) -> Ruling:
 
 
 def _start(state: LoopState) -> bool:
-    """Draft until one draft passes the trusted tests, then write blind tests. Returns False where the budget ended
-    it, and raises BudgetSpent where it left too little to rule on."""
+    """Ask for drafts until one passes the trusted tests, then for tests. Return False where the budget is spent.
+    Raises BudgetSpent where it is spent before there are a draft and a test."""
     plan = state.plan
     try:
         state.draft(plan.drafts)
@@ -72,7 +72,7 @@ def _start(state: LoopState) -> bool:
 
 
 def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
-    """Do what the ruling asks for next, then add the tests that the votes have settled."""
+    """Take the next step of the ruling, then add the settled tests."""
     ruling = decision.ruling
     match ruling.next_step:
         case "test" if state.tests_written:
@@ -80,7 +80,7 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
         case "test":
             state.write_tests()
         case "repair" if state.plan.several_repairs:
-            # At once a replacement told the facts, one told the trace of the failing call too, and a draft.
+            # At the same time: a replacement, one whose prompt has the trace of the failing call, and a draft.
             known = known_failure(state, ruling, board)
             trace = trace_of_failure(known.leader, known.failing, state.roles.verifier)
             repair(state, known, tuple(dict.fromkeys(("", trace))), known.attempts(), drafts=1)
@@ -95,17 +95,17 @@ def _take_step(state: LoopState, decision: Decision, board: Board) -> None:
 
 
 def known_failure(state: LoopState, ruling: Ruling, board: Board) -> Failing:
-    """Return what is known of the leader's failure."""
+    """Return the leader and the tests that it fails, for a repair."""
     return Failing(state.spec, board, state.leader(ruling), failures(board, ruling))
 
 
 def repair(
     state: LoopState, known: Failing, traces: Sequence[str] = ("",), attempts: Sequence[str] = (), drafts: int = 0
 ) -> bool:
-    """Ask the Critic at once for a replacement of the leader for each of `traces` of its failing call, told what
-    other `attempts` failed with, and for more `drafts`. Return True if there is a new replacement."""
+    """Ask at the same time for a replacement of the leader with each of `traces` of its failing call, and for more
+    `drafts`; `attempts` are failures of others. Return True if there is a new replacement."""
     state.repaired.add(known.leader.id)
-    earlier, note = frozenset(program(each.code) for each in state.pool), ""  # what repeats one is nothing new
+    earlier, note = frozenset(program(each.code) for each in state.pool), ""
     made: dict[str, Candidate] = {}
 
     def ask(trace: str) -> None:
@@ -122,7 +122,7 @@ def repair(
             asks = [*(partial(ask, trace) for trace in traces), *[partial(state.draft, 1)] * drafts]
             ask_all(asks, state.roles.at_once)
         finally:
-            # In the order of `traces`, whichever came first: a resumed run finds the same candidates.
+            # In the order of `traces`, not of arrival: a resumed run has the same candidates.
             new = {program(made[trace].code): made[trace] for trace in traces if trace in made}
             for replacement in new.values():
                 state.propose(replacement, known.leader, known.failing)
@@ -133,8 +133,8 @@ def repair(
 
 
 def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
-    """Let the debugger look for a replacement of the leader, once a run. Without a usable one ask the Critic, who
-    is told the trace of the failing call, and where that gives nothing new either, for one more draft."""
+    """Ask the debugger for a replacement of the leader, once a run. Without one ask the Critic, with the trace of
+    the failing call, and without a new one from it for one more draft."""
     debugger = state.roles.debugger
     assert debugger is not None
     state.debugged = True
@@ -152,7 +152,7 @@ def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
 
 
 def _strengthened(state: LoopState, ruling: Ruling) -> bool:
-    """Add tests to a suite that passes and is too weak for its code, once a run. Return True if there are any."""
+    """Add tests that surviving mutants fail, once a run and after a success. Return True if there are any."""
     if state.strengthened or not state.plan.killing_calls or ruling.grade not in SUCCESSES:
         return False
     state.strengthened = True
@@ -163,8 +163,8 @@ def _strengthened(state: LoopState, ruling: Ruling) -> bool:
 
 
 def killing_tests(state: LoopState, leader: Candidate, suite: Sequence[Test]) -> list[Test]:
-    """Tests on which surviving mutants of `leader` fail, as many as the plan allows. Only where enough independent
-    drafts return what the leader returns is there a test: its own word is none."""
+    """Return tests that surviving mutants of `leader` fail, at most `killing_calls` of the plan; only those with a
+    value that enough independent drafts return too."""
     runner = state.roles.verifier
     try:
         survivors = measure(leader.code, suite, runner).survivors

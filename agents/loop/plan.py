@@ -1,4 +1,4 @@
-"""How much a run may try: drafts and tests, by effort and by the user's own numbers."""
+"""The plan of a run: numbers of drafts, tests and probes, by effort and the user's settings."""
 
 from __future__ import annotations
 
@@ -10,28 +10,27 @@ from ..settings import Effort, Settings
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The numbers that the loop works with."""
+    """The limits that the loop works within."""
 
     drafts: int
     """Drafts asked for at the start."""
     more_drafts: int
-    """Drafts asked for at once where the board leaves a doubt."""
+    """Drafts asked for in a later round."""
     doubtful_drafts: int
-    """Drafts in all where passing ones differ. Fixed: drafting until some agree would make agreement cheap."""
+    """Most drafts where some pass and differ. Fixed: drafting until some agree would make agreement worthless."""
     most_drafts: int
-    """Drafts in all where none passes the trusted tests."""
+    """Most drafts where none passes the trusted tests."""
     tests: int
     probes: int
-    """Calls of unknown answer on which drafts are compared."""
     max_rounds: int = 5
-    """That of the spec or the settings, whatever the effort."""
+    """By the spec or the settings; the same for every effort."""
     properties: int = 0
     killing_calls: int = 0
-    """Tests added at the end, for mutants that no test notices; 0 without `--mutation`."""
+    """Tests added at the end that surviving mutants fail; 0 with `--no-mutation`."""
     several_repairs: bool = False
-    """Where the Critic is asked, two replacements and a draft are asked for at once."""
+    """A repair asks for two replacements and a draft at the same time."""
     debug: bool = False
-    """The debugger is asked, once, where nothing else is left to do about a failure."""
+    """The debugger is asked, once, after drafts and repairs have failed."""
 
 
 _LOW = Plan(drafts=4, more_drafts=1, doubtful_drafts=4, most_drafts=4, tests=6, probes=16)
@@ -45,7 +44,7 @@ _BY_EFFORT: dict[Effort, Plan] = {
 
 
 def plan(settings: Settings, limits: SpecLimits) -> Plan:
-    """The plan for one run; a limit in the spec's front matter goes before the setting."""
+    """Return the plan for one run; a limit in the spec's front matter overrides the setting."""
     base = _BY_EFFORT[settings.effort]
     drafts = settings.drafts or base.drafts
     return replace(

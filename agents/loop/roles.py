@@ -1,4 +1,4 @@
-"""The workers of a loop: the three roles, and the verifier; and their change in a fork."""
+"""The roles and the verifier of a loop, and the change of both in a fork."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The three roles, how many requests may be in flight at once, the verifier, and the debugger if any."""
+    """The three roles, the number of concurrent requests (`at_once`), the verifier, and the debugger if any."""
 
     code_writer: CodeWriter
     test_writer: TestWriter
@@ -26,14 +26,14 @@ class Roles:
     at_once: int
     verifier: CachedVerifier
     repairs: bool = True
-    """False where the Critic is never asked: a small model mends less by it than by its next draft."""
+    """False where the Critic is never asked: a small model repairs less by it than by another draft."""
     debugger: Debugger | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The change of a loop by a fork: from `round` (0: the start) on, requests are made by `roles` for `spec` as
-    `plan` says; `tests` join the suite then, and `candidate` the pool."""
+    """The change of a loop by a fork: after `round` (0: at the start) it uses `roles`, `plan` and `spec`; `tests`
+    join the suite, and `candidate` the pool."""
 
     round: int
     roles: Roles
@@ -44,5 +44,5 @@ class Branch:
 
     @property
     def brings(self) -> bool:
-        """Return True if a ruling that was done is to be made again."""
+        """True if it reopens a ruling that was done."""
         return bool(self.tests) or self.candidate is not None or self.plan.debug

@@ -28,11 +28,11 @@ from .plan import Plan
 from .roles import Branch, Roles
 
 _MOST_TOLD = 4
-"""Tests that are shown to later drafts: each is read by every one of them."""
+"""Tests that are shown to later drafts: each costs tokens in every prompt."""
 
 
 class Archive(Protocol):
-    """Where a run is recorded, each step before the next one begins."""
+    """Record of a run; each step is written before the next one begins."""
 
     def append(self, record: RoundRecord) -> None:
         """Record one round."""
@@ -45,7 +45,7 @@ class Archive(Protocol):
 
 
 class LoopState:
-    """Owns what changes while one spec is run: candidates, tests, and how many of each were asked for."""
+    """The mutable state of one run: candidates, tests, and how many of each were asked for."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LoopState:
     ) -> None:
         self.approvals = approvals or LoopApprovals(emit)
         self._take_spec(spec)
-        # What no draft does as an answer says is asked for anew, by drafts that are told of it.
+        # Answers may fail every draft that came before them: there must be room for drafts that are told of them.
         self.plan = replace(plan, most_drafts=plan.most_drafts + plan.drafts) if self._answers else plan
         self.roles = roles
         self.emit = emit
@@ -88,7 +88,7 @@ class LoopState:
         self._answers = len(said)
 
     def take_branch(self, number: int) -> bool:
-        """Go on as the branch after round `number` says, if any. Return True if it brings something to judge."""
+        """Switch to the branch after round `number`, if any. Return True if it brings tests, answers or code."""
         branch = self._branches.get(number)
         if branch is None:
             return False
@@ -101,8 +101,8 @@ class LoopState:
         return branch.brings or ruled_out[0] != ruled_out[1]
 
     def draft(self, count: int) -> None:
-        """Ask for `count` more drafts at once. Raises ModelError when there is still no candidate at all, and
-        BudgetSpent, with what came before it in the pool."""
+        """Ask for `count` more drafts at the same time. Raises ModelError when there is still no candidate at all,
+        and BudgetSpent, after drafts that were finished have joined the pool."""
         numbers = range(self.drafts_asked, self.drafts_asked + count)
         self.drafts_asked += count
         made: dict[int, Candidate] = {}
@@ -132,12 +132,13 @@ class LoopState:
             )
 
     def drafts_left(self, *, failed: bool) -> int:
-        """How many drafts may still be asked for: fewer where one passes the trusted tests, unless told more."""
+        """Return how many drafts may still be asked for: fewer where one passes the trusted tests and no later
+        draft would be told more."""
         most = self.plan.most_drafts if failed or self.told or self._answers else self.plan.doubtful_drafts
         return most - self.drafts_asked
 
     def _join(self, drafts: list[Candidate]) -> None:
-        """Take drafts into the pool, those that are approved. Raises Interrupted where all are refused."""
+        """Add the approved drafts to the pool. Raises Interrupted where all are refused."""
         asked = self.approvals.asks("draft")
         first = not self.pool
         self.pool += self.approvals.drafts(drafts)
@@ -147,7 +148,7 @@ class LoopState:
             self._archive.save_code(self.pool[0].code)
 
     def write_tests(self) -> None:
-        """Ask for the blind tests, and for properties where the plan has any."""
+        """Ask the TestWriter for tests, and for properties if planned; add tests of arguments and result types."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
         said = argument_tests(self.clauses, self.suite, self.spec.signature)
@@ -157,7 +158,7 @@ class LoopState:
         self.tests_written = True
 
     def write_clause_tests(self, checks: Sequence[ClauseCheck]) -> None:
-        """Ask for tests of clauses that nothing checks, once a run; none are added where no reply was recorded."""
+        """Ask for tests of clauses that nothing checks. A request without a recorded reply becomes a note."""
         self._clauses_asked = True
         unchecked = [check for check in checks if check.missing]
         for start in range(0, len(unchecked), MOST_CLAUSES):
@@ -170,25 +171,25 @@ class LoopState:
                 self.emit(Note(f"No more tests of clauses: {error}", warning=True))
 
     def tell(self, tests: Iterable[Test]) -> None:
-        """Show `tests` to the drafts that are asked for from now on, as the spec's examples are shown."""
+        """Show `tests` to later drafts, as examples of the spec are shown."""
         for test in list(tests)[:_MOST_TOLD]:
             self.told[test.id] = _shown(test)
 
     def add_tests(self, write: Callable[[], Iterable[Test]]) -> None:
-        """Add the tests that `write` returns, renamed where a name is taken; a ReplyError becomes a note."""
+        """Add the approved tests that `write` returns, renamed where a name is taken; note a ReplyError."""
         try:
             self.suite += renamed(self.approvals.tests(tuple(write())), self.suite)
         except ReplyError as reason:
             self.emit(Note(f"The tests can't be used: {reason}.", warning=True))
 
     def propose(self, replacement: Candidate, leader: Candidate, failing: Sequence[tuple[Test, Outcome]]) -> None:
-        """Take a replacement of `leader` into the pool, if it is approved."""
+        """Add a replacement of `leader` to the pool, if it is approved."""
         approved = self.approvals.replacement(replacement, leader, failing)
         if approved is not None:
             self.pool.append(approved)
 
     def approve_step(self, ruling: Ruling) -> bool:
-        """Return False if the user wants no next step; a candidate of theirs joins the pool."""
+        """Return False if the user refuses the next step; add a candidate of theirs to the pool."""
         leader = self.leader(ruling) if ruling.leader is not None else None
         goes_on, own = self.approvals.next_step(ruling, self.round, leader)
         if own is not None:
@@ -196,7 +197,7 @@ class LoopState:
         return goes_on
 
     def has_passing_draft(self) -> bool:
-        """Return True if some draft passes every test of the suite, which holds only trusted ones so far."""
+        """Return True if some draft passes every test of the suite, before generated ones are added."""
         verdicts = self.roles.verifier.board(self.pool, self.suite).verdicts
         return any(verdict.kind == "passed" for verdict in verdicts)
 
@@ -208,10 +209,10 @@ class LoopState:
         return self.roles.verifier.board(self.pool, suite)
 
     def run_probes(self) -> Board | None:
-        """Run every candidate on the probes; None where the suite has no call to make any from.
+        """Run every candidate on the probes; None where no probe can be made from the suite.
 
-        They are drawn once more when the TestWriter's tests come, and never for later tests: what drafts were seen
-        to differ on must not be forgotten.
+        Probes are made at the start and once more from the TestWriter's tests, never for later tests: a difference
+        between drafts that was seen must stay.
         """
         if self._probes is None or (self.tests_written and not self._probes_know_tests):
             answers = {f"test_spec_example_{n}" for n, each in enumerate(self.spec.examples, 1) if each.answer}
@@ -225,7 +226,7 @@ class LoopState:
         return self.roles.verifier.board(self.pool, self._probes) if self._probes else None
 
     def situation(self, probed: Board | None, *, last_round: bool) -> Situation:
-        """The facts that the judge needs beside the board."""
+        """Return the situation for the judge."""
         return Situation(
             probes=probed,
             clauses=self.clauses,
@@ -243,7 +244,7 @@ class LoopState:
         )
 
     def confirm(self, ruling: Ruling) -> Ruling:
-        """Re-verify a success in a cold sandbox; downgrade it where it does not pass again."""
+        """Verify a success again in a fresh sandbox; downgrade it where it does not pass."""
         if ruling.grade not in SUCCESSES:
             return ruling
         leader, tests = self.leader(ruling), surviving(ruling)
@@ -251,7 +252,7 @@ class LoopState:
         return ruling if verdict.kind == "passed" else unconfirmed(ruling, verdict)
 
     def note_delivered(self, ruling: Ruling) -> None:
-        """Emit what `verify` notes on the two files that are delivered, but for how much single tests notice."""
+        """Emit the notes of `verify` on the two delivered files, without those on the strength of single tests."""
         tests = surviving(ruling)
         if ruling.leader is None or not tests:
             return
@@ -262,7 +263,7 @@ class LoopState:
                 self.emit(Note(note))
 
     def record(self, record: RoundRecord) -> None:
-        """Record one round before anything else happens, with the tests that answers rule out; save its leader."""
+        """Record one round, with the tests that answers rule out, then save its leader and suite."""
         why = [(test, why_ruled_out(test, self.spec)) for test in self.suite]
         answered = tuple(LedgerEntry(test, "ruled out", reason=reason) for test, reason in why if reason)
         ruling = replace(record.ruling, ledger=(*record.ruling.ledger, *answered))
@@ -275,11 +276,11 @@ class LoopState:
         self.emit(Ruled(record.number, record.board, ruling, leader))
 
     def leader(self, ruling: Ruling) -> Candidate:
-        """The candidate that leads. Raises StopIteration where none does."""
+        """Return the leader of `ruling`. Raises StopIteration without one."""
         return next(candidate for candidate in self.pool if candidate.id == ruling.leader)
 
     def within_budget(self, step: Callable[[], object]) -> bool:
-        """Do `step`; a spent budget becomes a note. Return True if `step` came to its end."""
+        """Call `step`; BudgetSpent becomes a note. Return True if `step` was finished."""
         try:
             step()
         except BudgetSpent as error:
@@ -289,7 +290,7 @@ class LoopState:
 
 
 def _shown(test: Test) -> Example:
-    """Return what `test` checks as an example for prompts: without its function, and without catching."""
+    """Return the body of `test` as an example for prompts, without its function and without `try`."""
     (function,) = parse(test.source).body
     assert isinstance(function, ast.FunctionDef)
     statements = [
@@ -300,12 +301,12 @@ def _shown(test: Test) -> Example:
 
 
 def surviving(ruling: Ruling) -> list[Test]:
-    """The tests that count."""
+    """Return the tests that count."""
     return [entry.test for entry in ruling.ledger if entry.standing == "counts"]
 
 
 def renamed(tests: Iterable[Test], present: Sequence[Test]) -> list[Test]:
-    """`tests` under names that none of `present` has."""
+    """Return `tests` under names that none of `present` has."""
     taken = {test.id for test in present}
     named = []
     for test in tests:

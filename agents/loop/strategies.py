@@ -1,4 +1,4 @@
-"""The ways from a spec to a result: greenloop's own loop, and those that it is measured against."""
+"""Strategies: greenloop's loop, and those that it is measured against."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
 
 
 def sample(state: LoopState, drafts: int) -> Ruling:
-    """Draft `drafts` times, or as often as the budget allows, and lead by what passes most trusted tests. Raises
-    BudgetSpent before a first draft."""
+    """Ask for `drafts` drafts, or as many as the budget allows; the one that passes most trusted tests leads.
+    Raises BudgetSpent before a first draft."""
     started = time.monotonic()
     try:
         state.draft(drafts)
@@ -48,11 +48,11 @@ def sample(state: LoopState, drafts: int) -> Ruling:
 
 
 def classic(state: LoopState) -> Ruling:
-    """Run the published loop: a draft, tests written from its code, and a critic until those tests pass.
+    """Run the published loop: one draft, tests written from its code, and a critic until those tests pass.
 
-    The test writer sees the code in place of the spec, its tests are never doubted, and they alone say when it is
-    done. The Critic is asked for at most five replacements; the first candidate that passes its own tests leads,
-    or the last. Raises BudgetSpent before there is a draft and tests for it.
+    The TestWriter sees the code in place of the spec, and all its tests count. The Critic is asked for at most
+    five replacements; the first candidate that passes the tests leads, or the last. Raises BudgetSpent before
+    there are a draft and tests for it.
     """
     state.draft(1)
     code = state.pool[0].code
