@@ -1,1 +1,1 @@
-"""CodeWriter, TestWriter, Critic: records to a prompt, a reply to records."""
+"""CodeWriter, TestWriter, Critic, Healer: records to a prompt, a reply to records."""

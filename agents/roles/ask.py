@@ -1,4 +1,4 @@
-"""How a role asks: a reply that can't be used is asked for again, once, with the reason."""
+"""Requests of the roles: a reply that can't be used is asked for once more, with the reason."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..records import Message, Reply, Request
 
 T = TypeVar("T")
 CORRECTION_TEMPERATURE = 0.8
-"""Of the correction of a reply at temperature 0: at 0 again, 56 of 63 recorded corrections were the same text."""
+"""For the correction of a reply at temperature 0: at 0 again, 56 of 63 recorded corrections were the same text."""
 Ask = Callable[[Request], Reply]
 
 
 @dataclass(frozen=True, slots=True)
 class ReplyLengths:
-    """The longest reply of each kind, in tokens. A small model that has lost its way writes on to the limit."""
+    """The longest reply of each kind, in tokens. A small model that repeats itself writes up to the limit."""
 
     code: int
     tests: int
@@ -29,8 +29,8 @@ LARGE_MODEL = ReplyLengths(code=16_384, tests=16_384)
 
 
 def ask_until_readable(ask: Ask, request: Request, read: Callable[[Reply], T]) -> T:
-    """Ask `request` and `read` its reply; ask once more, with the reason, where `read` refuses it. Raises
-    ReplyError when the second reply can't be used either; whatever `ask` raises goes through."""
+    """Return what `read` makes of the reply to `request`; where it raises ReplyError, ask once more with the
+    reason. Raises ReplyError when the second reply can't be read either, and the errors of `ask`."""
     reply = ask(request)
     try:
         return read(reply)
@@ -50,10 +50,10 @@ def _correction(request: Request, reply: Reply, reason: str) -> Request:
 
 
 def ask_all(calls: Sequence[Callable[[], T]], at_once: int) -> list[T]:
-    """The results of `calls`, in order; up to `at_once` of them run at the same time.
+    """Return the results of `calls`, in order; up to `at_once` of them run at the same time, in threads.
 
-    All of them end before an error of one comes out, since what they do is paid for; an interrupt waits for none.
-    One at a time they run in this thread.
+    The first error is raised after all calls have ended, since their replies are paid for; an interrupt does not
+    wait. With `at_once` 1 they run in this thread.
     """
     if at_once <= 1 or len(calls) <= 1:
         return [call() for call in calls]

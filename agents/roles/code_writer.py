@@ -1,8 +1,8 @@
-"""CodeWriter: spec -> candidates; for models that go on with a last assistant message (llama.cpp's server does)
-the reply is begun with the module as far as the spec gives it.
+"""CodeWriter: spec -> candidates; with a prefill for models that continue a last assistant message (llama.cpp
+does).
 
-A small model that has to write the signature and the docstring again spends its tokens on them, and opens the body
-with checks that nobody asked for; one that goes on after the spec writes the body (docs/benchmark.md).
+A small model that has to write signature and docstring again spends its tokens on them, and begins the body with
+checks that the spec does not ask for; one that continues a prefill writes the body (docs/benchmark.md).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from .prompt import messages, unsaid, with_all_examples
 
 FENCE = "```"
 LONGEST_DOCSTRING = 2000
-"""Characters; a longer spec stays in the prompt alone."""
+"""Characters; a longer spec is not repeated in the prefill."""
 _INDENT = "   "
-"""Where the body begins, so that the block can't be closed before it: three spaces, since the tokens of the Qwen
-family (as of others) have the fourth at the beginning of the next word."""
+"""End of the prefill, so that the model can't close the block before the body. Three spaces: in the tokens of the
+Qwen family (and others) the fourth belongs to the next word."""
 
 
 def beginning(spec: Spec) -> str:
-    """The prefill of the reply to `spec`: an open code block, and the module up to the indentation of its body."""
+    """Return the prefill for `spec`: an open code block, and the module up to its body's indentation."""
     opened = f"{FENCE}python\n"
     if spec.signature and spec.signature.lacks_parameters:
         said = _said(spec).split("\n") if len(spec.text) <= LONGEST_DOCSTRING else []
@@ -39,14 +39,14 @@ def beginning(spec: Spec) -> str:
 
 
 def whole(begun: str, text: str) -> str:
-    """The reply that begins with `begun`, whether the server continued it, repeated it, or answered anew."""
+    """Return the whole reply: `begun` and `text`, or `text` alone where it begins with a code block of its own."""
     if text.lstrip().startswith(FENCE):
         return text
     return begun + (" " if begun.endswith(_INDENT) and not text[:1].isspace() else "") + text
 
 
 def _stub(text: str, signature: Signature) -> str | None:
-    """`text` where it is Python that ends in a docstring of the entry point, as a benchmark's stubs do."""
+    """Return `text` if it is Python that ends in a docstring of the entry point (a stub), else None."""
     match statements(text):
         case [*_, ast.FunctionDef(name=name, body=[ast.Expr(value=ast.Constant(value=str()))])] if (
             name == signature.name
@@ -56,7 +56,7 @@ def _stub(text: str, signature: Signature) -> str | None:
 
 
 def _with_docstring(spec: Spec, signature: Signature) -> str:
-    """The header of the entry point, the imports that its types need, and the spec as its docstring."""
+    """Return the header of the entry point, the imports that its types need, and the spec as its docstring."""
     header = signature.text.rstrip().removesuffix(":")
     shown = _said(spec, header).replace('"""', "'''")
     end = "\n" if "\n" in shown or shown.endswith(('"', "\\")) else ""
@@ -70,7 +70,7 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
 
 
 def _said(spec: Spec, header: str = "") -> str:
-    """Return the text of the spec without a line that is its header, and the examples that it does not hold."""
+    """Return the text of the spec without the line of its header, and with the examples that it lacks."""
     lines = [line for line in spec.text.split("\n") if not header or line.strip().rstrip(" :.") != header]
     text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])
     return re.sub(r"\n{3,}", "\n\n", text).strip()
@@ -78,8 +78,8 @@ def _said(spec: Spec, header: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class CodeWriter:
-    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others warmer. With `begin`
-    the reply is begun for the model, which only goes on with it."""
+    """Drafts `user_code.py` from the spec alone: the first draft at temperature 0, the others at `temperature`.
+    With `begin` the request has a prefill."""
 
     ask: Ask
     lengths: ReplyLengths
@@ -89,8 +89,8 @@ class CodeWriter:
     begin: bool = False
 
     def draft(self, spec: Spec, number: int, round_number: int) -> Candidate:
-        """Draft `number` (from 0); one after the first round is told of answers that came later. Raises ReplyError
-        when no module can be read out of the replies."""
+        """Return draft `number` (from 0); after the first round its prompt has also answers that came later.
+        Raises ReplyError when no module can be read."""
         told = spec if round_number == 1 else with_all_examples(spec)
         begun = beginning(told) if self.begin else ""
         request = Request(
@@ -110,7 +110,7 @@ class CodeWriter:
 
         def read(reply: Reply) -> Candidate:
             if begun and reply.text.startswith(begun):
-                # What drafts are told beside the spec, of tests that may be wrong too, is no part of the module.
+                # The module's docstring must not have the told tests: these may be wrong.
                 own = beginning(replace(told, examples=()))
                 reply = replace(reply, text=own + reply.text.removeprefix(begun))
             return read_candidate(reply, spec, origin, round_number, f"draft{number}")
@@ -121,7 +121,7 @@ class CodeWriter:
 def read_candidate(
     reply: Reply, spec: Spec, origin: CandidateOrigin, round_number: int, label: str, parent: str | None = None
 ) -> Candidate:
-    """The candidate in a reply; its id is `label` and a fingerprint of its code. Raises ReplyError."""
+    """Return the candidate in a reply; its id is `label` and the fingerprint of its code. Raises ReplyError."""
     module = read_code(reply.text, spec, truncated=reply.finish != "stop")
     return Candidate(
         id=f"{label}-{fingerprint(module.code)}",

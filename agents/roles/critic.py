@@ -1,4 +1,4 @@
-"""Critic: a failing board -> a full-file replacement."""
+"""Critic: a candidate and its failing tests -> a whole replacement file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_DETAIL = 600
 
 @dataclass(frozen=True, slots=True)
 class Critic:
-    """Writes the whole corrected file from the spec, the current file and the failing tests with their facts."""
+    """Writes the whole corrected file from the spec, the current file and its failing tests with outcomes."""
 
     ask: Ask
     lengths: ReplyLengths
@@ -35,11 +35,11 @@ class Critic:
         trace: str = "",
         attempts: Sequence[str] = (),
     ) -> Candidate:
-        """A replacement for `candidate`; `note` is what the user says to it, `trace` what its failing call does,
-        `attempts` what others failed with.
+        """Return a replacement for `candidate`. `note` is the user's, `trace` is of its failing call, `attempts`
+        are the failures of other candidates.
 
-        `known` holds the earlier candidates as programs: a reply that repeats one is asked for again with that
-        fact. Raises ReplyError when nothing new can be read out of them."""
+        `known` are the earlier candidates, normalized by `program`: a reply that repeats one can't be used. Raises
+        ReplyError when no new candidate can be read."""
         request = Request(
             role="critic",
             messages=messages(
@@ -69,7 +69,7 @@ class Critic:
 
 
 def describe(test: Test, outcome: Outcome) -> str:
-    """One failing test for a prompt: its source, then what happened."""
+    """Return a failing test for a prompt: its source, then its outcome."""
     facts = outcome.detail.strip()[:LONGEST_DETAIL]
     if outcome.actual is not None and outcome.expected is not None:
         facts = f"It returned {outcome.actual}, and the test expects {outcome.expected}."

@@ -1,4 +1,4 @@
-"""Healer: a failing place and how it fails -> new text for it."""
+"""Healer: a failing place and its symptom -> a patch."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .outline import beside
 from .prompt import PYTHON, render
 
 CHARACTERS_PER_TOKEN = 3
-"""Of Python code, at the least."""
+"""A lower bound for Python code."""
 _PROMPT_PER_TOKEN = 6
-"""Characters of a prompt for each token of a reply: with 1,024 of those 6,144, of which half is the place."""
+"""Characters of a prompt for each token of a reply: 6,144 for 1,024 tokens, of which half is the place."""
 TEMPERATURE = 0.8
-"""Of every patch but the first, which is taken at 0, until a reply repeats a patch."""
+"""Of every patch but the first, which is at 0."""
 _HOTTER = 0.2
 _HOTTEST = 1.4
-"""More with each repeat, and no more than that."""
+"""Added for each reply that repeats a patch, and the highest temperature."""
 SHOWN_ITEMS = 3
 _MOST_SYMPTOM = 1500
 _MOST_ITEM = 600
@@ -38,7 +38,7 @@ _MOST_VALUES = 600
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A patch that was tried: the new text of its place, and what became of it."""
+    """A patch that was tried: the new text of its place, and the outcome."""
 
     code: str
     outcome: str
@@ -46,7 +46,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Healer:
-    """Writes a place anew from its text and its failure; the files of a patch are the user's, whole."""
+    """Rewrites a place from its text and its symptom. A patch has the whole text of the changed file."""
 
     ask: Ask
     lengths: ReplyLengths
@@ -57,12 +57,11 @@ class Healer:
     values: bool = True
     """False keeps arguments and locals out of the prompt."""
     anew: bool = False
-    """For small models: write every second patch of a function with failing tests from its head and the tests, the
-    old body unseen."""
+    """For small models: every second patch of a function with failing tests is written without seeing its body."""
 
     @property
     def longest(self) -> int:
-        """Characters of the longest unit that a reply has room for."""
+        """Characters of the longest place that fits into a reply."""
         return self.lengths.code * CHARACTERS_PER_TOKEN
 
     def patch(
@@ -76,8 +75,8 @@ class Healer:
         *,
         repeats: int = 0,
     ) -> Patch:
-        """Patch `number` (from 1) for a place of `files`; `repeats` is how many replies repeated an earlier patch.
-        Raises ReplyError where none can be read out of two replies, and what `ask` raises."""
+        """Return patch `number` (from 1) for a place of `files`; `repeats` counts replies that repeated a patch.
+        Raises ReplyError where no patch can be read from two replies, and the errors of `ask`."""
         code = text_of(files[place.path], place).rstrip("\n")
         items = symptom.items[:SHOWN_ITEMS]
         tests = [item for item in items if "\n" in item.source.strip()]
@@ -99,7 +98,7 @@ class Healer:
         }
         user = render("heal_anew" if head else "heal", **parts, **fixed)
         for name in ("earlier", "earlier", "outline", "values", "items", "items") if not head else ():
-            if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # the first of several, and at last the whole
+            if len(user) > self.lengths.code * _PROMPT_PER_TOKEN:  # drop the first of a list, or a whole text
                 parts[name] = parts[name][1:] if name in ("earlier", "items") else parts[name][:0]
                 user = render("heal", **parts, **fixed)
         first = number == (2 if head else 1)
@@ -130,7 +129,7 @@ class Healer:
 
 
 def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: str) -> Patch:
-    """The patch in a reply. Raises ReplyError with the reason where there is none."""
+    """Return the patch in a reply. Raises ReplyError with the reason where there is none."""
     truncated = reply.finish != "stop"
     found = [block for block in blocks(reply.text.replace("\0", ""), truncated=truncated) if block.text.strip()]
     if not found:
@@ -156,7 +155,7 @@ def read_patch(reply: Reply, files: Mapping[str, str], place: Place, patch_id: s
 
 
 def head_of(code: str) -> str:
-    """The head of a function at the top of its module, with its docstring and `...`; empty of anything else."""
+    """Return the header and docstring of the function that `code` is, with `...` as its body; else empty."""
     match statements(code):
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node]:
             first = node.body[0]
@@ -167,7 +166,7 @@ def head_of(code: str) -> str:
 
 
 def _again(request: Request, reason: str, place: Place) -> Request:
-    """The request with why its reply can't be used; without that reply, for which a small context has no room."""
+    """Return the request with `reason` added; without the reply, for which a small context has no room."""
     system, user = request.messages
     wanted = {"file": "the whole corrected file", "statements": "the corrected lines"}
     whole = wanted.get(place.unit, f"the whole {place.unit} `{place.name}`")

@@ -1,4 +1,4 @@
-"""Kinds of specs whose tests have a form of their own, so that they can be judged apart from the code."""
+"""Kinds of specs whose tests have their own form."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FILES = re.compile(r"(?i)\b(?:reads?|writes?|appends?|opens?)\s+(?:\w+\s+){0,3}
 
 
 def kind_of(spec: Spec) -> Kind:
-    """The kind of a spec, by its signature first."""
+    """Return the kind of `spec`, by its signature and its words."""
     if spec.program:
         return "program"
     if spec.signature is None:

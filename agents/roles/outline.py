@@ -1,4 +1,4 @@
-"""An outline of the user's modules for prompts: signatures and first lines of docstrings, by syntax alone."""
+"""Outlines of the user's modules for prompts: signatures and first lines of docstrings, by syntax alone."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Entry:
 
 
 def outline(modules: Sequence[UserModule], text: str) -> str:
-    """The public names of `modules`, those first that `text` names, in at most LONGEST characters."""
+    """Return an outline of the public names of `modules`, at most LONGEST characters; first those in `text`."""
     words = frozenset(re.findall(r"\w+", text))
     sources = [item for module in modules for item in module.files.items()]
     entries = sorted(
@@ -50,14 +50,13 @@ def outline(modules: Sequence[UserModule], text: str) -> str:
 
 
 def beside(path: str, name: str, code: str, files: Mapping[str, str], most: int) -> str:
-    """Outline what the function or lines `code`, `name` of the file `path`, use of its module and of others in
-    `files`: imports, texts and short constants as they are, signatures of functions and classes, in at most `most`
-    characters."""
+    """Return an outline of what `code` (`name` in the file `path`) uses of `files`, in at most `most` characters:
+    signatures of functions and classes; of its own file also docstring, imports and assignments."""
     words = frozenset(re.findall(r"\w+", code))
     parts: list[str] = []
     for each, source in sorted(files.items(), key=lambda item: item[0] != path):
         for node in statements(source):
-            # A text that stands for itself, such as the module's docstring.
+            # A string statement, such as the module's docstring.
             if each == path and isinstance(node, ast.Expr) and (text := text_of(node.value).strip()):
                 parts.append(f'"""{text}"""')
             if not names_bound(node) & words or name in names_bound(node):
@@ -82,7 +81,7 @@ def _entries(path: str, source: str) -> Iterator[_Entry]:
     module = path.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
     if any(part.startswith("_") for part in module.split(".")):
         return
-    for node in statements(source):  # none where it is of a newer Python, perhaps
+    for node in statements(source):  # none where it can't be parsed, as of a newer Python
         if is_definition(node) and not node.name.startswith("_"):
             yield _Entry(module, node.name, _form(node, whole=True), _form(node, whole=False))
         elif isinstance(node, ast.ImportFrom) and node.level and path.endswith("__init__.py"):
@@ -94,7 +93,7 @@ def _entries(path: str, source: str) -> Iterator[_Entry]:
 
 
 def _form(node: Definition, *, whole: bool) -> str:
-    """The header of a function or class with its docstring's first line; of a class `whole` its public members."""
+    """Return the header of a definition; if `whole` with its docstring's first line and public members."""
     documented = (ast.get_docstring(node) or "").strip().split("\n")[0]
     body: list[ast.stmt] = [ast.Expr(ast.Constant(documented))] if documented and whole else []
     if isinstance(node, ast.ClassDef) and whole:

@@ -1,4 +1,4 @@
-"""Renders the prompt templates in prompts/, strictly: a variable that is missing is an error."""
+"""Rendering of the prompt templates in prompts/; a missing variable is an error."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .kinds import kind_of
 from .outline import outline
 
 PYTHON = "3.11"
-"""The version in the prompts where none is asked for."""
+"""The version in the prompts where the spec asks for none."""
 
 
 @cache
@@ -28,19 +28,19 @@ def _template(name: str) -> Template:
 
 
 def render(name: str, **variables: object) -> str:
-    """The template `name`.md with `variables`. Raises jinja2.UndefinedError when one is missing."""
+    """Return the template `name`.md with `variables`. Raises jinja2.UndefinedError when one is missing."""
     return _template(name).render(**variables).strip()
 
 
 def messages(spec: Spec, task: str, **variables: object) -> tuple[Message, ...]:
-    """The messages of a role's request: the same system prompt and spec for every role, the task after them. What
-    requests have in common comes first, byte for byte: a model's prompt cache keeps only a common prefix."""
+    """Return the messages of a role's request. The system prompt and the spec come first, the same bytes for every
+    role, since a prompt cache keeps only a common prefix; the task comes last."""
     about = render("spec", spec=spec, unsaid=unsaid(spec), outline=outline(spec.modules, spec.text))
     return (system(spec), Message("user", f"{about}\n\n{render(task, spec=spec, **variables)}"))
 
 
 def system(spec: Spec) -> Message:
-    """The system prompt: what may be imported, and whether the code prints."""
+    """Return the system prompt: version of Python, allowed imports, and whether the code prints."""
     packages = ", ".join(f"{package.name} {package.version}" for package in spec.installed)
     own = ", ".join(module.name for module in spec.modules)
     beside = [packages, f"the user's own {own}" if own else ""]
@@ -50,7 +50,7 @@ def system(spec: Spec) -> Message:
 
 
 def unsaid(spec: Spec) -> tuple[Example, ...]:
-    """The examples that prompts show and the text of the spec does not, in whatever layout."""
+    """Return the examples that prompts show and that the text of the spec lacks, white space aside."""
     text = " ".join(spec.text.split())
     return tuple(
         example for example in spec.examples if example.told and " ".join(example.source_line.split()) not in text
@@ -58,5 +58,5 @@ def unsaid(spec: Spec) -> tuple[Example, ...]:
 
 
 def with_all_examples(spec: Spec) -> Spec:
-    """`spec` with every example shown to the roles, also the answers that came while a run was under way."""
+    """Return `spec` with every example shown in prompts, also the answers that came while a run was under way."""
     return replace(spec, examples=tuple(replace(example, told=True) for example in spec.examples))

@@ -1,4 +1,4 @@
-"""TestWriter: spec -> tests, blind to every candidate."""
+"""TestWriter: spec -> tests; greenloop's own loop never shows it a candidate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_CLAUSES = 6
 
 @dataclass(frozen=True, slots=True)
 class TestWriter:
-    """Drafts pytest tests from the spec and the signature. It is never shown a candidate."""
+    """Drafts pytest tests from the spec and the signature; from code only in `draft_from_code`."""
 
     __test__ = False
     ask: Ask
@@ -26,11 +26,11 @@ class TestWriter:
     seed: int = field(kw_only=True)
 
     def draft(self, spec: Spec, count: int) -> tuple[Test, ...]:
-        """About `count` tests of one assertion each. Raises ReplyError when no test can be read."""
+        """Return about `count` tests of one assertion each. Raises ReplyError when no test can be read."""
         return self._tests(spec, messages(spec, "test_writer", **_asked_for(spec, count)), "tests")
 
     def draft_for(self, spec: Spec, checks: Sequence[ClauseCheck]) -> tuple[Test, ...]:
-        """Tests of the clauses in `checks` alone, for what is missing of each. Raises ReplyError."""
+        """Return tests of what is missing of each clause in `checks`. Raises ReplyError when none can be read."""
         shown = [
             {"text": check.text, "wanted": ", ".join(str(need) for need in check.missing if need.kind != "test")}
             for check in checks
@@ -41,14 +41,14 @@ class TestWriter:
         return tuple(replace(test, about=_about(test.id, checks)) for test in tests)
 
     def draft_from_code(self, spec: Spec, code: str, count: int) -> tuple[Test, ...]:
-        """About `count` tests of `code`, which is shown in the spec's place: what greenloop is measured against,
-        and never part of its own loop. Raises ReplyError when no test can be read."""
+        """Return about `count` tests of `code`, which is shown in the spec's place: for the strategy `classic`
+        only. Raises ReplyError when no test can be read."""
         text = render("tests_of_code", code=code.strip(), **_asked_for(spec, count))
         return self._tests(spec, (system(spec), Message("user", text)), "tests of the code")
 
     def properties(self, spec: Spec, count: int) -> tuple[Test, ...]:
-        """At most `count` property tests for hypothesis, of one assertion each and without expected values. Raises
-        ReplyError when none can be read."""
+        """Return at most `count` property tests for hypothesis, of one assertion each and without expected values.
+        Raises ReplyError when none can be read."""
 
         def read(reply: Reply) -> tuple[Test, ...]:
             return read_properties(reply.text, spec, truncated=reply.finish != "stop", limit=count)
@@ -74,7 +74,7 @@ def _names(spec: Spec) -> str:
 
 
 def _about(name: str, checks: Sequence[ClauseCheck]) -> str:
-    """Return the text of the clause whose number is in a test's name; empty without one."""
+    """Return the text of the clause whose number is in a test's name, as `part_2`; empty without one."""
     found = re.search(r"part_?(\d+)", name)
     number = int(found[1]) if found else 0
     return checks[number - 1].text if 0 < number <= len(checks) else ""
