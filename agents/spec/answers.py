@@ -31,14 +31,14 @@ _KIND = re.compile(r"(?is)(?P<kind>wrong|any)[ \t]*:[ \t]*(?P<said>\S.*)")
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The statements of an answer: an example holds, a test is `wrong`, `any` outcome of a call is all right."""
+    """An answer as code: an example, a `wrong` test, or a call of which `any` outcome is right."""
 
     kind: Literal["example", "wrong", "any"]
     code: str
     text: str
 
     def contradicts(self, other: _Answer) -> bool:
-        """Return True if both can't be meant."""
+        """Return True if both can't be right."""
         match self.kind, other.kind:
             case "example", "example":
                 return any(one.contradicts(each) for one in checks_in(self.code) for each in checks_in(other.code))
@@ -51,14 +51,14 @@ class _Answer:
         return False
 
     def replaces(self, other: _Answer) -> bool:
-        """Return True if an earlier answer gives way: both can't be meant, or they differ on what a call gives."""
+        """Return True if it replaces an earlier answer: both can't be right, or they differ on a call's result."""
         asked, before = ([each.question for each in checks_in(one.code)[-1:]] for one in (self, other))
         again = self.kind == "example" and bool(asked) and asked == before and self.meaning != other.meaning
         return self.contradicts(other) or again
 
     @property
     def meaning(self) -> tuple[str, str]:
-        """The same for answers that say the same."""
+        """A key that equal answers share."""
         return self.kind, ast.dump(parse(self.code))
 
 
@@ -123,7 +123,7 @@ def _kept(kind: Literal["wrong", "any"], earlier: Sequence[str], answers: Sequen
 
 
 def why_ruled_out(test: Test, spec: Spec) -> str:
-    """Return which answer rules out `test`, as a reason; an empty text for none. None rules out a trusted one."""
+    """Return the answer that rules out `test`, as a reason; empty without one, and for a trusted test."""
     if test.trusted:
         return ""
     if any(same_check(code, test.source, test.preamble) for code in spec.wrong_tests):
@@ -187,7 +187,7 @@ def _named(name: str, tests: Sequence[Test], where: str) -> str:
 
 
 def _call(said: str, spec: Spec, where: str) -> str:
-    """Return the steps and the call of `any: ...`, without a value if one stands there."""
+    """Return the steps and the call of `any: ...`, without a value after it."""
     if reason := parse_error(said):
         raise UsageError(f"{where}: `{said}` is not Python ({reason}).")
     match parse(said).body:

@@ -1,4 +1,4 @@
-"""The words that ask for something, and whether those of a sentence do."""
+"""Words of a spec that ask for a function, class or program."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ ASKED = (
 )
 WORDS = r"(?:(?:python|async\w*|coroutine|generator|function|decorator|context\s+manager)\s+){0,3}"
 FENCE = re.compile(r"\s*(?:```|~~~)")
-"""The begin or the end of a block."""
+"""The first or the last line of a code block."""
 FENCED = re.compile(r"(?ms)^[ \t]*+(`{3,}+|~{3,}+)[^\n`]*+\n(.*?)(?:^[ \t]*+\1|\Z)")
 _FOREIGN = re.compile(
     r"(?ims)^[ \t]*(?P<mark>```|~~~)(?:jsx?|javascript|tsx?|typescript|java|kotlin|c|cpp|c\+\+|csharp|cs|go|golang"
     r"|rust|rs|ruby|rb|php|swift|scala|perl|sql|r|lua|haskell)[ \t]*\n.*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)"
 )
 Reading = tuple[str, str, int]
-"""An example as it is read: the code of its check, the text that states it, and its line (from 0)."""
+"""An example: the code of its check, the text that states it, and its line (from 0)."""
 ARROW = "[→⇒➞⟶↦➔➙➛➜➝➟➠➡➤➥➨➩➭➯➲➳➵➸➺➻➼➽➾⟹⟼⟾⇨⇾⇝⇢↣⮕▶►]"
 _FIRST_WORDS = re.compile(rf"(?i)\s*(?:(?:an?|the)\s+)?{WORDS}`?")
 """Of a spec that begins with what it asks for: `A function f(x) that`, `f(x) returns`."""
 
 
 def is_asked(text: str, place: int) -> bool:
-    """Return True if the sentence of `text` that leads to `place` asks for what stands there."""
+    """Return True if the sentence of `text` up to the index `place` asks for what follows there."""
     if _FIRST_WORDS.fullmatch(text[: min(place, 60)]):
         return place < 60
     sentence = re.split(r"[.!?](?:\s|$)|\n\s*\n", text[max(0, place - 200) : place])[-1]
@@ -32,8 +32,8 @@ def is_asked(text: str, place: int) -> bool:
 
 
 def uncommented(text: str) -> str:
-    """Return `text` without the marks of a comment that all of its lines, three or more, begin with, without `//`
-    before a line, and without what is fenced as code of another language."""
+    """Return `text` without comment marks at the beginning of all lines (three or more), without `//` before a
+    line, and without fenced code of other languages."""
     text = _FOREIGN.sub(lambda fenced: "\n" * fenced[0].count("\n"), text)
     text = re.sub(r"^//+ ", "", text, flags=re.MULTILINE)
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""Limits at which a spec's words let something change: `100 or more`, `between 1 and 5`, `up to width`."""
+"""Limits in the words of a spec: `100 or more`, `between 1 and 5`, `up to width`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def in_digits(number: str) -> str:
 
 
 def bounds_in(text: str, names: Collection[str] = ()) -> Iterator[str]:
-    """Yield the numbers in `text` that are limits, as Python writes them, and those of `names`, each once; of
-    `0 <= n <= 9`, which says what goes in, none."""
+    """Yield the numbers in `text` that are limits, as Python literals, and those of `names` that are, each once;
+    none of `0 <= n <= 9`, which limits the input."""
     if len(_COMPARED.findall(text)) > 1 or _NO_BOUND.search(text):
         return
     found = chain.from_iterable(pattern.finditer(text) for pattern in _BOUNDS)

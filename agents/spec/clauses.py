@@ -1,4 +1,4 @@
-"""A spec -> its clauses, by rule: sentences, parts of them, list items, scenarios; and what tests of them need."""
+"""A spec -> its clauses, by rules: sentences, parts of them, list items, scenarios; and the needs of each."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
-"""What a docstring says of a parameter or an exception: `:raises KeyError: if`, `text (str): the text`."""
+"""A field of a docstring: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
     r"(?m)^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)"
     r"|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])"
 )
-"""The types in numpy's docstrings, above what is said of a parameter or the result: they are no kinds of input."""
+"""The type above a description in numpy's docstrings: its words are no kinds of input."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
@@ -43,7 +43,7 @@ _RAISE = re.compile(
     r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)"
 )
 _RAISES_ALONE = re.compile(r" (?:an? )?`?[A-Z]\w*`?(?: exception| too| as well)?[ .;]*\Z")
-"""Nothing says when: `Negative amounts are wrong and raise ValueError` is one clause."""
+"""A raise without a condition: `Negative amounts are wrong and raise ValueError` is one clause."""
 _BESIDE_A_RAISE = re.compile(
     r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
     r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
@@ -53,7 +53,7 @@ _ANSWERS = re.compile(
     r"|(?:result|answer|output) is)\b"
 )
 _SAYS_ALONE = re.compile(rf"(?!.*\b(?:that|which|whose?)\b).*?{VERB.pattern}")
-"""A verb of its own, and not of what a noun is: `a digit that is odd, or a letter, raises`."""
+"""A verb that is not in a relative clause: `a digit that is odd, or a letter, raises` has none before `raises`."""
 _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
@@ -63,29 +63,29 @@ _EXCEPTION = re.compile(
     r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
-"""By its usual ending, or of the spec's own: `raises InsufficientFunds`."""
+"""An exception, by its usual ending, or the spec's own after `raises`: `raises InsufficientFunds`."""
 _RETURNS = re.compile(r"(?i)(?:it |the function )?returns? ")
-"""Behind a first sentence on what goes in it says what the code is for."""
+"""After a first sentence on the input, a sentence that begins so describes the purpose and is no rule."""
 _NO_ERROR = re.compile(r"(?i),?(?: but| and)? no (?:error|exception)(?: either)?\Z")
-"""Beside what happens instead: `the default is returned, no exception`."""
+"""An exception that is not raised: `the default is returned, no exception`."""
 _DENIED = re.compile(r"(?i)\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))")
 _SO_DO = re.compile(r"(?i)\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|for|when)\b")
-"""`so do points above 10`, `or for cycles`: they raise what the clause before does."""
+"""`so do points above 10`, `or for cycles`: these raise the exception of the clause before."""
 _RAISE_IT = re.compile(r"(?i)\brais(?:es?|ing) it\b")
 """`raise it for anything else`: the exception that was named last."""
 _BASE = re.compile(r"(?i)\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+")
 _PART = re.compile(r"(?i)\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b")
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
-"""`add_edge(u, v, weight=1)` in backticks, which is no call on values."""
+"""A header in backticks, `add_edge(u, v, weight=1)`: no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*")
-"""A layout of texts (`YYYY-MM-DD`), which is no text itself."""
+"""A layout (`YYYY-MM-DD`), which is no text that a test can have."""
 _ROW = re.compile(r"(?!\s*\$).* \| ")
-"""Of a table, and no command."""
+"""A row of a table, not a command with a pipe."""
 _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "one item", "None"})
-"""Kinds of an input as a whole: what a clause says comes out is the result, and no part of it."""
+"""Kinds of a whole input: the value that a clause gives for one is the whole result."""
 _LACKING = r"\b(?:without|lack(?:s|ing)?|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
@@ -94,11 +94,11 @@ _NO_NAMES = frozenset({
     "bool", "bytearray", "bytes", "complex", "dict", "float", "frozenset", "int", "list", "object", "set", "str",
     "tuple", "cls", "enumerate", "eval", "exec", "isinstance", "null", "python", "self", "sorted",
 })  # fmt: skip
-"""In backticks these are types and tools, where nothing is said of them: `an int`, and not `__str__`."""
+"""Types and builtins, which are no names that a test has to use, even in backticks."""
 
 
 def clauses(spec: Spec) -> tuple[Clause, ...]:
-    """Return the clauses of `spec` in order; headings, examples and code are none."""
+    """Return the clauses of `spec` in order, without headings, examples and code."""
     found: list[Clause] = []
     raised = named = ""
     whole = _squeezed(spec.text)
@@ -124,7 +124,7 @@ def _squeezed(text: str) -> str:
 
 
 def _place(example: Example, whole: str) -> int:
-    """Return where `example` stands in `whole`, a squeezed text: its call, or the end of its line; -1 without."""
+    """Return the index of `example` in `whole`, a squeezed text: of its call, or of its line's end; -1 without."""
     checks = checks_in(example.code)
     place = whole.rfind(_squeezed(checks[-1].call)) if checks else -1
     line = _squeezed(example.source_line)
@@ -132,7 +132,7 @@ def _place(example: Example, whole: str) -> int:
 
 
 def _is_example(said: str, spec: Spec) -> bool:
-    """Return True if nothing is said beside calls, values, and the words between them."""
+    """Return True if `said` has nothing but calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
     if any(name != entry for name in _METHOD.findall(said)) or BOUND.match(said):
         return False
@@ -152,7 +152,7 @@ def _is_example(said: str, spec: Spec) -> bool:
 
 
 def _prose(spec: Spec) -> str:
-    """Return the text of `spec` without code, but for comments on exceptions; of a stub its docstrings."""
+    """Return the text of `spec` without code; of code only docstrings, and comments on exceptions."""
     text = uncommented(spec.text[:_LONGEST])
     text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_said_in(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
@@ -161,13 +161,13 @@ def _prose(spec: Spec) -> str:
 
 
 def _said_in(code: str) -> str:
-    """Return the docstrings in `code`, and the comments of their own lines that speak of exceptions."""
+    """Return the docstrings in `code`, and comments on their own lines that are about exceptions."""
     comments = re.findall(r"^[ \t]*# ?(.+)$", code, re.MULTILINE)
     return "\n\n".join([_docstrings(code), *filter(_EXCEPTION.search, comments)])
 
 
 def _docstrings(code: str) -> str:
-    """Return the docstrings in `code`, a method's after its name; none where it is no Python."""
+    """Return the docstrings in `code`, a method's after its name; none if it is not Python."""
     nodes = list(ast.walk(ast.Module(statements(code), [])))
     inside = {item for node in nodes if isinstance(node, ast.ClassDef) for item in node.body}
     found = []
@@ -182,9 +182,9 @@ def _parts(prose: str) -> Iterator[str]:
     paragraph: list[str] = []
     for line in [*prose.split("\n"), ""]:
         if set(line.strip()) & set("-=~") and not line.strip(" -=~|:"):
-            line, paragraph = "", paragraph[:-1]  # what it underlines is a heading
+            line, paragraph = "", paragraph[:-1]  # the underlined line is a heading
         if _STEP.match(line) and len(paragraph) == 1 and paragraph[0].lstrip().startswith("Scenario"):
-            paragraph = []  # its title
+            paragraph = []  # the title
         starts = not line.strip() or any(mark.match(line) for mark in (_ITEM, _FIELD, _HEADING, _SCENARIO))
         if paragraph:
             in_list = paragraph[0][:1].isspace() or _ITEM.match(paragraph[0])
@@ -211,7 +211,7 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _scenes(text: str) -> Iterator[str]:
-    """Yield a scenario, in parts where it goes on to say what raises."""
+    """Yield a scenario, split before a part that says what raises."""
     scene, *steps = re.split(r"(?= (?:And|But) )", text)
     raises = False
     for step in steps:
@@ -225,7 +225,7 @@ def _scenes(text: str) -> Iterator[str]:
 
 
 def _raising_apart(sentence: str) -> Iterator[str]:
-    """Yield `sentence`, in parts where its end says on its own that something is raised, or what holds then."""
+    """Yield `sentence`, split where its end is a statement of its own on an exception, or beside one."""
     beside = _BESIDE_A_RAISE.search(sentence)
     if beside:
         yield from _raising_apart(sentence[: beside.start()].rstrip(" ,;"))
@@ -251,7 +251,7 @@ def _raising_apart(sentence: str) -> Iterator[str]:
 
 
 def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
-    """Yield the needs of a clause that raises the exception `meant`, if any, where it names none."""
+    """Yield the needs of a clause; one that names no exception raises `meant`, if that is given."""
     if ASSUMED.match(said):
         return
     quoted = [match[0] for match in QUOTED.finditer(said)]
@@ -290,7 +290,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
 
 
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
-    """Yield the functions, methods and attributes that a clause speaks of, beside the entry point."""
+    """Yield the functions, methods and attributes that a clause names, without the entry point."""
     entry = spec.signature.name if spec.signature else ""
     parameters = _parameters(spec.text)
     own = spec.signature is not None and spec.signature.kind == "class"
@@ -307,7 +307,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     plain = [each for each in plain if each not in _NO_NAMES or (each in _ASKED and text[1:].startswith(each))]
     plain = [each.strip("_") if each.strip("_") in _ASKED else each for each in plain]
     if spec.signature is not None and not own:
-        plain = []  # in a function's spec these are its parameters, keys, and values
+        plain = []  # in a function's spec plain names are its parameters, keys and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
     defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
     for name in dict.fromkeys([*called, *attributes, *plain]):
@@ -325,8 +325,8 @@ def _parameters(text: str) -> frozenset[str]:
 
 
 def _texts_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:
-    """Yield the texts of quotations that are no names, no layouts, no words explained (`"word" is a group of
-    letters`), and not what something is without (`a part without "="`)."""
+    """Yield quoted texts, without names, layouts, defined words (`"word" is a group of letters`), and texts that
+    something lacks (`a part without "="`)."""
     for each in quoted:
         explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
         lacking = re.search(rf"{_LACKING}{re.escape(each)}", text, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Examples as code that is shown: statements that set something up, and what the steps after them give."""
+"""Examples in code blocks: statements that set something up, then steps with their results."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from .signature import parameters
 from .stories import told
 
 _SIGN = re.compile(rf"(?:#\s*+)?(?:->|==?>|{ARROW}|\b(?:returns|gives|raises|throws)\b)|(?<=\s)(?P<beside>#)")
-"""Between a step of an example and what it gives: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
+"""Between a step and its result: `s.pop() -> 1`, `s.pop()  # raises IndexError`."""
 _ASKS = re.compile(
     r"(?:get|is|has|can|peek|top|find|next|to|as|count|contains|size|len|str|list|repr|bool|sorted|sum)(?:_|\Z)"
 )
-"""The names of functions that are called for what they return."""
+"""Names of functions that are called for their result, not for an effect."""
 _PLAIN = re.compile(r"True|False|None|-?[\d.]+|\[.*\]")
-"""What `print` shows as it is written."""
+"""Literals that `print` shows as they are written."""
 _PRINTED = re.compile(r"(?!\s|.*\.\.\.)[^#'\"`<>()\[\]{}\\…→]+")
-"""A line of output at the margin, with neither quotes nor a remark beside it."""
+"""A line of output without indentation, quotes or a remark."""
 _HEADS_OUTPUT = re.compile(r"(?i)(?!.*\bformat\b)(?:.*:[*_`\s]*|\W*+\w++\W*+\w*+\W*+)\Z")
-"""`Output:`, `It prints`: what is below a whole sentence about results may be prose."""
+"""`Output:`, `It prints`: below a whole sentence about results there may be prose."""
 _GIVEN = re.compile(r"(?i)(?!.*\b(?:format|file)\b).*\b(?:input|stdin|given|text)\b")
 _SAMPLE = re.compile(r"(?i)\b(?:samples?|examples?|this|given|with)\b")
 _COMES = re.compile(r"(?i)\b(?:(?:output|stdout|prints|result|returns|gives|becomes)\b|as:?\Z)")
@@ -49,7 +49,7 @@ _INDENTED = 4
 
 
 def set_up(lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None) -> list[Reading]:
-    """Return checks in code that is shown which stand on statements before them."""
+    """Return checks in code blocks, each with the statements before it that it needs."""
     found: list[Reading] = []
     for start, block in [*_blocks(lines, signature), *told(lines, signature)]:
         tells = _tells_results(block)
@@ -88,8 +88,8 @@ def set_up(lines: Sequence[str], doubtful: Sequence[bool], signature: Signature 
 
 
 def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[Reading]:
-    """Yield checks of a text and what comes of it, each in a block below a line that says so (`Sample input:`, `it
-    prints:`): of a program, and of a function of one text."""
+    """Yield checks of an input and its output, each a block below a line that says so (`Sample input:`, `it
+    prints:`), for a program or a function of one text."""
     given, lines = "", named(lines)
     wanted = parameters(signature) if signature else None
     takes_text = wanted and [getattr(each.annotation, "id", "str") for each in wanted.args] == ["str"]
@@ -105,7 +105,7 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[Readi
         whole = after.endswith(":") or FENCE.match(after) or _depth(after) < _depth(block[0])
         command = _COMMAND.search(label) or default
         if not _COMES.search(label):
-            shown = FENCE.match(lines[start - 1]) or _SAMPLE.search(label)  # and not told of
+            shown = FENCE.match(lines[start - 1]) or _SAMPLE.search(label)  # not a description of the input
             given = text if whole and shown and _GIVEN.match(label) else ""
         elif given and signature and takes_text and (stated := value(text)):
             yield asserted(f"{signature.name}({given!r})", stated), label.strip(), start
@@ -114,8 +114,8 @@ def samples(lines: Sequence[str], signature: Signature | None) -> Iterator[Readi
 
 
 def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator[Reading]:
-    """Yield checks of what a call of the function prints, shown below a line that says so: `countdown(3) prints`.
-    Blanks at the ends of lines are of no account: nobody sees them."""
+    """Yield checks of a call's output, shown below a line such as `countdown(3) prints`, without trailing
+    blanks."""
     name = re.escape(signature.name) if signature else "(?!)"
     says = re.compile(rf"\W*(?P<call>{name}\([^\n]*\))`?\s+(?:should |must )?(?:prints?|outputs?|shows?)\W*")
     for number, line in enumerate(lines):
@@ -129,8 +129,8 @@ def printed_below(lines: Sequence[str], signature: Signature | None) -> Iterator
 
 
 def _blocks(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, Sequence[str]]]:
-    """Yield code that is shown, with the line where it begins: between fences, below a line of prose that ends
-    with a colon, and below a blank line or the end of a sentence (`s = Stack()`)."""
+    """Yield code blocks with their first line: between fences, below a line of prose that ends with a colon, and
+    below a blank line or the end of a sentence (`s = Stack()`)."""
     fences = [index for index, line in enumerate(lines) if FENCE.match(line)]
     for start, end in zip(fences[::2], fences[1::2], strict=False):
         yield start + 1, lines[start + 1 : end]
@@ -160,7 +160,7 @@ def _depth(line: str) -> int:
 
 
 def _makes(block: Sequence[str], signature: Signature | None) -> bool:
-    """Return True for lines that begin with a statement, and use the function or class asked for."""
+    """Return True if `block` begins with a statement and uses the entry point."""
     if signature is None or not re.match(
         r"\s*(?:\w+ = \S|from \w+ import\b|import \w+\s*\Z|with pytest\.)", block[0]
     ):
@@ -170,7 +170,7 @@ def _makes(block: Sequence[str], signature: Signature | None) -> bool:
 
 
 def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
-    """Return `block` with each `print` as an assertion of what it shows, where a line for each stands below."""
+    """Return `block` with each `print` as an assertion, where a line of output for each is below it."""
     prints = [index for index, line in enumerate(block) if line.lstrip().startswith("print(")]
     below = [*block[max(prints, default=0) + 1 :], *after]
     label, *rest = [*dropwhile(lambda line: not is_shown(line), below), ""]
@@ -184,7 +184,7 @@ def _with_output(block: Sequence[str], after: Sequence[str]) -> Sequence[str]:
 
 
 def _printing(line: str, shown: str) -> str | None:
-    """Return the assertion that the `print` in `line` shows a text; None where that is not certain."""
+    """Return the assertion that the `print` in `line` shows `shown`; None where that is not certain."""
     stated = expression(shown) if is_literal(shown) and shown[0] in "[({" else None
     sets = [each for each in ast.walk(stated or ast.Pass()) if isinstance(each, ast.Set)]  # in no certain order
     certain = _PRINTED.fullmatch(shown) if stated is None else not sets
@@ -206,8 +206,8 @@ def _first_shown(lines: Sequence[str]) -> list[str]:
 
 
 def _tells_results(block: Sequence[str]) -> bool:
-    """Return True if the comments of `block` say what calls return, and not what an object holds by then: beside
-    some calls stands none, and beside others always one."""
+    """Return True if the comments of `block` are return values of calls, not states of an object: some functions
+    always have one, and others never."""
     beside, without = set[str | None](), set[str | None]()
     for line in block:
         code, *comments = re.split(r"\s#", line, maxsplit=1)
@@ -219,8 +219,8 @@ def _tells_results(block: Sequence[str]) -> bool:
 
 
 def _as_code(line: str, tells: bool = False, signature: Signature | None = None) -> str:
-    """Return `step -> value` as a comparison, `step -> Error` as a block that expects it, other lines as is.
-    Beside a step after `#` stands what it gives where it only asks, or where `tells` says so."""
+    """Return `step -> value` as a comparison, `step -> Error` as a `raises` block, other lines as they are. A
+    comment is a step's result where the step has no effect, or if `tells`."""
     for number, sign in enumerate(_SIGN.finditer(line)):
         node = expression(line[: sign.start()])
         if number == _MOST_SIGNS or isinstance(node, ast.Constant | ast.BoolOp):
@@ -232,7 +232,7 @@ def _as_code(line: str, tells: bool = False, signature: Signature | None = None)
 
 
 def _check(node: ast.expr, sign: re.Match[str], said: str, tells: bool, signature: Signature | None) -> str | None:
-    """Return the check that `node` gives what is `said`; None where that is not certain."""
+    """Return the check that `node` has the result `said`; None where that is not certain."""
     step = unparse(node)
     stated = leading_value(said) or leading_object(said, signature)
     if stated is None:
@@ -251,7 +251,7 @@ def _check(node: ast.expr, sign: re.Match[str], said: str, tells: bool, signatur
 
 
 def _effects(node: ast.stmt) -> list[ast.stmt]:
-    """Return the parts of `node` that later statements may need: of a check, the question to an object."""
+    """Return the parts of `node` that later statements may need: of a check, a call that may change an object."""
     checked = node.test if isinstance(node, ast.Assert) else node.value if isinstance(node, ast.Expr) else None
     if isinstance(checked, ast.Compare):
         checked = checked.left

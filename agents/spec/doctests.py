@@ -1,5 +1,4 @@
-"""Doctests in a spec: prompts, the lines before them that set things up, and the results that follow; and a file
-of tests that is written as doctests, as one of pytest's."""
+"""Doctests in a spec as checks, and a file of doctests as pytest tests."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ _MOST_SETUP = 100
 """Statements that an example may need before it."""
 _REPR = re.compile(r"(?s)(?!<generator|<.* object)(?:[A-Za-z_][\w.]*\(.*\)|<.*>|[\[({].*[\])}])")
 _SHORT_REPR = re.compile(r"(?![A-Za-z]+\Z)[^\s#(-]\S*")
-"""What `repr` shows: of any object, and of one that shows itself in a word, as `3/4`."""
+"""Texts of a `repr`: of any object, and a single word such as `3/4`."""
 _FAILED = re.compile(r"[A-Z]\w*: .+")
 _RAISED = re.compile(r"^(?:\w+\.)*(?P<name>[A-Z]\w*)(?::|\s*$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One prompt and what it shows: `code` as typed, `result` as printed, and the text of both."""
+    """One prompt: `code` as typed, `result` as printed, the text of both, and its line (from 0)."""
 
     code: str
     result: str
@@ -74,8 +73,8 @@ def _one(lines: Sequence[str], start: int, match: re.Match[str]) -> tuple[Shown,
 def checks(session: Sequence[Shown], optional: bool, prints: bool, *, exact: bool = False) -> list[Reading]:
     """Return a session's checks, each with the statements before it that it needs.
 
-    `optional` says that the entry point may return None, so that a call with nothing printed states that; `prints`
-    that what is shown below a call was printed by it; `exact` that it was shown, and not written by hand.
+    `optional`: the entry point may return None, so that a call without a result states None. `prints`: the lines
+    below a call were printed by it. `exact`: they are real output, not written by hand.
     """
     found: list[Reading] = []
     before = Before()
@@ -104,19 +103,19 @@ def checks(session: Sequence[Shown], optional: bool, prints: bool, *, exact: boo
             return found
         last = body[-1:]
         if _is_raised(item.result):
-            last = parse(check).body if check else []  # what it did before it raised may matter
+            last = parse(check).body if check else []  # it may have effects before it raises
             texts.update(dict.fromkeys(last, check or ""))
         before.add(last)
     return found
 
 
 def _is_raised(result: str) -> bool:
-    """Return True for what is shown of an exception, its last line alone as well."""
+    """Return True for a traceback, or for its last line alone."""
     return re.match(r"Traceback|[\w.]*(?:Error|Exception)(?:: .*)?\Z", result) is not None
 
 
 def _check(node: ast.stmt, code: str, result: str, optional: bool, prints: bool, exact: bool) -> str | None:
-    """The assertion that a statement and its printed result make; None where they make none that is certain."""
+    """Return the assertion that a statement and its shown result make; None where that is not certain."""
     if isinstance(node, ast.Assert) and not result:
         return code
     if _is_raised(result):
@@ -152,7 +151,7 @@ def _printed(code: str, result: str) -> str | None:
 
 
 class Before:
-    """Statements in order, of which later ones may need some."""
+    """Statements of a session, in order, and those that a later one needs."""
 
     def __init__(self) -> None:
         self._nodes: list[ast.stmt] = []
@@ -161,7 +160,7 @@ class Before:
         self._own: set[str] = set()
 
     def add(self, nodes: Sequence[ast.stmt]) -> None:
-        """Go on with `nodes`."""
+        """Add `nodes` after the others."""
         for node in nodes:
             bound, used = names_bound(node), names_used(node)
             seeds = isinstance(node, ast.Expr) and last_name(node.value) == "seed"
@@ -172,10 +171,9 @@ class Before:
             self._own |= bound
 
     def needed(self, names: frozenset[str]) -> list[ast.stmt]:
-        """Return the statements that bind, or act on, what `names` stand for, and those that seed random numbers;
-        they may need others.
+        """Return the statements that bind or use `names`, or seed random numbers, with those that they need.
 
-        Raises ValueError where they are more than an example may need.
+        Raises ValueError for more than _MOST_SETUP.
         """
         chosen: set[int] = set()
         seen: set[str] = set()
@@ -192,10 +190,10 @@ class Before:
 
 
 def with_doctests(source: str) -> str:
-    """Return a file of tests with the doctests that stand in it as tests: those of test functions that are no more
-    than a docstring, in their place, and where no other test is in the file, those of all its docstrings.
+    """Return a file of tests with its doctests as test functions: those of tests that are only a docstring, and if
+    the file has no other tests, those of all docstrings.
 
-    Raises ValueError for text that isn't Python, and for a doctest that makes no check.
+    Raises ValueError for text that isn't Python, and for a doctest without a certain result.
     """
     if ">>>" not in source:
         return source
@@ -219,7 +217,7 @@ def with_doctests(source: str) -> str:
 
 
 def _checks(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:
-    """The checks of the doctests in a docstring, in order; each repeats the statements that it needs."""
+    """Return the checks of the doctests in a docstring, in order; each repeats the statements that it needs."""
     found: list[str] = []
     for session in shown((ast.get_docstring(node) or "").split("\n")):
         stated = checks(session, optional=False, prints=False, exact=True)

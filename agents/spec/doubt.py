@@ -1,4 +1,4 @@
-"""Words of prose that put the examples beside them in doubt: conditions, denials, mistakes, other arguments."""
+"""Prose that makes the examples beside it doubtful: conditions, denials, mistakes, other arguments."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ _DOUBT = re.compile(
     r"(?i)\b(?:not(?! matter)|never|cannot|unless|if|when|rather|invalid|except|otherwise|mod|modulo|approximately"
     r"|roughly|about|but(?!\s`?_[\ue000-\ue7ff]))\b|n't\b(?! matter)|≈|~=|!="
 )
-"""Words of a sentence of which no example is taken."""
+"""Words that make the examples of their sentence doubtful."""
 STATED = "\ue800"
-"""In place of a value that is stated."""
+"""Mark in the place of a stated value."""
 CONTRAST = re.compile(
     rf"(?i){STATED}[`\s]*+[,;(]?\s*+(?>(?:(?:i\.e\.|and|but|it)\s+)*)"
     r"(?:not|unlike|rather\s+than|instead\s+of|(?:does\s+not|doesn't)\s+return)"
     r"\s+`?(?:[\[({][^\n]{0,200}?[\])}]|'[^'\n]*+'|\"[^\"\n]*+\"|-?\d++(?:\.\d++)?|None|True|False)(?=[`\s,;:.)]|\Z)"
 )
-"""After it another value that it is not, which puts nothing in doubt: `f(1) is 2, not 3`."""
+"""A stated value and another that it is not: no doubt (`f(1) is 2, not 3`)."""
 REMARK = re.compile(
     rf"(?i){STATED}`?(?:\s+with\s+(?:the\s+|a\s+)?(?:message|text)|\s+saying|:)?\s*+(?:'[^'\n]*+'|\"[^\"\n]*+\")"
     rf"|{STATED}`?\s*+\((?:\w+\s+)?not\s+(?:found|present|an?|included|counted|part|divisible|enough|empty)\b[^()\n]*+\)"
     rf"|{STATED}`?\s+(?:--?|[–—])\s(?!not?\b|.*\b(?:if|when|unless|except|rather|yet|longer|sure|true)\b)[^.\n]*+"
     rf"|{STATED}`?:\s+(?:not an?|cannot|can't)\s[\w\s]{{1,40}}\Z"
 )
-"""What may follow a value and puts nothing in doubt: the message of an exception, `-1 (not found)`."""
+"""A stated value and a remark: no doubt (the message of an exception, `-1 (not found)`)."""
 _SO = re.compile(r"(?i)(?:\b(?:so|thus|hence|for example|for instance)|\b(?:e\.g|i\.e)\.)[,:]?\s+(?=[`_])")
 _CASE_OF = re.compile(r"(?i)\W*(?:if|when)\s+(?:the\s+)?`?(?P<name>[a-z_]\w*+)[^:]*:\s+(?=[`_])")
 _MISTAKE = re.compile(
@@ -41,7 +41,7 @@ _MISTAKE = re.compile(
     r"|(?:wrong|incorrect|bad|(?<!ties are )broken)"
     r"(?!\s+(?:input|value|argument|data|text|line|string|number|character|format)))\b"
 )
-"""Words of a line of which no example is taken."""
+"""Words that make the examples of their line doubtful."""
 _VALUE = r"`?(?:['\"\[({\d-]|(?:None|True|False)\b)"
 _TAKEN_BACK = re.compile(
     r"(?i)\b(?:expected|should|wants?|wanted|tomorrow|where|while|it's|really)\b[ :]{0,3}"
@@ -52,7 +52,7 @@ _TAKEN_BACK = re.compile(
     r"|surpris\w+|in v\d|off by (?:one|\d))\b|[#(,]\s*(?:legacy|old|deprecated|tbd|no)\b[!.)\s]*\Z"
     r"|±|\+/?-|\?\?|[✗❌]|<-|(?:#|//)\s*or\b"
 )
-"""Words behind a value that put it in doubt: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
+"""Words anywhere after a value that make it doubtful: `2, expected 3`, `[1, 2] in any order`, `2 (approx.)`."""
 _UNSURE = re.compile(
     r"(?i)[^.!?\n]{0,80}?(?:\b(?:some|either|whatever|random|arbitrary|no (?:particular|special|fixed)) order"
     r"|\bunordered|\border (?:may|can|might|varies|irrelevant|unimportant|(?:does|is)(?: not|n't))"
@@ -61,7 +61,7 @@ _UNSURE = re.compile(
     r"|\bonly (?:on|in|if|for|when|with)\b|\bright\?|\(\?\))"
     rf"|[`,;(\s]{{0,9}}(?:(?:or|was|then|later|now)\s{_VALUE}|(?:old|legacy|current)\b)"
 )
-"""What follows a value at once, or in its sentence, and does so: `[1, 2], or [2, 1]`, `5 (only on Windows)`."""
+"""Words directly after a value, or in its sentence, that do so: `[1, 2], or [2, 1]`, `5 (only on Windows)`."""
 FAILURE = re.compile(
     r"(?:#|//)\s*+(?:[^\w\n]{0,5}(?i:(?:this |now |it )?(?:an? )?"
     r"(?:errors?|fails?|not allowed|forbidden|refused|rejected|illegal|invalid|blows up|crashes)\b)"
@@ -74,21 +74,21 @@ _INTRODUCES = re.compile(
     r"|such as|say|and|also|when|expected|assert|check|then|in|has|have|our|await|(?:with|for|and) \w+=\S+)[,:]?"
     r"|(?:.*\W)?(?:rais|throw)(?:es?|ing|s)?\b.*|(?!.*\bold\b).*,|[-\W]*+)[`\s*]*+"
 )
-"""What may stand in a sentence before its first example: `Sadly f(1) is 2` wants another value."""
+"""What may precede the first example of a sentence. Another beginning is doubtful: `Sadly f(1) is 2`."""
 _OTHER_CASE = re.compile(r"(?is)\s*(?:with|without|under|in|before|until|today)\b(?! \w+=).*,\s*")
 _LABEL = re.compile(
     r"(?is).*[✗❌].*|.*\b(?:got|old|legacy|deprecated|pitfall|beware|(?:counter|anti)[- ]?example|no(?:pe)?|v\d+"
     r"|before|observed|problem|issue|actual|current|was|today|now|reported|seen|mistake|happens)\W*:[`\s*]*+"
 )
 HELD = re.compile("[\ue000-\ue800]")
-"""Marks of calls and values in a sentence."""
+"""Marks in the place of calls and values in a sentence."""
 _FIRST_MARK = re.compile("(_[\ue000-\ue7ff])")
 _OF_ONE = re.compile(r"(?i)\b(?:it|this|that|they|th[eo]se|we|i|should)\b")
-"""Words of a sentence that may speak of an example before it."""
+"""Words of a sentence that may refer to an example before it."""
 _SETS = re.compile(
     r"(?i)(?:\b(?:with|under|for|using|passing|given|where|and|set|but)\s|\()`?(?P<name>[a-z]\w*+)`?\s?=\s?(?=[\w`'\"\[({.-])"
 )
-"""`with strict=True`, said of a call beside it."""
+"""`with strict=True`, for the calls of the sentence."""
 _DEFAULT = re.compile(r"(?i)\b(?:defaults?|by itself|unset)\b")
 
 _HEADING = re.compile(r"\A(?:#|.*:[*_\s]*\Z)")
@@ -101,7 +101,7 @@ _OUTDATED = re.compile(
     r"(?i)\W{0,9}(?:(?:old|today|what happens|legacy|deprecated|version 1)\b|previous\w*|until (?:now|today)"
     r"|.*\bI see\b|.*\bexcept\b|.*\b(?:did|gave|returned|produced)\W*\Z)"
 )
-"""Words of a heading above what holds no longer, or is wrong."""
+"""Words of a heading above outdated or wrong examples."""
 _VERSION = re.compile(r"(?i)#{1,6}\s+(?:version\s+|v)?\[?(?P<n>\d+(?:\.\d+){1,3})\b")
 _CORRECTS = re.compile(
     r"(?i)\s{0,20}(?:(?:that|this|which|both|these)(?:'s|\s(?:is|was|are))\s(?:all\s)?"
@@ -114,16 +114,16 @@ _CORRECTS = re.compile(
     r"(?: (?:one|example|line|result|value))?|(?:examples?|table|list)(?: above)?)"
     r" (?:is|was|are|were) (?:wrong|incorrect|false|a typo|not right)\b)"
 )
-"""Prose below an example that says what it should show."""
+"""Prose that corrects an example above it."""
 _FARTHEST = 3
-"""Lines from an example to such prose."""
+"""Lines from an example to such prose, at most."""
 _EXAMPLE_SIGN = re.compile(rf"\)`?\s*(?:->|=|{ARROW}|(?:returns?|gives?|is|outputs?|prints?)\b)")
 _DENIED = re.compile(r"(?i)\bnot\b|n't\b")
 _EXAMPLE_LINE = re.compile(rf"[=-]>|==|{ARROW}|\||^\s*(?:[-*+•]\s|```|~~~|>>>|\.\.\.)")
 
 
 def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) -> set[str]:
-    """Return the marks, keys of `calls`, of those calls of which `prose` leaves doubt what they give."""
+    """Return the marks (keys of `calls`) of the calls whose result is doubtful by `prose`."""
     wanted = parameters(signature) if signature else None
     found: set[str] = set()
     for sentence in sentences(prose):
@@ -131,14 +131,14 @@ def in_doubt(prose: str, calls: Mapping[str, str], signature: Signature | None) 
         before, mark, _ = _FIRST_MARK.split(sentence, maxsplit=1) if _FIRST_MARK.search(sentence) else ("", "", "")
         others = (_LABEL, _OTHER_CASE)
         if mark in calls and (any(each.fullmatch(before) for each in others) or not _INTRODUCES.fullmatch(before)):
-            part = sentence  # of something else
+            part = sentence  # its beginning is about something else
         found |= {each for each in calls if each in part}
         found |= {each for each in calls if each in sentence and not told <= _given_in(calls[each], wanted)}
     return found
 
 
 def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
-    """Return the parameters that a sentence says have another value: `with strict=True`, `in strict mode`."""
+    """Return the parameters that a sentence sets or names: `with strict=True`, `in strict mode`."""
     if _DEFAULT.search(sentence):
         return set()
     named = {match["name"] for match in _SETS.finditer(sentence)}
@@ -150,7 +150,7 @@ def _told_of(sentence: str, wanted: ast.arguments | None) -> set[str]:
 
 
 def _given_in(call: str, wanted: ast.arguments | None) -> set[str]:
-    """Return the parameters that the calls in the text `call` give."""
+    """Return the parameters that have an argument in the calls in the text `call`."""
     node = expression(call) or ast.Constant(None)
     order = [each.arg for each in (*wanted.posonlyargs, *wanted.args)] if wanted else []
     calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
@@ -159,7 +159,7 @@ def _given_in(call: str, wanted: ast.arguments | None) -> set[str]:
 
 
 def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
-    """Return True for each line of which the heading above, or the line below it, says that it is wrong."""
+    """Return for each line True if a heading above or a line below says that it is wrong or outdated."""
     found, doubtful = [], False
     corrected = {*_corrected(lines), *_of_older_versions(lines)}
     for number, line in enumerate(lines):
@@ -174,7 +174,7 @@ def lines_in_doubt(lines: Sequence[str]) -> list[bool]:
 
 
 def _corrected(lines: Sequence[str]) -> Iterator[int]:
-    """Yield the lines of examples of which the prose below them says that they are wrong."""
+    """Yield the lines of examples that the prose below them corrects."""
     for number in (number for number, line in enumerate(lines) if _CORRECTS.match(line)):
         above = number - 1
         while above >= 0 and number - above <= _FARTHEST and not lines[above].strip(" `~"):
@@ -198,13 +198,13 @@ def _of_older_versions(lines: Sequence[str]) -> Iterator[int]:
 
 
 def is_taken_back(remark: str) -> bool:
-    """Return True if a `remark` behind a value puts that in doubt."""
+    """Return True if a `remark` after a value makes it doubtful."""
     return _TAKEN_BACK.search(remark) is not None or _UNSURE.match(remark) is not None
 
 
 def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
-    """Return True if a sentence of `text` puts examples in doubt, in which `example` is found. `instead` does so
-    beside one, or where it speaks of one, `It should return 4 instead`; elsewhere it says what is not as usual."""
+    """Return True if a sentence of `text` speaks of a mistake. `instead` counts only beside an `example`, or where
+    the sentence refers to one (`It should return 4 instead`)."""
     for each in sentences(text):
         if not example.search(each) and (CONDITION.match(each) or not _OF_ONE.search(each)):
             each = each.replace(" instead", "")
@@ -214,8 +214,8 @@ def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
 
 
 def _doubtful_part(sentence: str, wanted: ast.arguments | None) -> str:
-    """Return the part of a sentence of which no example is taken: one after `so` fulfils what is said before, and
-    one after `If code is None the price stays:` the condition of its own argument."""
+    """Return the part of a sentence whose examples are doubtful: up to its last doubt's end, which is `so`, or the
+    colon of a condition on a parameter (`If code is None the price stays:`); else all of it."""
     last = max((match.start() for match in _DOUBT.finditer(sentence)), default=None)
     if last is None:
         return ""

@@ -1,7 +1,7 @@
-"""Examples in a spec's text, as assertions that hold for right code: found only where they are certain.
+"""Examples in a spec's text, as assertions: only those that are certain.
 
-An example becomes a trusted test, so a wrong one is worse than none. It must call the entry point on values,
-compare with a value, and stand in a line that doesn't speak of exceptions, mistakes or conditions.
+An example becomes a trusted test, so a wrong one is worse than none. It must call the entry point on values and
+state a value or an exception, in prose without mistakes or conditions (doubt.py).
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _STANDARD = {name for name in KNOWN if name[0].isupper()} | {
     "asyncio", "asdict", "astuple", "collections", "contextlib", "copy", "dataclasses", "deepcopy", "functools",
     "io", "islice", "itertools", "json", "subprocess", "sys",
 }  # fmt: skip
-"""Names of the standard library that are no words for a parameter."""
+"""Names of the standard library that an example may use; no parameter has such a name."""
 _RAISES_ALONE = re.compile(r"(?m)(?<=\))`?,? raises(?=[ \t]*$|[.,;)]| and\b)")
-"""`f(0) raises.`, in a spec that names one exception."""
+"""`f(0) raises.`: clear in a spec that names one exception."""
 _SLASHES = re.compile(r"(?m)^(?P<step>[^\n#;/]*\));?[ \t]++//[ \t]?(?P<said>[^\n]+)$")
-"""`cache.put(1, 1);  // evicts 2`, as in other languages."""
+"""A comment as in other languages: `cache.put(1, 1);  // evicts 2`."""
 _REMARK = re.compile(r"(?m)^(?P<step>[^\n#(]{1,80}\([^\n#]{0,200}?\))[ \t]{2,}\((?P<said>[a-z][^()\n]*)\)$")
 """`cache.put("c", 3)   (evicts "b")`."""
 _INSTEAD = re.compile(
@@ -47,7 +47,7 @@ _INSTEAD = re.compile(
 )
 """`f(3) currently returns 9. It should return 4.`"""
 _TELLS = re.compile(r"['\"]|(?:returns?|gives?|yields?|is)\b|(?:true|false|null|True|False|None)\b")
-"""What may follow `//` that divides by nothing, though Python would read it so: `// returns -1 (not found)`."""
+"""After `//`: the beginning of a comment, though Python would read a division (`// returns -1 (not found)`)."""
 _PRINTS = re.compile(
     r"(?i)(?:\A|[\n.:)`]|\b(?:which|that|to|and|function|it|should|must))[\s`\"'*]{0,9}prints?\b"
     r"|\breturns? nothing\b"
@@ -55,28 +55,28 @@ _PRINTS = re.compile(
 _RETURNS = re.compile(
     r"(?i)\b(?:return|yield)(?:s|ed|ing)?\b(?! (?:nothing|None)\b)|\bgives?\b|->(?! None\b)|==|\bassert\b"
 )
-"""What says of a function that it prints, and of one that it returns something."""
+"""Words for a function that prints, and for one that returns something."""
 _OTHERS = {"str": "int float", "int": "str bytes Tuple", "float": "str bytes Tuple", "bytes": "str int"}
 _OTHERS |= {"list": "str int float Tuple", "tuple": "str int float List"}
-"""Types of literals that are none of an annotated one."""
+"""For an annotation, the types of literals that contradict it."""
 _DECIMALS = re.compile(r"== -?(?P<number>\d*\.\d{3,})\Z")
 _SAYS_ROUNDED = re.compile(r"(?i)\bround|\b(?:decimals?|places|precision|digits|assert)\b|>>>")
 _GIVES_A_CLASS = re.compile(r"(?i)\b(?:exception|error) (?:class|type)\b")
-"""What is named is returned, and not raised."""
+"""Words of a spec whose function returns an exception's class."""
 _WRAPPED = 50
-"""Characters of a line of prose that may go on in the next one."""
+"""Characters of a line of prose that may continue in the next one, at the least."""
 _BEGINS = re.compile(r"\s*(?:[-*+•|>#@]|\d+[.)]\s|```|~~~|(?:assert|def|class|import|from|with|return)\b)")
-"""A line that goes on with none."""
+"""A line that continues no other."""
 _STATED_ABOVE = re.compile(
     r"\s*#\s*(?:(?:must|should|shall|will)\s+(?:return|be|give|equal)|returns|gives|->|=>)\s+(?P<stated>.+)"
 )
-"""`# must return 2`, above the call that does so."""
+"""`# must return 2`, above the call."""
 _LONGEST = 30
 """Lines of an example."""
 
 
 class _Found(NamedTuple):
-    """An example on a line (from 0), as code and as text; one that is not `sure` may be a definition."""
+    """An example: its line (from 0), code and text; one that is not `sure` may be a definition."""
 
     line: int
     code: str
@@ -85,8 +85,8 @@ class _Found(NamedTuple):
 
 
 def examples(text: str, signature: Signature | None, importable: Container[str] = ()) -> tuple[Example, ...]:
-    """Return the examples in `text`, in order, each once; those that contradict one another are left out. They may
-    use names that are `importable` beside the code."""
+    """Return the examples in `text`, in order, each once, without those that contradict one another. They may use
+    names that are `importable`."""
     lines = _readable(text)
     doubtful = lines_in_doubt(lines)
     optional = signature is not None and re.search(r"None|Optional", signature.text.partition("->")[2]) is not None
@@ -113,13 +113,12 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if line.strip() and index not in prompted and not doubtful[index]:
             stated = in_line(line if line != lines[index] else _logical(lines, index, signature), signature)
             every += [_Found(index, code, line.strip(), sure) for code, sure in stated]
-    # Two backslashes in Markdown may stand for one, as in a docstring: what is meant is not certain, unless one
-    # stands in an example as well.
+    # Two backslashes in Markdown may mean one, as in a docstring. They mean two where an example has a single one.
     as_code = parses(text) or any(re.search(r"(?<!\\)\\[ntr]", item.code) for item in every)
     plain = [item for item in every if as_code or "\\\\" not in item.code]
     plain = [item._replace(code=stated_plainly(item.code, signature)) for item in plain]
     certain = [item for item in plain if _is_certain(item.code, signature, text, importable)]
-    if signature and prints:  # what stands beside a call was printed by it
+    if signature and prints:  # a value beside a call was printed, not returned
         results = [(item, compared(statements(item.code)[-1], signature)) for item in certain]
         certain = [item for item, check in results if check is None or _kind(check.comparators[0]) == "None"]
     agreeing = _agreeing(sorted(certain, key=lambda item: item.line))
@@ -127,8 +126,8 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
 
 
 def from_statement(text: str, signature: Signature | None) -> Example:
-    """Return an example given as such: an assertion, a comparison, `call -> value`, or a run of the program.
-    Raises ValueError, naming the example, where it is none of these."""
+    """Return `text` as an example: an assertion, a comparison, `call -> value`, or a run of the program. Raises
+    ValueError, naming the example, where it is none of these."""
     source = text.strip()
     code = stated_plainly(_stated(source, signature), signature)
     if fault := compile_error(code):
@@ -160,7 +159,7 @@ def _stated(source: str, signature: Signature | None) -> str:
 
 
 def _always_holds(node: ast.stmt) -> bool:
-    """Return True for `f(1) == 2 or 3`."""
+    """Return True for a condition with a constant part: `f(1) == 2 or 3`."""
     match node:
         case ast.Expr(value=ast.BoolOp(values=parts)) | ast.Assert(test=ast.BoolOp(values=parts)):
             return any(map(is_value, parts))
@@ -168,7 +167,7 @@ def _always_holds(node: ast.stmt) -> bool:
 
 
 def _readable(text: str) -> list[str]:
-    """Return the lines of `text`; escapes are undone in lines that a stub's docstring escapes."""
+    """Return the lines of `text` in one notation of prompts, comments and raises; unescape a stub's docstrings."""
     text = re.sub(r"^([ \t]*)In \[\d+\]: ", r"\1>>> ", uncommented(text), flags=re.MULTILINE)  # IPython's prompt
     text = re.sub(r"^([ \t]*)Out\[\d+\]: ", r"\1", text, flags=re.MULTILINE)
     text = _SLASHES.sub(_comment, re.sub(r"^[ \t]*> ", "", text, flags=re.MULTILINE))
@@ -181,7 +180,7 @@ def _readable(text: str) -> list[str]:
 
 
 def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield each line with its number, and prose that goes on in the next lines as one."""
+    """Yield each line with its number, and each wrapped paragraph of prose as one line."""
     yield from enumerate(lines)
     paragraph: list[str] = []
     for index, line in enumerate([*lines, ""]):
@@ -195,14 +194,14 @@ def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _comment(match: re.Match[str]) -> str:
-    """Return a step and what is said beside it with Python's mark of a comment."""
+    """Return a step and the text after its `//` as a Python comment."""
     divides = statements(match[0].strip()) and not _TELLS.match(match["said"])
     is_step = statements(match["step"].strip()) and not divides
     return f"{match['step']}  # {match['said']}" if is_step else match[0]
 
 
 def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
-    """Return the line at `index`, those after it that its brackets take in, and a comment below a call."""
+    """Return the line at `index` with those that its brackets include, and with a result above or below it."""
     line = whole = lines[index]
     if not (signature and f"{signature.name}(" in line) and not line.strip().startswith("assert "):
         return line
@@ -222,7 +221,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
 
 
 def _told_above(lines: Sequence[str], index: int) -> bool:
-    """Return True if the comments around the line at `index` stand above the lines that they speak of."""
+    """Return True if comments around the line at `index` are above the lines that they describe."""
     above = takewhile(is_shown, map(lines.__getitem__, range(index - 1, -1, -1)))
     below = takewhile(is_shown, map(lines.__getitem__, range(index + 1, len(lines))))
     first, last = ([lines[index], *part][-1].strip() for part in (above, below))
@@ -233,7 +232,7 @@ def _told_above(lines: Sequence[str], index: int) -> bool:
 
 
 def _is_certain(code: str, signature: Signature | None, text: str, importable: Container[str]) -> bool:
-    """Return True if `code` parses, uses what the spec asks for, and depends on nothing that it does not give."""
+    """Return True if `code` parses, calls the entry point, and uses no unknown names."""
     body = statements(code)
     if not body or compile_error(code) or not isinstance(body[-1], ast.Assert | ast.With):
         return False
@@ -248,7 +247,7 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
     outside = {name for name in unbound if name not in importable}
     nodes = [node for each in body for node in ast.walk(each)]
     if any(isinstance(node, ast.Constant) and node.value is ... for node in nodes):
-        return False  # it stands for something that is left out
+        return False  # `...` marks an omission
     if isinstance(body[-1], ast.Assert) and signature and _is_of_another_type(nodes, signature):
         return False
     raises = isinstance(body[-1], ast.With)
@@ -267,14 +266,14 @@ def _is_certain(code: str, signature: Signature | None, text: str, importable: C
 
 
 def _is_rounded(code: str) -> bool:
-    """Return True if `code` compares with some of the digits of a number, as in `sqrt(2) = 1.414`."""
+    """Return True if `code` compares with a rounded number, as in `sqrt(2) = 1.414`."""
     found = _DECIMALS.search(code)
     digits = found["number"].replace(".", "").lstrip("0") if found else ""
     return found is not None and 3 <= len(digits) < 15 and float(found["number"]) * 8 % 1 != 0
 
 
 def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
-    """Return True for a call with a number where a parameter or the result is a text, or the other way."""
+    """Return True if an argument or the result contradicts its annotation: a number for a text, or the reverse."""
     wanted = parameters(signature)
     types = [getattr(each.annotation, "id", "") for each in wanted.args] if wanted else []
     calls = [each for each in nodes if isinstance(each, ast.Call) and last_name(each) == signature.name]
@@ -285,7 +284,7 @@ def _is_of_another_type(nodes: Sequence[ast.AST], signature: Signature) -> bool:
 
 
 def _agreeing(found: Sequence[_Found]) -> list[_Found]:
-    """Return `found` without repetitions, without rivals, and without unsure ones where results differ in kind."""
+    """Return `found` without duplicates, contradictions, and unsure ones where results differ in type."""
     stated = [_question_and_answer(item.code) for item in found]
     answers: dict[str, set[str]] = {}
     for question, answer, _ in stated:
@@ -299,7 +298,7 @@ def _agreeing(found: Sequence[_Found]) -> list[_Found]:
 
 
 def _question_and_answer(code: str) -> tuple[str, str, str]:
-    """Return the question of an example, its answer, and the kind of a value that it states."""
+    """Return the question of an example, its answer, and the type of the stated value."""
     if not (found := checks_in(code)):
         return code, "", ""
     check = found[-1]

@@ -17,7 +17,7 @@ from .yaml_source import YamlFault, built, composed, key_lines
 
 _LIMITS = ("max_rounds", "max_seconds", "max_tokens", "max_cost")
 _MOST = 1_000_000_000
-"""Of a limit, as of the option of its name."""
+"""The highest limit, as for the options."""
 KEYS = ("id", "signature", "examples", "tests", "packages", "with", "limits", *_LIMITS)
 _BLOCK = re.compile(r"(?s)\A---[ \t]*\n(?P<yaml>.*?\n|)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(?:\s|\Z)")
@@ -26,8 +26,8 @@ _OPENED = re.compile(r"\A---[ \t]*\n(?:[ \t]*(?:#.*)?\n)*[A-Za-z_][\w-]*[ \t]*:(
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The settings in a spec's front matter; `places` says where each key is. `source` is its text as written, or
-    a text that follows the values only: a spec's id follows it."""
+    """The settings in a spec's front matter; `places` has the place of each key. `source` is its text, or a text
+    that depends on the values only: a spec's id is made of it."""
 
     id: str | None = None
     signature: str | None = None
@@ -42,7 +42,7 @@ class FrontMatter:
     source: str = ""
 
     def over(self, other: FrontMatter) -> FrontMatter:
-        """Return these settings, with those of `other` where this has none."""
+        """Return these settings, with those of `other` for the missing ones."""
         own = {each.name: value for each in fields(self) if (value := getattr(self, each.name))}
         limits = {key: value for key, value in asdict(self.limits).items() if value}
         own["limits"] = replace(other.limits, **limits)
@@ -59,14 +59,14 @@ def separated(text: str, place: Place) -> tuple[FrontMatter, str]:
         return FrontMatter(), text
     data, lines = _loaded(match["yaml"], place)
     if data is None:
-        # Prose between two rules.
+        # Prose between two horizontal rules.
         return FrontMatter(), text
     return replace(front_matter(data, lines, place), source=text[: match.end()]), text[match.end() :]
 
 
 def front_matter(data: Mapping[object, object], lines: Mapping[str, int], place: Place) -> FrontMatter:
-    """Front matter that was read already, from a list of specs for example; `lines` are those of its keys. Raises
-    UsageError that names the line."""
+    """Return the front matter with these values, such as an item of a list of specs; `lines` are those of its
+    keys. Raises UsageError that names the line."""
     read = Fields(data, lines, place)
     read.check_keys(KEYS)
     found = FrontMatter(
@@ -107,8 +107,8 @@ def _limits(read: Fields) -> SpecLimits:
 
 
 def listed(text: str, key: str, origin: str) -> list[tuple[str, int]]:
-    """Return the texts of the list `key` in a document that holds nothing else, each with its line (from 1).
-    Raises UsageError that names `origin` and the line."""
+    """Return the texts of the list `key`, the only key of a document, each with its line (from 1). Raises
+    UsageError that names `origin` and the line."""
     import yaml
 
     place = place_of(origin)
@@ -134,11 +134,11 @@ class Fields:
     place: Place
 
     def where(self, key: str) -> str:
-        """Where a key stands."""
+        """Return the place of a key, for messages."""
         return self.place.at(self.lines[key]) if key in self.lines else self.place.whole
 
     def complaint(self, key: str, wanted: str) -> UsageError:
-        """The error for a value that is not as `wanted`."""
+        """Return the error for a value other than the `wanted`."""
         return UsageError(f"{self.where(key)}: `{key}` must be {wanted}.")
 
     def check_keys(self, known: tuple[str, ...]) -> None:
@@ -149,21 +149,21 @@ class Fields:
                 raise UsageError(f"{self.where(str(key))}: unknown front matter key `{name}`; {hint(name, known)}")
 
     def text(self, key: str) -> str | None:
-        """The text of a key. Raises UsageError where it is none."""
+        """Return the text of a key. Raises UsageError where it is none."""
         value = self.data.get(key)
         if value is not None and (not isinstance(value, str) or not value.strip()):
             raise self.complaint(key, "text; quote it")
         return value.strip() if isinstance(value, str) else None
 
     def identifier(self) -> str | None:
-        """The id that is given. Raises UsageError for one that is no name."""
+        """Return the given id. Raises UsageError for one that is no name."""
         identifier = self.text("id")
         if identifier is not None and not re.fullmatch(r"[A-Za-z0-9][\w.-]{0,79}", identifier):
             raise self.complaint("id", "letters, digits, dots, dashes and underscores, at most 80")
         return identifier
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """The texts of a key, one or a list of them. Raises UsageError."""
+        """Return the texts of a key, one or a list of them. Raises UsageError."""
         value = self.data.get(key)
         values = [] if value is None else value if isinstance(value, list) else [value]
         if not all(isinstance(item, str) and item.strip() for item in values):
@@ -171,7 +171,7 @@ class Fields:
         return tuple(str(item).strip() for item in values)
 
     def number(self, key: str) -> float | None:
-        """The number above 0 of a key. Raises UsageError."""
+        """Return the number above 0 of a key. Raises UsageError."""
         value = self.data.get(key)
         if value is None:
             return None
@@ -180,7 +180,7 @@ class Fields:
         return value
 
     def whole_number(self, key: str) -> int | None:
-        """The whole number above 0 of a key. Raises UsageError."""
+        """Return the whole number above 0 of a key. Raises UsageError."""
         value = self.number(key)
         if value is not None and value != int(value):
             raise self.complaint(key, "a whole number above 0")
@@ -188,13 +188,13 @@ class Fields:
 
 
 def hint(name: str, known: Sequence[str]) -> str:
-    """Return the way out for a key that is not among those `known`."""
+    """Return a hint for the unknown key `name`: a similar one, or all of `known`."""
     near = difflib.get_close_matches(name, known, 1)
     return f"did you mean `{near[0]}`?" if near else f"known keys are {', '.join(known)}."
 
 
 def _loaded(source: str, place: Place, first: int = 2) -> tuple[dict[object, object] | None, dict[str, int]]:
-    """The mapping in `source`, which begins on line `first`, and the line of each key; None for no mapping."""
+    """Return the mapping in `source`, which begins on line `first`, and its keys' lines; None for no mapping."""
     what = "the front matter" if first > 1 else "the file"
     try:
         node = composed(source)

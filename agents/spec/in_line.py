@@ -1,4 +1,4 @@
-"""Examples in one line of a spec: an assertion as code, or a call of the entry point with what it gives."""
+"""Examples in one line of a spec: an assertion as code, or a call of the entry point with its result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BESIDE = re.compile(
 """`is_palindrome("ab") False, `"""
 _COMMENT = re.compile(r"\s*(?P<sign>#)\s*")
 _DENIAL = re.compile(r"(?i)#\s*(?:false|raises|(?:an?\s)?\w*error|not equal)\b|\bshould\b")
-"""Words of a comment beside code that may not hold."""
+"""Comments that deny the code beside them."""
 _LEAD = re.compile(r"^\s*(?:>\s+)?(?:[-*+•]\s+|\d+[.)]\s+|\([a-z0-9]\)\s+|for\s+)?`?")
 _BREAK = re.compile(
     r"(?P<open>[(\[{])|(?P<quoted>'[^'\n]*+'|\"[^\"\n]*+\")|[`.,;)]|(?<!\s)\s++(?:(?:and|but|because|since)\b|#|//|\(|(?:--?|[–—])\s)"
@@ -39,7 +39,7 @@ _COMMON = BUILTINS | MAKERS
 """Functions that no spec asks for."""
 _LONGEST_VALUE = 5000
 MOST_BREAKS = 40
-"""Places that are tried as the end of a value: each costs a parse."""
+"""Most positions tried as the end of a value: each costs a parse."""
 _RAISES_FOR = re.compile(
     r"(?i)(?:\b(?:rais|throw)(?:es?|ing|s)?\s+(?:an?\s+)?`?(?P<named>[A-Z]\w*(?:Error|Exception))`?\s+"
     r"(?:for|on|in|at|when\s+calling)"
@@ -47,12 +47,12 @@ _RAISES_FOR = re.compile(
     r"[,:]?|:))\s+`?(?=\w++\()"
 )
 _RANGE = re.compile(r"`?(?:\d++(?>(?:-\d++)+)(?!\.\d|[\w(])|-?\d++,\d++(?!,?\d))")
-"""`3-5`, `2024-11-16`, `0,5`: to Python these are differences, and a tuple."""
+"""`3-5`, `2024-11-16`, `0,5`: ranges, dates and decimals that Python reads as differences and a tuple."""
 _OR = re.compile(r"`?(?:,|,?\s(?:or|and))\s`?")
 _UNQUOTED = re.compile(
     r"\A`?(?!-?\d+\b|\w*(?:Error|Exception)\b)((?=\w*[\d_-]|[A-Z]{2,}(?![\w-]))[\w-]+)`?(?=[.,;)`]*\s*\Z|[,;]\s|\s+and\b)"
 )
-"""`IV` or `a-b`: a word that is no word of a sentence."""
+"""`IV` or `a-b`: a text without quotes that is no word of a sentence."""
 _EXCEPTION = re.compile(
     r"\s*`?(?P<verb>(?:raises?|throws?)\s+)?(?:an?\s+)?(?:error\s\()?`?(?P<name>[A-Z]\w*)(?:\(\))?`?(?:\s+is\s+raised)?"
     r"(?:[.;!]\s|:\s(?!if\b|unless\b|when\b)|\s+(?:with\s+(?:the\s+|a\s+)?message|saying)\b"
@@ -97,7 +97,7 @@ def in_line(line: str, signature: Signature | None) -> list[tuple[str, bool]]:
 
 
 def called(line: str) -> set[str]:
-    """Return the functions of whose calls on values a line says what they give, with certainty or not."""
+    """Return the functions whose calls on values have a result in a line, certain or not."""
     calls = [expression(call) for call, _, _ in _calls(_LEAD.sub("", _as_call(line), count=1), None)]
     on_values = (each for each in calls if isinstance(each, ast.Call) and all(map(is_value, each.args)))
     return {each.func.id for each in on_values if isinstance(each.func, ast.Name)}
@@ -110,7 +110,7 @@ def _as_call(line: str) -> str:
 
 
 class _Assertion(NamedTuple):
-    """An assertion made of a call and what is said of it; `stated` is the text of the value."""
+    """An assertion made of a call and its result; `stated` is the text of the value."""
 
     code: str
     stated: str
@@ -118,7 +118,7 @@ class _Assertion(NamedTuple):
 
 
 def _whole(text: str) -> list[str]:
-    """Return the assertions of a line that is code throughout: an `assert`, or calls compared with values."""
+    """Return the assertions of a line that is only code: an `assert`, or calls compared with values."""
     match statements(text):
         case [ast.Assert() as node]:
             return [unparse(node) if "#" in text else text]
@@ -163,7 +163,7 @@ def _calls(line: str, signature: Signature | None) -> Iterator[tuple[str, str, s
         while end and (another := re.compile(rf"{_OPERATOR}(?={name}\()").match(line, end + 1)):
             end = closing(line, line.index("(", another.end()))
         before = line[max(0, match.start() - 100) : match.start()].rstrip()
-        # A part of a larger expression states nothing of its own.
+        # A part of a larger expression is no example.
         if end is None or re.search(r"(?<!\s)\($|[\[{=+\-*/<>%@|&^~]$", before):
             continue
         sign = _ARROW.match(line, end + 1) or (None if before else _COMMENT.match(line, end + 1))
@@ -186,13 +186,13 @@ def _whole_expression(line: str, end: int, brackets: int) -> int | None:
 
 
 def called_until(text: str, start: int, name: str) -> int | None:
-    """Return where the expression about `name` that begins at `start` ends: `c.tick()`, `len(c)`."""
+    """Return the end of the expression on `name` that begins at `start`: `c.tick()`, `len(c)`."""
     match = re.compile(rf"(?>(?:(?:{AROUND})\()*){name}(?=[.(\[)])").match(text, start)
     return _whole_expression(text, match.end() - 1, match[0].count("(")) if match else None
 
 
 def says(text: str, start: int) -> re.Match[str] | None:
-    """Return the sign at `start` that says what the expression before it gives; `=` may also assign."""
+    """Return the match of a result sign (`->`, `returns`) at `start`; `=` may also assign."""
     sign = _ARROW.match(text, start)
     return None if sign is None or sign["sign"] == "=" else sign
 
@@ -218,12 +218,12 @@ def _assertion(call: str, sign: str, rest: str, signature: Signature | None) -> 
     of_a_class = signature is not None and signature.kind == "class"
     match node:
         case ast.Call(func=ast.Name(name)) if name[:1].isupper() and sign not in ("==", "equals") and of_a_class:
-            return None  # what is said of an object is seldom that it equals a value
+            return None  # a value after an object is seldom one that it equals
     return _Assertion(asserted(call, made or stated), stated, sign != "=")
 
 
 def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, _Assertion]]:
-    """Yield calls of the entry point of which `line` says before what they raise: `raises ValueError for f(0)`."""
+    """Yield calls of the entry point after their exception: `raises ValueError for f(0)`."""
     if signature is None:
         return
     for match in _RAISES_FOR.finditer(line):
@@ -240,7 +240,7 @@ def _raising_for(line: str, signature: Signature | None) -> Iterator[tuple[str, 
 
 
 def asserted(call: str, stated: str) -> str:
-    """Return the assertion that a call returns a value."""
+    """Return the assertion that `call` returns `stated`."""
     if _is_listed(stated):
         stated = f"({stated})"
     return f"assert {call} {'is' if stated == 'None' else '=='} {stated}"
@@ -253,7 +253,7 @@ def _is_listed(stated: str) -> bool:
 
 
 def leading_value(rest: str) -> str | None:
-    """The text of the value that `rest` begins with, where what follows leaves no doubt that it ends there."""
+    """Return the text of the value that `rest` begins with; None where its end is not certain."""
     first = rest.strip().rstrip("; ")
     if _RANGE.match(first):
         return None
@@ -267,7 +267,7 @@ def leading_value(rest: str) -> str | None:
 
 
 def leading_object(rest: str, signature: Signature | None) -> str | None:
-    """Return the call or the member of the class that `rest` begins with, where it states one."""
+    """Return the call or member of the class at the beginning of `rest`; None without one."""
     text = rest.lstrip(" `")
     if signature is None or signature.kind != "class":
         return None
@@ -281,7 +281,7 @@ def leading_object(rest: str, signature: Signature | None) -> str | None:
 
 
 def _breaks(text: str) -> list[int]:
-    """Return the places where a value that `text` begins with may end: the first ones outside of brackets."""
+    """Return the indices where a value at the beginning of `text` may end: the first ones outside of brackets."""
     found: list[int] = []
     place = 0
     for match in _BREAK.finditer(text, 0, _LONGEST_VALUE):
@@ -307,5 +307,5 @@ def leading_exception(rest: str) -> str | None:
     if match and (
         match["name"].endswith(("Error", "Exception")) or (match["verb"] and _CAMEL.match(match["name"]))
     ):
-        return match["name"]  # the spec's own, perhaps
+        return match["name"]  # perhaps an exception of the spec's own
     return exception(match["name"]) if match else None

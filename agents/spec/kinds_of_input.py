@@ -1,4 +1,4 @@
-"""Kinds of input that words ask for (`empty`, `negative`): which values are of a kind, and how one is made."""
+"""Kinds of input that words ask for (`empty`, `negative`): a test for values of a kind, and a way to make one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _SIZED = (str, list, tuple, dict, set, frozenset, bytes)
 
 @dataclass(frozen=True, slots=True)
 class KindOfInput:
-    """`words` is a pattern of the words that ask for it; `has` says of a plain value if it is of the kind; `make`
-    returns a value of the kind near another one, or that one where there is none."""
+    """A kind of input: `words` is a pattern of the words that ask for it; `has` returns True for a plain value of
+    the kind; `make` returns a value of the kind made from another, or that one unchanged."""
 
     name: str
     words: re.Pattern[str]
@@ -22,7 +22,7 @@ class KindOfInput:
 
 
 def _repeats(value: object) -> bool:
-    """Return True if an item comes again: of a text a word, the characters of one alone."""
+    """Return True if an item occurs twice; in a text a word, in a single word a character."""
     words = value.split() if isinstance(value, str) else []
     items = list(value) if isinstance(value, str | list | tuple) else []
     if len(words) > 1:
@@ -56,7 +56,7 @@ def _of_text(name: str, words: str, holds: Callable[[str], bool], change: Callab
 def _of_number(
     name: str, words: str, holds: Callable[[float], bool], written: str, change: Callable[[float], object]
 ) -> KindOfInput:
-    """The kind of numbers for which `holds`, and of texts that hold one, `written` so."""
+    """Return the kind of numbers for which `holds`, and of texts that hold one, `written` so."""
 
     def is_number(value: object) -> TypeGuard[float]:
         return isinstance(value, int | float) and not isinstance(value, bool)
@@ -70,7 +70,7 @@ def _of_number(
 
 
 def _of_mark(name: str, words: str, marks: str) -> KindOfInput:
-    """The kind of texts that hold one of `marks`."""
+    """Return the kind of texts that hold one of `marks`."""
     return _of_text(name, words, lambda text: any(mark in text for mark in marks), _holding(marks[0]))
 
 
@@ -82,7 +82,7 @@ def _lines(value: object) -> list[str]:
 
 
 def _in_capitals(value: object) -> bool:
-    """Return True if a word in a text, or in a list, is in capitals, or there in two ways."""
+    """Return True if a word in a text or list is in capitals, or occurs in two cases."""
     words = {word for line in _lines(value) for word in line.split()}
     return any(map(str.isupper, words)) or len(words) > len({*map(str.casefold, words)})
 
@@ -241,7 +241,7 @@ _MAIN = re.compile(
     r"(?:an? )?"
 )
 _UNDER = re.compile(r"(?: \w++)? (?:if|when|where|for)\b")
-"""Around what comes out: `an empty list if there are no rows`, `The tag is None for a name without one`."""
+"""Around a result: `an empty list if there are no rows`, `The tag is None for a name without one`."""
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
@@ -251,8 +251,8 @@ _NEGATED_LIST = re.compile(
 
 
 def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool]]:
-    """Yield the kinds that the words of `text` ask for by name, and True where that may be what comes out. Words
-    that are `named` stand for something else: a parameter `spaces` of a garage."""
+    """Yield the names of the kinds that the words of `text` ask for, and True where the kind may be of the result.
+    Skip words that are `named`, such as a parameter `spaces` of a garage."""
     outcome = _OUTCOME.search(text)
     without = [match.span() for match in _NEGATED_LIST.finditer(text)]
     for kind in KINDS:

@@ -1,7 +1,7 @@
-"""The name that a spec's text most likely gives to what it asks for, by how its words stand there.
+"""The most likely name of the function or class that a spec asks for, by patterns with points.
 
-A name has points for each way in which it stands in the text, once per way. It is taken where it alone has enough;
-of classes the one that has most.
+A name gets the points of each pattern that it matches, once per pattern. A function is chosen if it alone has
+enough; of classes the one with most points.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CALLED = re.compile(r"(?:(?<![\w.@])|\b[A-Z]\w*+\.)(?P<name>[a-z_]\w*+)\(")
 _OF_A_CALL = re.compile(r"(?<=\w)\([^()\n]*\)")
 """Its arguments: no parameter is asked for."""
 _MENTIONED = re.compile(r"(?<![\w.])@\w++(?= [a-z])")
-"""`hey @dev can we`, which is no decorator."""
+"""A mention, `hey @dev can we`: no decorator."""
 _CAPITAL = r"[A-Z]\w*+"
 _WORD = r"[A-Z]++[a-z0-9]++\w*+"
-"""A capital, and not capitals alone: `HTML` is seldom a class."""
+"""A capitalized word, not all capitals: `HTML` is seldom a class."""
 _RAISED = re.compile(r"\b[Rr]ais(?:es?|ing) (?:an? )?`?(?P<n>[A-Z]\w*+)")
 _OF = r"(?:that|which|of|for|from|with)"
 _CAMEL = r"(?:(?>(?:[A-Z]++[a-z0-9]++){2,})|[A-Z]{2,}+[a-z]{3,}+\w*+)"
@@ -39,10 +39,10 @@ _NOUN = (
     r"(?=[`'\"*]{0,2}(?:\s?[.,:;?!(]|\s*(?:\Z|\n)"
     r"|\s+(?:with|which|that|to|where|for|gets|has|should|must|starts|object)\b))"
 )
-"""After a name that stands for a thing: of `Roman numeral` the first word is none."""
+"""After a name used as a noun; the first word of `Roman numeral` is no name."""
 _CLASS = r"(?<!of )\b[Cc]lass"
 _APART = r"\b(?!`? (?:of|by|into)\b)"
-"""After `class A`, which may be a class of pupils: `the students of class A by grade`."""
+"""After `class A`: not a class of pupils, as in `the students of class A by grade`."""
 _ASK = rf"(?i:{ASKED})\s+"
 _DEFINED = re.compile(rf"(?:\bclass (?=\w+(?:\(| with\b))|{_ASK}(?:an?\s+|the\s+)?class\s+`?)(\w+)")
 _OF_A_TITLE = 3
@@ -66,8 +66,8 @@ CLASSES = (
     (2, re.compile(rf"\A(?P<n>{_WORD})(?=:\s`?\w+\()")),
     (1, re.compile(rf"`(?P<n>{_WORD})`")),
 )  # fmt: skip
-"""Points, and a way in which the name `n` of a class may stand: `class Deck`, `Money, a dataclass`, `call it
-Heap`, `Deck(52)`, `Board.play(`, `an Inventory with`, `# Turnstile`."""
+"""Points and patterns for the name `n` of a class: `class Deck`, `Money, a dataclass`, `call it Heap`, `Deck(52)`,
+`Board.play(`, `an Inventory with`, `# Turnstile`."""
 _NO_CLASS = re.compile(
     r"\w*(?:Case|Error|Exception|Warning)|NaNs?|Note|Task|Title|Input|Output|Given|Examples?|Problem|Description|Feature"
     r"|Goal|Summary|Signature|Python|Base|Abstract|Data|Main|New|Your|Name|Purpose|Rules?|Args|Returns?|Raises|Scenario|Background|When|Then|There"
@@ -87,7 +87,7 @@ _DOES = (
     r"(?<!\b(?:call|body|name|type))(?<!object)(?<!wrapper)(?<!factory)(?<!decorator)(?<!generator)"
     r"(?=\s+(?:that|which)\s+[a-z]+s\b)"
 )
-"""`a function initials that takes`; a function decorator is one of another kind."""
+"""A function's name after that word, `a function initials that takes`; not `function decorator`."""
 _INTRODUCED = (
     (5, re.compile(rf"{_ASK}(?:(?!(?:{_OF}|class|without|using)\b)[\w'-]++\s){{0,5}}`?(?P<n>[a-z_]\w*+)\(")),
     (4, re.compile(rf"\b(?:{_KIND}|method)(?:{_BE_NAMED}| (?:named|called)) {_QUOTE}{NO_NAME}(?P<n>[a-z_]\w*+)")),
@@ -103,7 +103,7 @@ _INTRODUCED = (
     (5, re.compile(r"(?<![\w.])@(?P<n>[a-z_]\w*+)(?!\.|[^\n]{0,80}\n\s*(?:@|async |def |class ))")),
     (3, re.compile(rf"(?<![\w.])(?P<n>[a-z_]\w*+)\((?:[^()\n]{{0,80}}\)`? ?(?:->|→) ?{_TYPE}|x: x)")),
 )  # fmt: skip
-"""Ways in which a function is introduced: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""
+"""Patterns that introduce a function: `Implement f(`, `a helper called f`, `name: f`, `@f`, `f(x: int)`."""
 _SHALL = r"(?:should|shall|must)"
 _VERB = rf"(?=:?\s+(?:[a-z]+s\b|[-—]|{_SHALL}\b)|\s*\n|:\s|\.\s|\.?\Z)"
 FUNCTIONS = (
@@ -116,11 +116,11 @@ FUNCTIONS = (
     (1, re.compile(r"`(?P<n>[a-z_]\w*+)[`(]")),
     (2, re.compile(rf"(?<![\w.@/-])(?P<n>[a-z]++_\w++)`?\s{_SHALL}\s(?:return|give|yield|raise)\b")),
 )  # fmt: skip
-"""Ways in which functions stand beside these: `an_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
+"""Patterns of other uses of a function: `an_underscore`, `f(x)`, `f([1])`, `f(x) returns`, `. f turns`."""
 
 
 def likely_name(prose: str) -> str | None:
-    """Return the name of the function or class that `prose` asks for; None where it names none, or two alike."""
+    """Return the name of the function or class that `prose` asks for; None without one, or with equal points."""
     if "decorat" not in prose.lower():
         prose = _MENTIONED.sub("", prose)
     called = {match["name"] for match in _CALLED.finditer(prose)} - BUILTINS
@@ -142,7 +142,7 @@ def likely_name(prose: str) -> str | None:
 
 
 def _functions(prose: str) -> tuple[Mapping[str, int], Set[str]]:
-    """Return the points of the functions in `prose`, whose calls have `x` for each name, and those introduced."""
+    """Return the points of the functions in `prose`, and those introduced; calls in `prose` have `x` for names."""
     points = _points(FUNCTIONS, prose)
     headers = {match["n"] for match in _HEADER.finditer(prose)}
     known = {name for name in BUILTINS if points[name] < 2 * _ENOUGH} | (_FORMS - headers)

@@ -1,4 +1,4 @@
-"""Modules and packages of the user's that a spec builds on: their source, read once and never imported."""
+"""The user's own modules and packages that a spec uses: their source is read, never imported."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _RESERVED = re.compile(
     r"(test_)?user_code|under_coverage|under_trace|snippet|inside|loaded|conftest|(site|user)customize|_?pytest|py|pluggy|iniconfig"
     r"|packaging|pygments|hypothesis|sortedcontainers|coverage"
 )
-"""Names that the programs have that run inside."""
+"""Names of modules that greenloop's programs in the sandbox use."""
 _REQUIREMENT = re.compile(r"(?:\[[^\[\]]*+\]|[^,]|,(?!\s*[A-Za-z]))+")
-"""A comma within one stands before an operator, or in brackets."""
+"""One requirement: a comma in it is before an operator, or in brackets."""
 _SKIPPED = re.compile(r"__pycache__|\..*|.*\.py[co]")
 
 
 def is_reserved(name: str) -> bool:
-    """Return True for a name that the programs that run inside need for themselves."""
+    """Return True for a name that greenloop's programs in the sandbox need."""
     return _RESERVED.fullmatch(name) is not None
 
 
 def requirements(texts: Sequence[str]) -> tuple[str, ...]:
-    """The requirements in `texts`, each of which may list several: `numpy, pandas>=2,<3` are two."""
+    """Return the requirements in `texts`; a text may have several, as `numpy, pandas>=2,<3` has two."""
     parts = [part.strip(" ,") for text in texts for part in _REQUIREMENT.findall(text)]
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def read_modules(paths: Sequence[Path]) -> tuple[UserModule, ...]:
-    """The modules (`shapes.py`) and packages (folders) at `paths`. Raises UsageError."""
+    """Return the modules (`shapes.py`) and packages (folders) at `paths`. Raises UsageError."""
     modules = tuple(map(_read, paths))
     names = [module.name for module in modules]
     for path, name in zip(paths, names, strict=True):

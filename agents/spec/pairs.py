@@ -1,4 +1,4 @@
-"""Examples that name inputs and outputs apart: `For n = 5 the output is 8`, `Input:`, a table, `4 -> 'IV'`."""
+"""Examples without a call, as inputs and outputs: `For n = 5 the output is 8`, `Input:`, a table, `4 -> 'IV'`."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ _BETWEEN = re.compile(r"[,;]|\band\b")
 _RESULT = re.compile(r"(?i)(?:expected\s+)?(?:outputs?|results?|returns?|returned|expected|answer|return value)")
 _INPUT = re.compile(r"(?i)(?:inputs?|args?|arguments?|call(?:ed with)?|given|parameters?|text|string)")
 _NUMBERS = re.compile(r"#|(?:no|nr|id|row|line|step|case|test|example|version|scenario)s?\.?")
-"""Heads of columns that count the rows."""
+"""Heads of columns with row numbers."""
 _SAYS_IF = re.compile(
     r"\b(?:returns?|gives?|is|are|says?|makes?\s+it)\s+`?(?:True|False)\b|\bTrue`?\s+(?:if|for|when|iff)\b"
 )
 _DENIES = re.compile(r"invalid|not_|error|bad|wrong|reject|illegal|broken")
 _TEXT = re.compile(r"(?:\w+\.)?(?:str|Any|AnyStr|object|Hashable|Optional|Union|[A-Z])\b|.*\| ?str\b")
-"""The type of a parameter for which a text alone stands: `'name' -> 'title'` may speak of a dict's keys."""
+"""Types for which a single text is an argument; for others `'name' -> 'title'` may be about a dict's keys."""
 _NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
 _WORDS = re.compile(r"[A-Za-z]{2}\s(?:[a-z]{2}|\d)")
 _NO_TEXT = re.compile(
@@ -62,11 +62,11 @@ _NO_TEXT = re.compile(
     r"|(?:an?|the|no|only|all|every|some|text|string|list)\s[a-z]{3,}.*"
     r"|(?:\w+\s)?(?:unchanged|same|empty|blank|nothing|none|errors?|invalid|any\w*|others?|else|junk|missing)(?:\s.*)?"
 )
-"""What stands in a cell in place of a text, or beside one."""
+"""Cells that are no text of their own, or more than one."""
 
 
 class _Function(NamedTuple):
-    """The function asked for: its name, its parameters, their types, how many are needed, and what it returns."""
+    """The entry point: its name, parameters and their types, how many are required, and the type of its result."""
 
     name: str
     names: list[str]
@@ -75,13 +75,13 @@ class _Function(NamedTuple):
     returns: str | None
 
     def check(self, arguments: str, stated: str) -> str:
-        """Return the assertion that it returns what is `stated`, or raises an exception of that name."""
+        """Return the assertion that it returns the value `stated`, or raises an exception of that name."""
         call = f"{self.name}({arguments})"
         return asserted(call, stated) if value(stated) else f"with pytest.raises({stated}):\n    {call}"
 
 
 def stated_pairs(lines: Sequence[str], doubtful: Sequence[bool], signature: Signature | None) -> Iterator[Reading]:
-    """Yield assertions for pairs whose inputs fit the signature's parameters."""
+    """Yield assertions for pairs whose inputs fit the parameters of the signature."""
     wanted = parameters(signature) if signature else None
     every = [*wanted.posonlyargs, *wanted.args] if wanted else [ast.arg("")]  # perhaps only the name is known
     others = not every or (wanted and (wanted.vararg or wanted.kwonlyargs))
@@ -131,7 +131,7 @@ def _fits(heads: Sequence[str], asked: _Function) -> bool:
 
 
 def _is_plain(given: Sequence[str], asked: _Function) -> bool:
-    """Return True if the heads say what is given: below them texts may stand without quotes."""
+    """Return True if the heads name the arguments: texts below them need no quotes."""
     return all(head in (*asked.names, *asked.name.split("_")) or _INPUT.fullmatch(head) for head in given)
 
 
@@ -156,8 +156,8 @@ def _fitted(table: Table, asked: _Function) -> Iterator[tuple[str, int]]:
 
 
 def _read(cells: Sequence[str], kind: str | None, plain: bool) -> list[str | None]:
-    """Return the values that the cells of a column hold: a `plain` text may stand without quotes where the column
-    is of the type `str`, and of an unknown type where no cell holds anything else."""
+    """Return the values of a column's cells. If `plain`, texts need no quotes in a column of the type `str`, or of
+    an unknown type where no cell has another value."""
     read = [leading_value(cell) for cell in cells]
     quoted = any(cell[:1] in ("'", '"') for cell in cells)
     if quoted or not plain or not (kind == "str" or (kind is None and not any(read))):
@@ -189,7 +189,7 @@ def _told(line: str, asked: _Function) -> Iterator[str]:
 
 
 def _is_whole(given: str, sign: str, stated: str) -> bool:
-    """Return True if what `given` becomes is an example: `' ' -> '-'` may speak of a part of one."""
+    """Return True if the pair is a whole example: `' ' -> '-'` may be about a part of a text."""
     if sign in _SAID:
         return not given.endswith(")")
     if given[-1] not in "'\"`" or stated[0] in "[{(":
@@ -198,8 +198,8 @@ def _is_whole(given: str, sign: str, stated: str) -> bool:
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
-    """Return the pairs of values that `4 -> 'IV', 9 -> 'IX', and so on` begins with, an exception in place of one
-    that is raised; none where anything but a few words stands beside them."""
+    """Return the pairs of values at the beginning of `4 -> 'IV', 9 -> 'IX', and so on`, with an exception's name
+    for a raised one; none where more than a few words are beside them."""
     parts = _GIVES.split(text)
     if not 1 < len(parts) < MOST_BREAKS:
         return []
@@ -221,11 +221,11 @@ def _result(text: str) -> str | None:
 
 
 def _arguments(given: str, asked: _Function) -> str | None:
-    """Return the source of a call's arguments: values, in the order of the parameters or by their names; None
-    where they don't fit, or one may be meant as several."""
+    """Return the source of a call's arguments, in the order of the parameters or by their names; None where they
+    don't fit, or one value may be several."""
     given = given.rstrip(" ,;")
     call = expression(f"f({given})")
-    of_each = isinstance(call, ast.Call) and len(call.args) > 1  # `'yes', 'true' -> True` says it of each
+    of_each = isinstance(call, ast.Call) and len(call.args) > 1  # `'yes', 'true' -> True`: each gives True
     if len(asked.names) == 1 and not of_each and (alone := value(given)) is not None:
         return alone
     match call:

@@ -1,4 +1,4 @@
-"""A text file of the user's; where a text stands, for messages and for the files that it names."""
+"""Places of specs, for messages and relative paths; reading of the user's text files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..files import open_regular
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a spec stands: `whole` names it, `at` one of its lines; `folder` is what paths in it are relative to.
+    """The place of a spec: `whole` names it, `at` one of its lines; paths in it are relative to `folder`.
 
     Its first line is line `first` of `name`; None where its lines are not the lines of a file (a string in JSON).
     `origin` is `argument`, `stdin` or the file's path.
@@ -35,13 +35,13 @@ class Place:
         return self.whole if self.first is None else f"{self.name}{self.mark}{self.first + line - 1}"
 
     def file(self, name: str, where: str) -> Path:
-        """The file that the spec names `name` at `where`. Raises UsageError where that is out of its reach."""
-        # A spec from a stranger must not have other files of this machine put into prompts and reports.
+        """Return the file that the spec names `name` at `where`. Raises UsageError for one outside its folder."""
+        # An untrusted spec must not put other files of this machine into prompts and reports.
         path = self.folder / name
         try:
             within = any(path.resolve().is_relative_to(root.resolve()) for root in (self.folder, Path()))
         except (OSError, ValueError, RuntimeError):
-            return path  # what can't be followed can't be read either, and that has a sentence of its own
+            return path  # it can't be read either, which has its own message
         if not within:
             raise UsageError(
                 f"{where}: {str(path)[:200]} leads out of the spec's folder and the working directory; copy the "
@@ -58,14 +58,14 @@ def place_of(origin: str) -> Place:
 
 
 def check_text(text: str, name: str) -> None:
-    """Raise UsageError for characters that no file of text has; `name` is what has them."""
+    """Raise UsageError, naming `name`, for characters that no text file has."""
     if re.search(r"[\0\ud800-\udfff]", text):
         raise UsageError(f"{name} is not text (it holds NUL or broken characters); save it as UTF-8.")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file `path`, to read bytes from. Raises UsageError that names it, also where reading fails later."""
+    """Open the file `path` for reading bytes. Raises UsageError that names it, also where reading fails later."""
     try:
         with os.fdopen(open_regular(path), "rb") as file:
             yield file

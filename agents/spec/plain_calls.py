@@ -1,4 +1,4 @@
-"""Examples as a plain check states them: coroutines by `asyncio.run`, generators by `list`, and values by `==`."""
+"""Normalized examples: coroutines run by `asyncio.run`, generators as lists, values compared by `==`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,13 @@ from ..syntax.literals import is_value
 from ..syntax.source import parse, parse_expression, swapped, unparse
 
 _NAN = re.compile(r"(?i)(?:\w+\.)?nan|float\(['\"][-+]?nan['\"]\)")
-"""It equals nothing, not even itself."""
+"""NaN, which does not equal itself."""
 _ITERATES = re.compile(r"->\s*(?:\w+\.)*(?:Iterator|Generator|AsyncIterator|AsyncGenerator|AsyncIterable)\b")
 
 
 def stated_plainly(code: str, signature: Signature | None) -> str:
-    """Return `code` with `asyncio.run` in place of `await`, and around calls of an `async def` entry point; what a
-    generator is compared with is a list of its items, and `f(1) is "a"`, which is said in words, compares by `==`.
-
-    Other code stays as it is, byte for byte.
-    """
+    """Return `code` with `asyncio.run` for `await` and around calls of an `async def` entry point, with a
+    generator compared as a list, and with `f(1) is "a"` compared by `==`. Other code keeps its bytes."""
     try:
         tree = parse(code)
     except ValueError:
@@ -52,13 +49,13 @@ def _holds_nan(stated: ast.expr) -> bool:
 
 
 def compared_generator(tree: ast.Module, signature: Signature | None) -> ast.Compare | None:
-    """Return the comparison of a generator itself, which equals nothing, that a check ends in."""
+    """Return the comparison of a generator itself, which equals nothing, at the end of a check; None without."""
     generates = signature is not None and _ITERATES.search(signature.text) and tree.body
     return compared(tree.body[-1], signature) if generates and signature else None
 
 
 def compared(node: ast.AST, signature: Signature) -> ast.Compare | None:
-    """Return the comparison of a call of the function that an assertion makes; None for any other statement."""
+    """Return the comparison of a call of the entry point in an assertion; None for any other statement."""
     match node:
         case ast.Assert(test=ast.Compare(left=ast.Call(func=ast.Name(id=name)), comparators=[_]) as check):
             return check if name == signature.name else None
@@ -66,8 +63,8 @@ def compared(node: ast.AST, signature: Signature) -> ast.Compare | None:
 
 
 def without_await(tree: ast.AST, entry: str | None = None) -> Any:
-    """Return `tree`, in place, with `asyncio.run` for `await`, and around calls of `entry` that nothing awaits;
-    functions in it are left alone, which may await themselves."""
+    """Change `tree` in place: `asyncio.run` for `await`, and around calls of `entry` without `await`. Functions in
+    it are left unchanged, since they may await. Return it."""
 
     def plain(node: ast.AST) -> ast.AST | None:
         match node:

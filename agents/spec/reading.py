@@ -35,8 +35,8 @@ def read_spec(
     modules: tuple[UserModule, ...] = (),
     packages: tuple[str, ...] = (),
 ) -> Spec:
-    """The spec in `text`, Markdown with optional front matter; `tests` is the source of a trusted pytest file,
-    `modules` are the user's own in place of those that the front matter names, `packages` requirements beside its.
+    """Return the spec in `text`, Markdown with optional front matter. `tests` is the source of a trusted pytest
+    file, `modules` replace those of the front matter, `packages` are added to its requirements.
 
     `origin` is `argument`, `stdin` or a file's path; paths in the front matter are relative to that file, or else
     to the working directory. Raises UsageError, with the origin and the line.
@@ -47,7 +47,7 @@ def read_spec(
 
 
 def take_apart(text: str, place: Place) -> tuple[FrontMatter, str]:
-    """Return the front matter of a spec's `text` and what follows it. Raises UsageError that names the line."""
+    """Return the front matter of a spec's `text` and the text after it. Raises UsageError that names the line."""
     if len(text.encode("utf-8", "surrogatepass")) > LONGEST_SPEC:
         raise UsageError(f"{place.whole} is longer than {LONGEST_SPEC // 1000} KB; shorten the spec.")
     text = text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
@@ -63,7 +63,7 @@ def make_spec(
     modules: tuple[UserModule, ...] = (),
     packages: tuple[str, ...] = (),
 ) -> Spec:
-    """The spec that `body` and the front matter before it (or beside it, in a list) come to. Raises UsageError."""
+    """Return the spec of `body` and its front matter. Raises UsageError."""
     if not body.strip():
         raise UsageError(f"{place.whole} is empty; say what the code is to do.")
     modules = modules or read_modules(front.modules)
@@ -128,7 +128,7 @@ def _signature(front: FrontMatter, body: str) -> Signature | None:
 
 
 def _used(body: str, shown: Sequence[Example], trusted: str | None) -> Signature | None:
-    """Return the one name that examples and trusted tests use of the module, where the text has no other."""
+    """Return the one name of the module that examples and trusted tests use, if the text has no other."""
     code = "\n".join(example.code for example in shown if not example.runs_program)
     used = {
         node.func.id
@@ -157,7 +157,7 @@ def _examples(
 
 
 def _trusted(sources: Sequence[tuple[str, str]]) -> str | None:
-    """One pytest module of all `sources`, each given with its name; as it was written where there is one."""
+    """Return one pytest module of all `sources`, pairs of name and source; a single one stays as it is."""
     tests: list[Test] = []
     for source, name in sources:
         try:

@@ -1,4 +1,4 @@
-"""The clauses that say more than what the code is for: a test has to be written for each."""
+"""Rules: clauses that say more than the purpose of the code. Each needs a test written for it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _RULE = re.compile(
     r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
     r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z"
 )
-"""Words of a clause that says more than what the code is for: a test has to be written for it. Two spaces are what
-is left around a quotation: `without "="`."""
+"""Words of a rule. Two spaces are around a removed quotation: `without "="`."""
 _STATEMENT = re.compile(
     r"(?i)(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
     r"|takes?|we|i|our|your?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"
@@ -38,16 +37,16 @@ _STATEMENT = re.compile(
     r"(?:list|dict|tuple|string|text|int|integer|number|float|[\w.]+ object|[\w-]+ function|whole \w+)s?\b"
     r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}"
 )
-"""A sentence that tells no story, and names neither what is asked for nor a type."""
+"""A sentence that is neither a story nor names the entry point or a type."""
 _OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as ")
-"""Of what goes in: `both are times of day such as "08:30"`."""
+"""A description of the input: `both are times of day such as "08:30"`."""
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
     r"(?i)\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
     r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b"
 )
-"""Words of a rule that no kind of input, and no text that the clause quotes, shows alone."""
+"""Words of a rule that a kind of input, or a quoted text, does not show alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
 _GIVING = re.compile(
     r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
@@ -65,7 +64,7 @@ OF_ITS_TEXT = re.compile(
     r"\b(?:do not|don't|must not|without|never|only|(?:should|may|can)(?: not)?) (?:use|using|import)\b",
     re.IGNORECASE,
 )
-"""Said of how the code is written, `do not use sorted()`: it names nothing that the code has to have."""
+"""A rule on how the code is written, `do not use sorted()`: its names need not be in the code."""
 OF_THE_CODE = re.compile(
     rf"(?i){OF_ITS_TEXT.pattern}|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
@@ -73,15 +72,15 @@ OF_THE_CODE = re.compile(
     r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
     r"(?: inclusive)?\Z"
 )
-"""Said of how the code is written, of its input's bounds, or of a word's meaning: no test shows that."""
+"""A sentence on how the code is written, on bounds of the input, or a definition: no test shows it."""
 BOUND = re.compile(r"(?:(?:if|for|when) )?`?\w+`? ?[<>]=? ?-?\d+`?,? (?:is|gives?|returns?|yields?|->|=>|→)(?=\s)")
 """`n < 1 returns []`."""
 ASSUMED = re.compile(r"(?i)\s*(?:note:? )?(?:that )?(?:you (?:may|can) )?assum")
 
 
 def stated_result(said: str, name: str) -> str:
-    """Return the literal that a clause says comes out of the function `name`, `returns 0 for an empty list`; where
-    the name asks, `is_leap_year`, also that of `1900 is not a leap year`. Without one it is empty."""
+    """Return the literal that a clause gives as a result of the function `name`, as `returns 0 for an empty list`;
+    for a predicate such as `is_leap_year` also of `1900 is not a leap year`. Return an empty text without one."""
     asks = _QUESTION.fullmatch(name)
     found = [
         match["value"] or str(not match["denied"])
@@ -92,11 +91,11 @@ def stated_result(said: str, name: str) -> str:
 
 
 def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemplified: bool) -> Need | None:
-    """Return the need of a test that is written for the clause `text`, `said` without headers; None where the
-    clause is no rule, or where `needs` are enough.
+    """Return the need of a test written for the clause `text` (`said`: without headers); None where the clause is
+    no rule, or `needs` are enough.
 
-    The `first` clause says what the code is for. A sentence of any other form is a rule unless it is
-    `exemplified`: an example stands after it.
+    The `first` clause is the purpose. A sentence of no known form is a rule unless it is `exemplified`: an example
+    comes after it.
     """
     needs = [need for need in needs if need.kind != "bound"]
     raised = any(need.kind == "exception" for need in needs)

@@ -1,4 +1,4 @@
-"""The sentences of a text, and the parts of one that a semicolon or the next call of a list sets apart."""
+"""The sentences of a text, split also at semicolons and before the next call of a list."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _END = re.compile(
     r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_{\\[])|(?<!&lt)(?<!&gt)(?<!&amp)(?<!&quot)(?<!\s);\s+|\n|,\s+(?:and\s+)?(?=[a-z_]\w*\()"
 )
 _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
-"""`push(x) adds`: of the methods in a list each is a part of its own."""
+"""`push(x) adds`: each method in a list is a part of its own."""
 _UNCHANGED = re.compile(
     r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
     r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} (?:alone\b|as (?:it|they)\b)"
@@ -25,23 +25,23 @@ VERB = re.compile(
     r"|(?:becom|com|giv|mak|rais|tak)(?:e|e?s)"
     r"|(?:add|cost|fail|leav|matter|mov|need|remov|rotat|set|show|us|yield)e?s)\b"
 )
-"""A verb in the forms that a rule has; of those that may be nouns (`a set`, `the use`) the one with `s` alone."""
+"""A verb as rules have it; those that may be nouns (`a set`, `the use`) only with `s`."""
 STATES = re.compile(
     rf"(?i)(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
     rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}"
 )
-"""Its subject, and a verb."""
+"""A subject and a verb."""
 _NEAR = 300
-"""Characters of a part that are looked at."""
+"""Characters of a part that are searched."""
 CONDITION = re.compile(
     r"(?i)\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b"
 )
-"""The begin of what holds in one case."""
+"""The beginning of a condition."""
 
 
 def apart(sentence: str) -> Iterator[str]:
-    """Yield the parts of a sentence that `, and` joins, where each says something on its own, or one alone speaks
-    of arguments that are not changed: what shows the one says nothing of the other."""
+    """Yield the parts of a sentence joined by `, and`, where each is a statement of its own, or one is about
+    unchanged arguments: a test of one part does not show the other."""
     masked = _masked(sentence)
     place = seen = depth = 0
     for end in re.finditer(", and ", masked):
@@ -58,8 +58,8 @@ def apart(sentence: str) -> Iterator[str]:
 
 
 def meant_quotations(said: str, names: Collection[str]) -> str:
-    """Return `said` without the quotations that no test has to hold: illustrations (`names such as "a.log"`) go,
-    and layouts become words, which are made of words beside them (`for a key it is "+key"`) or of `names`."""
+    """Return `said` without quotations that no test has to have: illustrations (`names such as "a.log"`) are
+    removed; layouts, made of words beside them (`for a key it is "+key"`) or of `names`, lose their quotes."""
     said = _SUCH_AS.sub("", said)
     known = {*re.findall(r"\w+", QUOTED.sub(" ", said).lower()), *names}
     for quoted in QUOTED.findall(said):
@@ -70,12 +70,12 @@ def meant_quotations(said: str, names: Collection[str]) -> str:
 
 
 def _masked(text: str) -> str:
-    """Return a text of the same length in which quotations hold no mark."""
+    """Return a text of the same length without punctuation in quotations."""
     return QUOTED.sub(lambda match: "x" * len(match[0]), text)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the parts of `text`; what ends one within quotes or brackets ends none."""
+    """Yield the sentences of `text`; punctuation in quotes or brackets ends none."""
     masked = _masked(text)
     place = seen = depth = 0
     for end in _END.finditer(masked):

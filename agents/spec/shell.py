@@ -1,4 +1,4 @@
-"""Examples of a program: `$ python user_code.py 1 2` with what it prints below, or in a sentence that says it."""
+"""Examples of a program: `$ python user_code.py 1 2` with its output below, or both in a sentence."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _STATUS = "echo $?"
 _SCRIPT = re.compile(r"\bpython3? ([\w-]++\.py)\b")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _BY_A_SHELL = re.compile(r"[$`*?~\\{}\[\]!#;&>()'\"]")
-"""What a shell gives a meaning of its own, outside of quotes."""
+"""Characters with a meaning to a shell, outside of quotes."""
 
 
 def asks_for_a_program(text: str) -> bool:
-    """Return True if a spec asks for a program, and says how it is given its input or how it ends; or speaks
-    of both without anything that could be called."""
+    """Return True if a spec asks for a program and names its input or exit code, or both and nothing callable."""
     prose = FENCED.sub("", text)
     if any(is_asked(prose, match.start()) for match in _PROGRAM.finditer(prose)) and _OF_A_PROGRAM.search(prose):
         return True
@@ -39,10 +38,10 @@ def asks_for_a_program(text: str) -> bool:
 
 
 def shell_examples(lines: Sequence[str]) -> list[Reading]:
-    """Return assertions on what runs of the program print.
+    """Return assertions on the output of runs of the program.
 
     Only commands that need no shell count: arguments in plain quotes, and standard input from `echo`, `printf` or
-    `<<<`. `$ echo $?` below one says its exit code.
+    `<<<`. `$ echo $?` below one shows its exit code.
     """
     found = []
     shown = list(_shown(named(lines)))
@@ -55,7 +54,7 @@ def shell_examples(lines: Sequence[str]) -> list[Reading]:
         if not status.isdigit():
             found.append((f"{run}\nassert done.stdout.rstrip('\\n') == {output!r}", source, line))
             continue
-        # A terminal shows both streams: which of them an error goes to is not said.
+        # A terminal shows both streams: an error may be on either.
         printed = "(done.stdout + done.stderr).rstrip('\\n')"
         check = f"assert (done.returncode, {printed}) == ({int(status)}, {output!r})"
         found.append((f"{run}\n{check}", f"{source}\n$ {_STATUS}\n{status}", line))
@@ -63,7 +62,7 @@ def shell_examples(lines: Sequence[str]) -> list[Reading]:
 
 
 def named(lines: Sequence[str]) -> Sequence[str]:
-    """Return `lines` with the program's own name in place of the one that a spec gives it, where it gives one."""
+    """Return `lines` with `user_code.py` in place of the spec's name for the program, if any."""
     text = "\n".join(lines)
     name, *others = {*_SCRIPT.findall(text)} or {""}
     is_one = name and not others and asks_for_a_program(text)
@@ -71,7 +70,7 @@ def named(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
-    """Yield the commands in code blocks, each with what is printed below it and its line."""
+    """Yield the commands in code blocks, each with the output below it and its line."""
     fenced, end = False, 0
     for start, line in enumerate(lines):
         if start < end:
@@ -87,13 +86,13 @@ def _shown(lines: Sequence[str]) -> Iterator[tuple[str, str, int]]:
                     break
                 output.append(lines[end].removeprefix(indent).rstrip())
                 end += 1
-            # What is shown in prose is whole where nothing but a command comes after it.
+            # Output in prose is complete if only a command comes after it.
             if not in_prose or _COMMAND.match(next(filter(str.strip, lines[end:]), "$ ok")):
                 yield match["command"].strip(), "\n".join(output).rstrip("\n"), start
 
 
 def run_of(command: str, given: str = "") -> str | None:
-    """Return the statement that runs `command`, on `given` without another input; None for anything but a run."""
+    """Return the statement that runs `command`, with its own input or else `given`; None if it is no run."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="|<")
     lexer.whitespace_split = True
     try:

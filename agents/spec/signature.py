@@ -1,4 +1,4 @@
-"""The entry point that a spec names: in a stub, a header, its sentences, or its front matter."""
+"""The entry point of a spec, from a stub, a header, its sentences, or its front matter."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RETURNING = re.compile(
     rf"(?:->|{ARROW}|(?:(?:that|which|should|shall|must) )?(?:returns?|gives?|yields?)\b))"
     r"|\bfunction `?(?P<said>[A-Z]\w*+)\("
 )
-"""A function that is written like a class: `FizzBuzz(n) returns`."""
+"""A function named like a class: `FizzBuzz(n) returns`."""
 _FUNCTION = r"(?:function|method|coroutine|generator|decorator|context\s+manager)"
 _SEVERAL = re.compile(r"(?i)\b(?:two|three|four|both|several|these|following|pair\s+of)\s+(?:\w+\s+)?functions\b")
 _PROMPTED = re.compile(r"(?m)^[ \t]*(?:>>>|\.\.\.).*$")
@@ -32,23 +32,23 @@ _DECORATED = re.compile(r"(?m)^[ \t]*@\w[^\n]*\n[ \t]*(?:async )?def\b")
 _IMPORTS = re.compile(r"(?m)^[ \t]*(?:>>> )?from (\w+) import (\w+)[ \t]*$")
 _LIBRARIES = sys.stdlib_module_names | {"hypothesis", "numpy", "pandas", "pytest"}
 _LEADS = re.compile(rf"(?i)\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z")
-"""Words before a header, which may say what it leaves out."""
+"""Words before a header, which may add what it lacks (`async`)."""
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
 _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
-"""Behind a header, its body beside it."""
+"""A body on the line of its header."""
 _DEEPEST = 40
-"""Brackets within brackets that are still read; without a bound, brackets that never close cost quadratic time."""
+"""Depth of nested brackets that is read; without a bound, unclosed brackets cost quadratic time."""
 _MARK = re.compile(
     r"(?s)(?P<opens>[(\[{])|(?P<closes>[)\]}])|'(?>(?:[^'\\\n]|\\.)*)'|\"(?>(?:[^\"\\\n]|\\.)*)\"|(?P<unclosed>['\"].*)"
 )
 _ITEMS = r"\[(?>(?:[^\[\]]|\[(?>(?:[^\[\]]|\[[^\[\]]*+\])*)\])*)\]"
-"""What a type holds, with three brackets within one another at most."""
+"""The parameters of a type, with at most three nested brackets."""
 _TYPE = rf"(?:[A-Za-z_][\w.]*+|'[\w.]+'|\"[\w.]+\")(?:{_ITEMS})?"
 _ANNOTATION = re.compile(rf"\s*(?:->|{ARROW})\s*({_TYPE}(?>(?:[ \t]*\|[ \t]*{_TYPE})*))(?!\[)")
 
 
 def stated(text: str) -> Signature:
-    """The signature that `text` is. Raises ValueError where it is neither a function's header nor a class's."""
+    """Return the signature in `text`. Raises ValueError where it is no header of a function or class."""
     text = text.strip().rstrip(":").strip()
     header = text if re.match(r"(?:async\s+)?(?:def|class)\b", text) else f"def {text}"
     body = statements(f"{header}: ...")
@@ -59,20 +59,20 @@ def stated(text: str) -> Signature:
 
 
 def found(text: str) -> Signature | None:
-    """Return the entry point that a spec's text names; None where there is none, or more than one as likely."""
+    """Return the entry point that a spec's text names; None without one, or where several are as likely."""
     text = uncommented(text)
     return _stub(text) or _header(text) or _likely(text) or _imported(text)
 
 
 def named(name: str) -> Signature:
-    """Return the signature of which a spec gives the name alone."""
+    """Return the signature of a function or class that is known by its name alone."""
     if name[:1].isupper():
         return Signature(name, "class", f"class {name}")
     return Signature(name, "function", f"def {name}(...)")
 
 
 def is_alone(text: str, name: str) -> bool:
-    """Return True if a spec's text names no other function, by its header or as one, and no other class."""
+    """Return True if a spec's text names no other function or class."""
     prose = FENCED.sub("", text)
     others = {match["name"] for match in _CALLABLE.finditer(prose) if _read(prose, match)} - BUILTINS
     others |= {each for pair in _CLASSES.findall(prose) for each in pair if each}
@@ -82,8 +82,8 @@ def is_alone(text: str, name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def names(text: str, name: str, *, called: bool) -> bool:
-    """Return True if a spec's text introduces `name` as a class or, `called`, as a function of the module. A
-    parameter or a method in backticks is neither."""
+    """Return True if a spec's text introduces `name` as a class or, if `called`, as a function of the module; not
+    as a parameter or a method in backticks."""
     word = re.escape(name)
     if name[:1].isupper():
         before = rf"`{word}\b|\b(?:class|dataclass|[Ee]num|exception)\s+{word}\b"
@@ -106,7 +106,7 @@ def signature_of(node: Function | ast.ClassDef) -> Signature:
 
 
 def _stub(text: str) -> Signature | None:
-    """Return the last definition without a body in Python code: the whole text, or what is fenced in it."""
+    """Return the last definition without a body in Python code: the whole text, or a code block."""
     for code in [text, *(match[2] for match in FENCED.finditer(text))]:
         body = statements(code)
         stubs = [node for node in body if isinstance(node, Function) and is_stub(node)]
@@ -124,11 +124,11 @@ def _stub(text: str) -> Signature | None:
 
 
 def _header(text: str) -> Signature | None:
-    """Return the one function that is written as `def name(...)`; methods of a class count for the class."""
+    """Return the one function written as `def name(...)`; methods count for their class."""
     class_header = re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
-    text = _PROMPTED.sub("", text)  # what is defined there is of the example
+    text = _PROMPTED.sub("", text)  # definitions after a prompt belong to the example
     if "decorator" in text:
         text = _DECORATED.sub("", text)
     written = (match for match in _CALLABLE.finditer(text) if match["kind"] and not _is_of_usage(text, match))
@@ -137,14 +137,14 @@ def _header(text: str) -> Signature | None:
 
 
 def _is_of_usage(text: str, header: re.Match[str]) -> bool:
-    """Return True for a test, and for a function with its body beside it: `async def double(x): return x * 2`."""
+    """Return True for a test, and for a function with its body on the line: `async def f(x): return x * 2`."""
     end = closing(text, header.end() - 1)
     beside = end is not None and re.compile(rf"[^:\n]*{_BODY}").match(text, end + 1)
     return header["name"].startswith("test_") or bool(beside)
 
 
 def _likely(text: str) -> Signature | None:
-    """Return what a text most likely asks for; of what is fenced a header with types counts alone."""
+    """Return what a text most likely asks for; in code blocks only a header with types counts."""
     prose = FENCED.sub(lambda fenced: fenced[2] if _TYPED.fullmatch(fenced[2].strip()) else "", text)
     like_a_class = _RETURNING.search(prose)
     name = like_a_class[like_a_class.lastgroup or 0] if like_a_class else likely_name(prose)
@@ -172,7 +172,7 @@ def _imported(text: str) -> Signature | None:
 
 
 def _without_header(name: str, prose: str) -> Signature | None:
-    """Return the function of which `prose` gives the name, and calls on values; None for what is no call."""
+    """Return the function `name` by its calls in `prose`; None where it is not called."""
     places = [match.start("name") for match in _CALLABLE.finditer(prose) if match["name"] == name]
     ends = [closing(prose, place + len(name)) for place in places]
     readable = any(end and statements(prose[place : end + 1]) for place, end in zip(places, ends, strict=True))
@@ -192,7 +192,7 @@ def _form(words: str) -> tuple[str, str]:
 
 
 def _read(text: str, match: re.Match[str]) -> Signature | None:
-    """The header that begins at `match`: parameters that are names, and an annotation where there is one."""
+    """Return the header that begins at `match`: its parameters, and its return annotation if there is one."""
     end = closing(text, match.end() - 1)
     if end is None or match["name"] in {"print", "main"}:
         return None
@@ -208,7 +208,7 @@ def _read(text: str, match: re.Match[str]) -> Signature | None:
             for each in ast.walk(node):
                 for field in {"annotation", "returns"} & vars(each).keys():
                     words = (getattr(part, "id", "") for part in ast.walk(getattr(each, field) or ast.Pass()))
-                    # With `string` or `iterator` no code could be run.
+                    # Code annotated with `string` or `iterator` could not run.
                     if any(word.islower() and word not in BUILTINS and word not in KNOWN for word in words):
                         setattr(each, field, None)
             return signature_of(node)
@@ -226,7 +226,7 @@ def without_headers(text: str) -> str:
 
 
 def closing(text: str, start: int) -> int | None:
-    """The place of the bracket that closes the one at `start`, strings respected; None where there is none."""
+    """Return the index of the bracket that closes the one at `start`, outside of strings; None without one."""
     depth = 0
     for mark in _MARK.finditer(text, start, start + 5000):
         depth += (mark["opens"] is not None) - (mark["closes"] is not None)
@@ -238,24 +238,24 @@ def closing(text: str, start: int) -> int | None:
 
 
 def unclosed(text: str) -> int:
-    """Return how many more brackets open than close in `text`."""
+    """Return the number of unclosed brackets in `text`."""
     return sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
 
 
 def _annotation(text: str, start: int) -> str:
-    """Return the type that follows an arrow at `start`, as far as it is one."""
+    """Return the type after an arrow at `start`; empty without one."""
     arrow = _ANNOTATION.match(text, start)
     return arrow[1].rstrip(".") if arrow else ""
 
 
 def parameters(signature: Signature) -> ast.arguments | None:
-    """Return the parameters that a function's signature names; None where its text is not a Python header."""
+    """Return the parameters of a function's signature; None where its text is not a Python header."""
     body = statements(f"{signature.text}: ...")
     return body[0].args if len(body) == 1 and isinstance(body[0], Function) else None
 
 
 def is_stub(node: Function) -> bool:
-    """Return True if a body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
+    """Return True if the body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
     return all(says_nothing(statement) for statement in node.body)
 
 

@@ -1,5 +1,5 @@
-"""Examples told step by step: `with c = Countdown(3), c.tick() is 2, then c.tick() is 1`, and scenarios
-(`When I call f(1)`, `Then I get 2`), outlines with a table of examples included."""
+"""Examples as steps: stories (`with c = Countdown(3), c.tick() is 2, then c.tick() is 1`), and Gherkin scenarios
+(`When I call f(1)`, `Then I get 2`) with their outlines."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _BETWEEN = re.compile(
     r"(?i)(?>(?:[\s,;:.`*•–—]|(?<=\s)-(?=\s)|\d{1,2}[.)]\s|\b(?:given|when|then|and|after|that|this|now|so|next|first|finally"
     r"|later|with|we|have|i|you|call|calling|do|it|again|(?:was|were|is|are)\s[a-z]+ed)\b)*)"
 )
-"""What may stand between two steps."""
+"""Words between two steps."""
 _AFTERWARDS = re.compile(
     r"(?i)(?:\s+(?:is\s+called|again)\b)?[,\s]*+(?:then\s+(?=[\[({'\"\d-]|None|True|False)|(?:then\s+)?"
     r"(?:(?:(?:I|you)\s+get|it\s+(?:is|returns|gives|raises)|the\s+(?:result|answer)\s+is)\s+|(?=an?\s+\w+\s+is\s+raised)))"
 )
-"""Before what a step gives, beside the signs of an example in one line."""
+"""Signs before a step's result, in addition to those of in_line.py."""
 _PLURAL = re.compile(r"(?i)raise|throw|return|give|yield|equal|become|produce|output")
 _MOST_STEPS = 30
 _LONGEST = 1_000
@@ -40,7 +40,7 @@ _THEN = re.compile(
 
 
 def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[int, list[str]]]:
-    """Yield the steps of each story about an object of the class asked for, as lines of code, with its line."""
+    """Yield each story about an object of the entry point's class: its line, and its steps as lines of code."""
     if signature is None:
         return
     name = re.escape(signature.name)
@@ -68,7 +68,7 @@ def told(lines: Sequence[str], signature: Signature | None) -> Iterator[tuple[in
 
 
 def _scenes(lines: Sequence[str], index: int, text: str) -> Iterator[tuple[int, str]]:
-    """Yield each scenario below the background that `text` begins with, with its line."""
+    """Yield each scenario after the background at the beginning of `text`, with its line."""
     for start, line in enumerate(lines[index + 1 :], index + 1):
         if line.strip().startswith("Scenario:"):
             own = islice(lines, start + 1, start + 1 + _MOST_STEPS)
@@ -77,7 +77,7 @@ def _scenes(lines: Sequence[str], index: int, text: str) -> Iterator[tuple[int, 
 
 
 def _with_object(text: str, signature: Signature) -> tuple[str, str]:
-    """Return a story such as `Stack, push(1)` with the object's name before its methods, and that name."""
+    """Return a story such as `Stack, push(1)` with a name for the object before its methods, and that name."""
     made = signature.name
     rest = text[len(made) :]
     if rest.startswith("("):
@@ -94,7 +94,7 @@ def _with_object(text: str, signature: Signature) -> tuple[str, str]:
 
 
 def _steps(text: str, name: str, signature: Signature) -> list[str]:
-    """Return the steps that `text` begins with, the first of which makes the object called `name`."""
+    """Return the steps at the beginning of `text`; the first makes the object called `name`."""
     end = closing(text, text.index("("))
     found = [] if end is None else [f"{name} = {text[: end + 1]}"]
     while end is not None and len(found) < _MOST_STEPS:
@@ -104,7 +104,7 @@ def _steps(text: str, name: str, signature: Signature) -> list[str]:
         step = "" if end is None else text[start : end + 1]
         if end is not None and (sign := _AFTERWARDS.match(text, end + 1) or says(text, end + 1)):
             if _PLURAL.fullmatch(sign[0].strip(" `:")):
-                return []  # of a list of calls each gives this
+                return []  # after a list of calls the result belongs to each
             following = re.compile(rf"(?<![\w.]){name}[.(\[)]").search(text, sign.end())
             until = following.start() if following else None
             rest = text[sign.end() : until].split("\n")[0].rstrip().rstrip(".,;")
@@ -119,7 +119,7 @@ def _steps(text: str, name: str, signature: Signature) -> list[str]:
 
 
 def scenarios(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield `call -> value` for each scenario that says what a call gives, or row of an outline; with its line."""
+    """Yield the line and `call -> value` of each scenario with the result of a call, and of each outline's row."""
     for index, (when, then) in enumerate(pairwise(lines)):
         call, result = _WHEN.fullmatch(when), _THEN.fullmatch(then)
         if call and result:
@@ -130,7 +130,7 @@ def scenarios(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _rows(lines: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield the rows of the table below `Examples:`, before the next scenario, by the names in its first."""
+    """Yield the rows of the table below `Examples:`, before the next scenario, by its column names."""
     own = [line.strip() for line in takewhile(lambda line: not line.strip().startswith("Scenario"), lines)]
     below = own[own.index("Examples:") + 1 :] if "Examples:" in own else []
     yield from (dict(zip(heads, row, strict=False)) for heads, rows in tables(below) for _, row in rows)

@@ -1,5 +1,5 @@
-"""Rows of inputs and results that a spec lays out: tables (Markdown, by tabs, aligned by blanks), lists of pairs
-below a heading that says what they are, and lists of what is valid and what is not."""
+"""Rows of inputs and results in a spec: tables (Markdown, by tabs, aligned by blanks), lists of pairs below a
+heading of examples, and lists of valid and invalid inputs."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _SORTS = re.compile(
     r"(?:\s(?:inputs?|examples?|values?|for))?\W*:\W*?(?P<listed>\s.*)?"
 )
 _CASE = re.compile(r"(?i)inputs?,(?:outputs?|results?)|.+,expected\w*")
-"""The keys of an object of JSON that is an example, and no data."""
+"""The keys of a JSON object that is an example, not data."""
 Table = tuple[list[str], list[tuple[int, list[str]]]]
-"""The heads of its columns, none of a list; for each row its line (from 0) and its cells, the last the result."""
+"""The column heads (none for a list); for each row its line (from 0) and its cells, the result last."""
 
 
 def tables(lines: Sequence[str], names: Sequence[str] = ()) -> Iterator[Table]:
-    """Yield the tables in `lines`: a line of heads, and lines below it with as many cells (remarks may follow), or
-    values with commas between them; objects of JSON on parameters of these `names`."""
+    """Yield the tables in `lines`: a line of heads, then lines with as many cells (and remarks) or comma-separated
+    values; and JSON objects whose keys are parameters in `names`."""
     end = 0
     for index, line in enumerate(lines):
         heads = cells(line)
@@ -72,13 +72,13 @@ def tables(lines: Sequence[str], names: Sequence[str] = ()) -> Iterator[Table]:
 
 
 def _literals(line: str) -> list[str]:
-    """Return the values in a line with commas between them, `10, 2, "1010"`; none of any other line."""
+    """Return the values of a comma-separated line, `10, 2, "1010"`; none for other lines."""
     node = expression(line)
     return [*map(unparse, node.elts)] if isinstance(node, ast.Tuple) and is_value(node) else []
 
 
 def cells(line: str) -> list[str]:
-    """Return the cells of a line of a table, without backticks; a line of text is one cell."""
+    """Return the cells of a table's line, without backticks; a line of text is one cell."""
     if "|" in line:
         parts = re.split(r"(?<!\\)\|", line.strip().removeprefix("|").removesuffix("|"))
     else:
@@ -87,8 +87,8 @@ def cells(line: str) -> list[str]:
 
 
 def lists(lines: Sequence[str], *, of_two_sorts: bool) -> Iterator[Table]:
-    """Yield the lists of pairs below a heading of examples; or those `of_two_sorts`, below `Valid:` and `Invalid:`
-    or words like these, with what a function says of them."""
+    """Yield the lists of pairs below a heading of examples; or if `of_two_sorts` those below `Valid:` and
+    `Invalid:` or the like, with the result for each."""
     end = 0
     for index, line in enumerate(lines):
         item = _ITEM.match(line)
@@ -104,14 +104,14 @@ def lists(lines: Sequence[str], *, of_two_sorts: bool) -> Iterator[Table]:
 
 
 def _values(text: str) -> list[str]:
-    """Return the values that are listed in `text`; none where anything else stands there."""
+    """Return the values listed in `text`; none where it has anything else."""
     parts = re.split(r",\s(?:and\s|or\s)?|\s(?:and|or)\s", text.strip().rstrip("."))
     found = [value(part.strip("` ")) or "" for part in parts]
     return found if all(found) else []
 
 
 def _items(lines: Sequence[str], index: int) -> Iterator[tuple[int, str]]:
-    """Yield the items of a list below the heading at `index`, or the lines there that are no prose."""
+    """Yield the items of a list below the heading at `index`, or the lines there that are not prose."""
     start = index + 1 + (not "".join(lines[index + 1 : index + 2]).strip())
     below = lines[start : start + _MOST_ROWS]
     marked = bool(below) and _ITEM.match(below[0]) is not None
@@ -125,7 +125,7 @@ def _items(lines: Sequence[str], index: int) -> Iterator[tuple[int, str]]:
 
 
 def _pair(text: str) -> list[str] | None:
-    """Return what an item gives and what it states; None where it is no pair."""
+    """Return the input and the result of an item; None where it is no pair."""
     plain = text.replace("`", "").strip()
     for sign in [*_SIGN.finditer(plain)][:_MOST_SIGNS]:
         given, stated = plain[: sign.start()].strip(" ,"), plain[sign.end() :].strip()

@@ -1,4 +1,4 @@
-"""YAML source -> nodes, which know their lines, and plain values; a fault in it is one kind of error."""
+"""YAML source -> nodes with their lines, and plain values; every fault is a YamlFault."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ if TYPE_CHECKING:
     import yaml
 
 _MOST_ALIASES = 1000
-"""Of a source: each stands for a text of any length, which is read anew."""
+"""Aliases in a source: each repeats a text of any length."""
 _LONGEST_NUMBER = 300
 DEEPEST = 50
-"""Lists and mappings within one another; libyaml overflows the stack somewhere above ten thousand."""
+"""Nested lists and mappings; libyaml overflows the stack somewhere above ten thousand."""
 
 
 class YamlFault(ValueError):
-    """`str` is the reason; `line`, from 0, is where the source stops being YAML, None where it is well-formed."""
+    """`str` is the reason; `line`, from 0, is where the source is not YAML, None where it is well-formed."""
 
     def __init__(self, reason: str, line: int | None = None) -> None:
         super().__init__(reason)
@@ -23,7 +23,7 @@ class YamlFault(ValueError):
 
 
 def composed(source: str) -> yaml.Node | None:
-    """Return the one document in `source`; None where there is none. Raises YamlFault."""
+    """Return the only document in `source`; None without one. Raises YamlFault."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -41,7 +41,7 @@ def composed(source: str) -> yaml.Node | None:
 
 
 def _check_depth(source: str, loader: type[yaml.SafeLoader]) -> None:
-    """Raise YamlFault where `source` nests too deeply, or has what makes much of little: merge keys, aliases."""
+    """Raise YamlFault where `source` nests too deeply, or has merge keys or too many aliases, which expand it."""
     import yaml
 
     depth = aliases = 0
@@ -73,7 +73,7 @@ def built(node: yaml.Node) -> object:
         value: object = constructor.construct_document(node)
     except yaml.YAMLError as error:
         raise _fault(error, node.start_mark.line) from error
-    # A tag that its value does not fit (`!!bool x`, `!!int ""`, `!!timestamp x`) fails as each of these.
+    # Tags that don't fit their values (`!!bool x`, `!!int ""`, `!!timestamp x`) raise each of these.
     except (RecursionError, ValueError, OverflowError, LookupError, AttributeError, TypeError) as error:
         raise YamlFault(f"a value is not what its tag says: {error}") from error
     return value
