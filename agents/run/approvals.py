@@ -1,4 +1,4 @@
-"""Asks for a run's approvals: each thing once, what was decided kept for `--resume`."""
+"""A run's approvals: each proposal is asked about once; decisions are kept for `--resume`."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class _Decided:
 class Approvals:
     """The approvals of one run, asked of `approve` at the `points` that the settings name.
 
-    Waiting is not charged to the run's seconds. Nobody's answer within `approve_seconds` is no
-    consent and no refusal: the run is interrupted, and asks again when it is resumed.
+    Waiting is not charged to the run's seconds. Without an answer within `approve_seconds` the run is interrupted,
+    and asks again when it is resumed.
     """
 
     approve: Approve | None
@@ -57,8 +57,8 @@ class Approvals:
             self._decided = self.run.load_record(APPROVALS_FILE, dict[str, _Decided])
 
     def decide(self, proposal: Proposal) -> Decision:
-        """The decision on a proposal, an earlier one where the same was shown before. Raises Interrupted for
-        `stop`, a cancelled run, and where nobody answered."""
+        """Return the decision on a proposal, from before if the same was shown. Raises Interrupted for `stop`, a
+        cancelled run, and a timeout."""
         kept = self._decided.get(proposal.digest)
         if kept is not None and kept.answer in ANSWERS[proposal.point] and kept.answer != "stop":
             decision = Decision(kept.answer, kept.text)
@@ -73,7 +73,7 @@ class Approvals:
         approve, most = self.approve, self.settings.approve_seconds
         assert approve is not None
         shown = replace(proposal, usage=self.budget.usage)
-        answers = BackgroundStream(lambda: iter([(approve(shown),)]))  # a tuple, since None is nothing yet
+        answers = BackgroundStream(lambda: iter([(approve(shown),)]))  # a tuple: None means no item yet
         with self.budget.paused():
             waited = 0.0
             while (answered := answers.next(_POLL_SECONDS)) is None:

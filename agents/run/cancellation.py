@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Cancellation:
-    """Cancels whatever has registered with it, and refuses whatever registers later; for a second Ctrl-C."""
+    """Calls the registered callbacks when cancelled, and refuses later ones; for a second Ctrl-C."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,8 +38,8 @@ class Cancellation:
 
     @contextmanager
     def on_cancel(self, callback: Callable[[], object]) -> Iterator[None]:
-        """Call `callback`, from the thread that cancels, if that happens during the body. Raises Interrupted where
-        it has happened already."""
+        """Call `callback`, in the thread that cancels, if that happens during the body. Raises Interrupted where
+        it happened before."""
         with self._lock:
             if self._cancelled:
                 raise Interrupted("It was stopped before it began; go on with --resume.")
@@ -52,7 +52,7 @@ class Cancellation:
 
 
 def awaited(function: Callable[P, T]) -> Callable[P, Coroutine[Any, Any, T]]:
-    """Return `function`, which takes a `cancellation`, as a coroutine function that does it in a thread."""
+    """Return a coroutine function that runs `function`, which takes a `cancellation`, in a thread."""
 
     @functools.wraps(function)
     async def awaiting(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -19,22 +19,22 @@ from ..files import LONGEST, open_regular
 from ..records import Request
 
 MOST_BYTES = 64_000
-"""Of a line, its end included."""
+"""Of a line, with its line end."""
 _STREAM_SECONDS = 0.25
 _WAITS = (0.0, 0.01, 0.05, 0.2)
-"""Seconds before each attempt to mark a log as being written."""
+"""Seconds before each attempt to lock a log."""
 
 
 class EventLog:
-    """Appends lines to `path`, numbered on from those that are there; from any thread.
+    """Appends events to `path`, numbered after the lines that are there; thread-safe.
 
-    Each line is one write, so what a reader finds before a line break is whole. Pieces of text are gathered for a
-    quarter of a second. A log that can't be written is given up, and the run goes on; `fault` says why.
+    Each line is one write, so that readers see whole lines. Pieces of streamed text are joined for
+    _STREAM_SECONDS. After a write error the log is closed, and the run goes on; `fault` has the error.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open `path`; what a killed process left of a line there is removed. Raises UsageError where another
-        process writes it: two at one run would mix what they write."""
+        """Open and lock `path`; remove an unfinished last line. Raises UsageError if another process has the
+        lock."""
         self.fault: OSError | None = None
         self._lock = threading.Lock()
         self._file: int | None = None
@@ -53,7 +53,7 @@ class EventLog:
             self._give_up(fault)
 
     def add(self, event: Event) -> None:
-        """Append what `event` says, unless the run has ended; with its end the file is closed."""
+        """Append `event`; close the file after RunEnded, after which this is a no-op."""
         with self._lock:
             said = self._said(event)
             if not isinstance(event, Streamed):
@@ -83,14 +83,14 @@ class EventLog:
         return found
 
     def _call(self, request: Request) -> int:
-        """The number of a request in this sitting; the object is kept, so that its id stays its own."""
+        """Return the number of a request, from 1; keep the object, so that no other gets its `id`."""
         if id(request) not in self._calls:
             self._asked += 1
             self._calls[id(request)] = (self._asked, request)
         return self._calls[id(request)][0]
 
     def _gathered(self, call: int, text: str) -> str | None:
-        """The text of a call since its last line, once it is time for another."""
+        """Return the text of a call since its last line; None until _STREAM_SECONDS have passed."""
         since, gathered = self._texts.get(call, (time.monotonic(), ""))
         self._texts[call] = (since, gathered + text)
         due = time.monotonic() - since >= _STREAM_SECONDS
@@ -115,7 +115,7 @@ class EventLog:
         self.close()
 
     def close(self) -> None:
-        """End writing, and let other processes at the run; a no-op where that was done."""
+        """Close the file, which releases the lock; a no-op if it is closed."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
@@ -138,8 +138,8 @@ def _opened(path: Path) -> int:
 
 
 def _locked(file: int) -> bool:
-    """Mark a log as being written, for as long as its process lives; False where another process does so.
-    `is_written` holds the lock for a moment, so a log is tried for a while."""
+    """Lock a log for as long as this process lives; return False where another process has the lock. Retry, since
+    `is_written` holds it for a moment."""
     for wait in _WAITS:
         time.sleep(wait)
         if _locks(file):
@@ -148,7 +148,7 @@ def _locked(file: int) -> bool:
 
 
 def is_written(path: Path) -> bool:
-    """Return True while a process writes the log at `path`; always on Windows, where it can't be told."""
+    """Return True while a process writes the log at `path`; always on Windows, which has no such locks."""
     try:
         with os.fdopen(open_regular(path, path.parent), "rb") as file:
             return os.name == "nt" or not _locks(file.fileno(), shared=True)
@@ -157,8 +157,8 @@ def is_written(path: Path) -> bool:
 
 
 def _locks(file: int, *, shared: bool = False) -> bool:
-    """Lock a log until it is closed; False where another process holds it. True on Windows, where nothing is
-    locked, and on file systems without locks."""
+    """Lock a log until it is closed; return False where another process has the lock. Return True without locking
+    on Windows and on file systems without locks."""
     locked = True
     if sys.platform != "win32":
         import fcntl
@@ -171,7 +171,7 @@ def _locks(file: int, *, shared: bool = False) -> bool:
 
 
 def _line(fields: dict[str, Any]) -> bytes:
-    """One line of JSON; where it is too long its longest text is cut."""
+    """Return a line of JSON; if it is too long, cut its longest text."""
     while len(line := json.dumps(fields, default=asdict).encode() + b"\n") > MOST_BYTES:
         longest = max(fields, key=lambda name: len(fields[name]) if isinstance(fields[name], str) else 0)
         fields[longest] = fields[longest][: len(fields[longest]) * 2 // 3]

@@ -32,8 +32,8 @@ PREFIX = "prefix"
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rounds after `round`: the settings and the small roles of their requests, the spec, and the tests (a pytest
-    file) and the code that came in then."""
+    """The rounds after `round`: settings, roles on a small model, spec, and the tests (a pytest file) and code
+    that were added then."""
 
     round: int
     settings: dict[str, str | int | float | bool | None]
@@ -47,7 +47,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """`segments` of the runs before, from their start on, and the fork's own last; `parent` is a directory."""
+    """A fork: `segments` of the earlier runs, from the start on, and its own last; `parent` is a directory."""
 
     forked_from: ForkedFrom
     segments: tuple[Segment, ...]
@@ -70,7 +70,7 @@ class Fork:
 
 
 def read_fork(run: RunDirectory) -> Fork | None:
-    """The fork that a run is; None for any other run. Raises UsageError where its file is damaged."""
+    """Return the fork of a run; None if it is no fork. Raises UsageError where its file is damaged."""
     fork: Fork | None = None if run.load(FORK_FILE) is None else run.load_record(FORK_FILE, Fork)
     for segment in fork.segments if fork is not None else ():
         check_spec(segment.spec, run.path)
@@ -87,11 +87,11 @@ def open_fork(
     answers: Path | None = None,
     debug: bool = False,
 ) -> tuple[Fork, RunRecord]:
-    """Read the run called `name`, to fork it after round `number` (None: its last one that was not done, or its
-    last one where something new is brought: code, tests, answers, or the debugger).
+    """Return a fork of the run called `name` after round `number`; None: the last one that was not done, or the
+    last one if there are new code, tests or answers, or the debugger.
 
-    Raises UsageError where there is no such run or round, where it is damaged or not ended, and where nothing is
-    left to ask there.
+    Raises UsageError where there is no such run or round, the run is damaged or not ended, or the fork would ask
+    nothing.
     """
     parent = run_directory.find(work_dir, name)
     record = parent.read()
@@ -109,7 +109,7 @@ def open_fork(
         raise UsageError(f"Nothing is left to ask at round {number} of {parent.path.name}: {way}.")
     earlier = read_fork(parent)
     known = earlier.segments if earlier is not None else (Segment(0, {}, (), record.spec),)
-    # Of the spec as the record has it: answers may have come when the fork was resumed.
+    # The spec of the record: it has the answers that came when the fork was resumed.
     own = replace(known[-1], settings=record.settings, small=_small(parent, record), spec=record.spec)
     kept = tuple(segment for segment in (*known[:-1], own) if segment.round < number)
     spec = kept[-1].spec if kept else record.spec
@@ -122,8 +122,8 @@ def open_fork(
 def branches(
     fork: Fork, run: RunDirectory, roles: Roles, settings: Settings, emit: EventHandler
 ) -> tuple[Branch, ...]:
-    """How a loop goes on after each segment's beginning, the first one included: on the recorded replies of the
-    prefix, and from the fork's own round on by `roles`."""
+    """Return the branch of each segment, the first one included: on the recorded replies of the prefix, and from
+    the fork's own round on by `roles`."""
     ask = _asking(ReplyStore(run.path / PREFIX), fork, emit)
     made: list[Branch] = []
     for segment in fork.segments:
@@ -161,7 +161,7 @@ def _asking(prefix: ReplyStore, fork: Fork, emit: EventHandler) -> Ask:
 
 
 def _small(parent: RunDirectory, record: RunRecord) -> tuple[Role, ...]:
-    """The roles of a run whose model was small."""
+    """Return the roles of a run that had a small model."""
     kept = f"{RECORDED_PREFIX}{parent.replies}" if parent.replies.is_dir() else None
     models = {role: model for role, model in record.models.items() if role in ROLES}
     return tuple(role for role, model in models.items() if is_small((is_recorded(model) and kept) or model))

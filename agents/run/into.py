@@ -19,20 +19,20 @@ from ..verifier import Verifier
 from .run import with_installed
 
 FOLDER = "into"
-"""Below the run's directory: the file as it was before."""
+"""Folder of the backups, in the run's directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Into:
-    """The module that the definition `name`, which a run of `spec` comes to, goes into."""
+    """The module that the definition `name` of a run of `spec` is written into."""
 
     file: UserFile
     name: str
     spec: Spec
 
     def write(self, result: RunResult, settings: Settings) -> RunResult:
-        """Return `result` with what was written; where it reached less than what is required, nothing is. What
-        forbids writing is the result's error, and exit code 1: the code is in the run's directory."""
+        """Write the definition if `result` has the required grade; return `result` with what was written. A reason
+        not to write is the result's error, with exit code 1."""
         if result.exit_code != 0 or result.code is None or result.run_dir is None:
             return result
         try:
@@ -56,8 +56,8 @@ class Into:
         return Written(str(path), self.name, diff, str(kept) if kept else None, note)
 
     def _verify(self, code: str, text: str, tests: str, settings: Settings) -> str | None:
-        """Run the surviving tests against the whole file; return why that could not be done, if it could not.
-        Raises ValueError where tests fail that the code alone passes."""
+        """Run the surviving tests against the whole file; return why they can't be run, None if they were. Raises
+        ValueError where tests fail."""
         spec = with_installed(self.spec, settings, open_interpreter(settings.python))
         importable = {name for package in spec.installed for name in (*package.imports, *package.needs)}
         importable.update(sys.stdlib_module_names, (module.name for module in spec.modules))

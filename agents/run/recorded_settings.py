@@ -1,4 +1,4 @@
-"""The settings that a run, heal or batch is gone on with: those of the call, and what its record may add."""
+"""Settings of a resumed run, heal or batch: those of the call, and those that its record may add."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ..settings import Settings, Use, uses
 
 
 def with_recorded(settings: Settings, recorded: Mapping[str, Any]) -> Settings:
-    """Replace settings at their defaults by the recorded ones that a record may decide: a flag of this call goes
-    first. Raises UsageError for a value that doesn't fit."""
+    """Return `settings` with recorded values for those at their defaults that a record may decide. Raises
+    UsageError for a value that doesn't fit."""
     taken = {name: value for name, value, use in _begun_with(settings, recorded) if Use.RECORD in use}
     return replace(settings, **taken)
 
 
 def gone_on(own: Record, recorded: Mapping[str, Any], begun: str, emit: EventHandler) -> Settings:
-    """Do as `with_recorded` for what is named `begun` and a command's `own` settings, and say which of these are
-    not taken over.
+    """Return `own` settings as `with_recorded` does for what is named `begun`; note recorded ones that are
+    ignored.
 
-    Raises UsageError where it was begun with a Python, weights, a server, or a model that is no name (a directory
-    of replies, say), and this call gives none.
+    Raises UsageError where it began with a Python, weights, a server, or a model that is no name (such as a
+    directory of replies), and this call gives none.
     """
     settings = Settings.of(own)
     left = [each for each in _begun_with(settings, recorded) if hasattr(own, each[0])]
@@ -38,13 +38,13 @@ def gone_on(own: Record, recorded: Mapping[str, Any], begun: str, emit: EventHan
 
 
 def check_server(settings: Settings, recorded: Mapping[str, Any], begun: str) -> None:
-    """Raise UsageError where `begun` was begun with what the server that goes on with it was not started with."""
+    """Raise UsageError where `begun` needs settings that the server resuming it was not started with."""
     if own := _options(_begun_with(settings, recorded), Use.SERVER):
         raise UsageError(f"{begun} was begun with {own}; start the server with it, or go on with --resume.")
 
 
 def _begun_with(settings: Settings, recorded: Mapping[str, Any]) -> Iterator[tuple[str, Any, Use]]:
-    """Yield the recorded settings that are no defaults and that this call leaves at their defaults."""
+    """Yield the recorded settings that are not defaults and that this call leaves at their defaults."""
     defaults = Settings()
     for name, use in uses().items():
         default, value = getattr(defaults, name), recorded.get(name)
@@ -55,7 +55,7 @@ def _begun_with(settings: Settings, recorded: Mapping[str, Any]) -> Iterator[tup
 
 
 def _names_a_model(value: object) -> bool:
-    """Return True for a model that is known by name: no directory, no address, no name of a server's own."""
+    """Return True for a model's name, not a directory, an address or a server's own name."""
     if not isinstance(value, str) or "://" in value:
         return False
     return is_embedded(value) or is_ollama(value) or provider_of(value) is not None

@@ -1,4 +1,4 @@
-"""Records a run while it works, and how it ended."""
+"""Recording of a run: its rounds and its end."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .session import Session
 
 
 class RunRecorder(Session[RunRecord, RunResult]):
-    """A run under way: its rounds are recorded as they come, and its end."""
+    """A running run, with its record."""
 
     _ruling: Ruling | None = None
 
     def append(self, record: RoundRecord) -> None:
-        """Record one round, and the grade that the run has by it."""
+        """Record one round and its grade."""
         self.run.append(record)
         self._ruling = record.ruling
         isolation = {verdict.isolation for verdict in record.board.verdicts}
@@ -47,7 +47,7 @@ class RunRecorder(Session[RunRecord, RunResult]):
         self._write(strength=strength)
 
     def end(self, status: RunStatus, error: GreenloopError | None) -> RunResult:
-        """Record the end, publish what was found, and put an attempt in place of the earlier result."""
+        """Record the end, publish code and tests, and let an attempt replace the earlier result."""
         exit_code, failure = 0 if reaches(self._record.grade, self.settings.require) else 1, None
         if error is not None:
             exit_code, failure = error.exit_code, Failure(error.kind, str(error))
@@ -67,8 +67,8 @@ class RunRecorder(Session[RunRecord, RunResult]):
         return read_result(self.run, self._record, self._ruling)
 
     def _counts(self) -> bool:
-        """Return False for an attempt that does not take the place of the earlier result: that came to its end, or
-        further, and this one did not."""
+        """Return False for an unfinished attempt if the earlier result, which then stays, is finished or
+        longer."""
         if not self.run.is_attempt or self._record.status == "finished":
             return True
         earlier = RunDirectory(self.run.path).read()
@@ -87,7 +87,7 @@ class RunRecorder(Session[RunRecord, RunResult]):
 
 
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
-    """The result of a run from its record and its last ruling."""
+    """Return the result of a run from its record and its last ruling."""
     measured = record.settings.get("strategy", "greenloop") == "greenloop"
     known = track_record(tuple(record.models.values()), record.grade) if measured and record.grade else None
     return RunResult(

@@ -1,4 +1,4 @@
-"""Resources that cost time to open: sandbox, warm workers, models; for one run or shared by a batch."""
+"""Resources that are slow to open: sandbox, warm workers, models; for one run or shared by a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Resources:
     workers: Workers
     choices: dict[Role, Choice]
     shared_models: SharedModels | None = None
-    """The models that all runs share; None: a run opens its own."""
+    """Models shared by all runs; None: each run opens its own."""
 
 
 def models_by_role(
@@ -38,7 +38,7 @@ def models_by_role(
 ) -> dict[Role, Choice]:
     """Choose the model of each role. Raises UsageError for one that nobody serves."""
     choices = {role: choose(settings, environ, probe_ollama, role) for role in roles}
-    for choice in () if settings.cache else set(choices.values()):  # a cache answers without LiteLLM
+    for choice in () if settings.cache else set(choices.values()):  # with a cache LiteLLM may not be needed
         check_known(choice)
     return choices
 

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
 ROLES: tuple[Role, ...] = ("code_writer", "test_writer", "critic")
 SEEDS_OF_A_RUN = 1000
-"""Seeds that a run has for itself, so that the drafts of two runs with neighbouring seeds are other samples."""
+"""Seeds reserved for a run, so that runs with neighbouring seeds don't share samples."""
 OpenModel = Callable[[Choice, Path | None, EventHandler, int], "StreamingModel"]
 """Takes a choice, the user's own weights, a handler of download events, and the embedded model's slots."""
 
 
 class SharedModels(ExitStack):
-    """The models that runs in any number of threads share. A context manager that closes them on every path.
+    """Models shared by runs in several threads; a context manager that closes them.
 
-    No model is opened (weights fetched, a library loaded, a server asked) before the first request that no record
-    and no cache answers; the faults of opening come out there.
+    A model is opened (weights fetched, a library loaded, a server asked) at the first request that no record and
+    no cache answers, which raises the errors of opening.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SharedModels(ExitStack):
         slots: int = 1,
         open_model: OpenModel = get_model,
     ) -> None:
-        """`slots` is how many requests the embedded model answers at once."""
+        """Open nothing yet. `slots` is the number of concurrent requests of the embedded model."""
         self.choices = choices
         self.models: dict[Choice, LazyModel | None] = {}
         self.weights = weights
@@ -72,12 +72,12 @@ class SharedModels(ExitStack):
 
     @property
     def parallel(self) -> int:
-        """Requests that all of the models answer at the same time."""
+        """Concurrent requests that every one of the models can answer."""
         return min(parallel_of(choice, self._slots) for choice in self.models)
 
 
 class RoleModels(ExitStack):
-    """The models of one run, on its budget, with its recorded replies. A context manager that ends every call."""
+    """The models of one run, with its budget and recorded replies; a context manager that ends every call."""
 
     def __init__(
         self, shared: SharedModels, settings: Settings, budget: Budget, replies: Path, emit: EventHandler
@@ -95,36 +95,36 @@ class RoleModels(ExitStack):
 
     @property
     def at_once(self) -> int:
-        """Requests that this run may ask at the same time.
+        """Concurrent requests of this run.
 
-        One of the embedded model, whose slots are one for each run of a batch: asked one after the other, the
-        requests of a run find the beginning of their prompts read already (docs/performance.md).
+        1 for the embedded model, which has a slot for each run of a batch: requests of a run one after the other
+        reuse the prompt cache of the slot (docs/performance.md).
         """
         return min(parallel_of(choice, 1) for choice in self._callers)
 
     def roles(self, verifier: CachedVerifier, at_once: int | None = None) -> Roles:
-        """The roles, each on its model; None: as many requests at the same time as the models answer."""
+        """Return the roles, each on its model. `at_once` None: as many concurrent requests as for this run."""
         at_once = at_once or self.at_once
         return make_roles(self.ask, self._settings, self._small, verifier, at_once, self._budget)
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
-        """The role that mends what exists."""
+        """Return the Healer on its model."""
         ask, lengths, seed = self.ask("healer"), self.lengths("healer"), self._settings.seed * SEEDS_OF_A_RUN
         anew = "healer" in self._small
         return Healer(ask, lengths, seed=seed, python=python, prompt_extra=prompt_extra, values=values, anew=anew)
 
     def lengths(self, role: Role) -> ReplyLengths:
-        """The longest replies of the model of `role`."""
+        """Return the longest replies of the model of `role`."""
         return lengths_of(self._choices[role])
 
     def ask(self, role: Role) -> Ask:
-        """The function that asks the model of `role`, on the run's budget."""
+        """Return the function that asks the model of `role`, on the run's budget."""
         caller = self._callers[self._choices[role]]
 
         def ask(request: Request) -> Reply:
             self._emit(Asked(request))
             reply = caller.ask(request)
-            if is_recorded(self._choices[role].model_id):  # a fork, or a moved directory, finds them here
+            if is_recorded(self._choices[role].model_id):  # for forks and moved directories
                 ReplyStore(self._replies, reply.model or "model", mode=PRIVATE).save(request, reply)
             if self._settings.record is not None:
                 ReplyStore(self._settings.record, reply.model or "model").save(request, reply)
@@ -153,8 +153,8 @@ def make_roles(
     at_once: int,
     budget: Budget | None,
 ) -> Roles:
-    """The roles of a run on `ask`; those among `small` have the reply lengths and the prompts of small models. A
-    small Critic is not asked for repairs: the model's next draft mends more (docs/decisions/013)."""
+    """Return the roles of a run on `ask`; those in `small` have the reply lengths and prompts of small models. A
+    small Critic is not asked for repairs: another draft repairs more (docs/decisions/013)."""
     of_code, of_tests, of_critic = (SMALL_MODEL if role in small else LARGE_MODEL for role in ROLES)
     seed, temperature, begin = settings.seed * SEEDS_OF_A_RUN, settings.temperature, "code_writer" in small
     return Roles(
@@ -169,5 +169,5 @@ def make_roles(
 
 
 def lengths_of(choice: Choice) -> ReplyLengths:
-    """The longest replies of a model."""
+    """Return the longest replies of a model."""
     return SMALL_MODEL if is_small(choice.model_id) else LARGE_MODEL

@@ -1,4 +1,4 @@
-"""One spec from start to end: model, sandbox, run directory, loop, result. Every exit leaves a readable run."""
+"""One spec from start to end: model, sandbox, run directory, loop, result. Every exit leaves a readable record."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ from .resources import Resources, open_resources
 from .session import budget_of
 
 RAISED = (UsageError, SandboxBroken, ModelError, KeyboardInterrupt)
-"""Of what leaves a run or a heal without a grade, the part that `generate` and `heal` raise."""
+"""Errors that `generate` and `heal` raise where there is no grade; other errors are in the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A spec and the settings to run it with. `environ` is where providers' keys are looked for.
+    """A spec and the settings to run it with. `environ` has the providers' keys.
 
-    `run_id` names the run's directory (None: it is named by the time of its start). What the run spends is charged
-    to `shared_budget` too, if there is one.
+    `run_id` names the run's directory (None: by its time of start). The usage is also charged to `shared_budget`,
+    if there is one.
     """
 
     spec: Spec
@@ -63,10 +63,10 @@ class RunRequest:
     run_id: str | None = None
     shared_budget: Budget | None = None
     fork: Fork | None = None
-    """The run that it goes on from."""
+    """The fork to run; None for a new run."""
 
     def budget(self) -> Budget:
-        """The run's limits."""
+        """Return the budget of the run."""
         return budget_of(self.settings, self.spec.limits, self.shared_budget)
 
 
@@ -83,12 +83,11 @@ def generate(
 ) -> RunResult:
     """Turn a spec into a tested module; the result's `grade` says how far it can be trusted, `code` is the module.
 
-    `tests` is the source of a pytest file that counts as trusted. In `environ` (None: this process's environment)
-    providers' keys are looked for, to choose a model. `on_event` receives the events of the run, from any of its
-    threads. The run is kept in `work_dir` (None: that of the settings). `approve` is asked for the approvals that
-    the settings name (for those of replacements where they name none), in a thread of its own.
-    Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where they leave no result, and Interrupted
-    where it was cancelled before it began; any other error is in the result's `error`.
+    `tests` is the source of a trusted pytest file. `environ` (None: this process's environment) has the providers'
+    keys. `on_event` gets the events of the run, from any of its threads. The run is kept in `work_dir` (None: that
+    of the settings). `approve` is called, in a thread of its own, for the approvals that the settings name (if
+    none, for replacements). Raises UsageError, SandboxUnavailable, SandboxBroken and ModelError where there is no
+    grade, and Interrupted where it was cancelled before it began; any other error is in the result's `error`.
     """
     check_type("spec", spec, (str, Spec), "a text, or a Spec from read_spec")
     check_type("settings", settings, (Settings, type(None)), "Settings(...)")
@@ -118,11 +117,11 @@ def run_spec(
     raised: tuple[type[BaseException], ...] = (),
     approve: Approve | None = None,
 ) -> RunResult:
-    """Run `request`, or go on with a run; once the run has a directory, its result tells of any error but those of
-    the types `raised` that leave no grade.
+    """Run `request`, or go on with the run `resumed`. Errors after the run has a directory are in its result;
+    those of the types `raised` are raised where there is no grade.
 
     Runs in several threads may share `resources`; without them it opens its own. Raises SandboxUnavailable,
-    UsageError and Interrupted before there is a directory, so that nothing is left of a run that can't begin.
+    UsageError and Interrupted before there is a directory, so that a run that can't begin leaves no files.
     """
     settings = request.settings
     if settings.approve != "never" and approve is None:
@@ -165,8 +164,8 @@ def run_spec(
 
 
 def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> Spec:
-    """Return `spec` with the packages that it and the settings name, as they are installed for `interpreter`.
-    Raises UsageError, with the command that installs what is missing."""
+    """Return `spec` with the packages that it and the settings name, as installed for `interpreter`. Raises
+    UsageError with the command that installs missing ones."""
     packages = requirements((*spec.packages, *settings.packages))
     installed = find_packages(packages, interpreter)
     taken = {name: package.name for package in installed for name in (*package.imports, *package.needs)}
@@ -180,7 +179,7 @@ def with_installed(spec: Spec, settings: Settings, interpreter: Interpreter) -> 
 
 
 def check_own_tests(files: Iterable[str | None], importable: Importable) -> None:
-    """Raise UsageError where a test in the user's own files can't be run: no draft would pass it."""
+    """Raise UsageError where a test in the user's files can't be run: no draft would pass it."""
     for test in (test for source in files if source is not None for test in split(source, "user")):
         if reason := examine(test, importable.names | {HYPOTHESIS}):
             raise UsageError(f"Your test {test.id} can't be run: {reason}.")
@@ -193,13 +192,13 @@ def _left_out(module: UserModule) -> str:
 
 
 def settings_as_json(settings: Settings) -> dict[str, str | int | float | bool | None]:
-    """Settings as JSON values; they hold no secrets (keys stay in the environment)."""
+    """Return settings as JSON values, without secrets: keys stay in the environment."""
     values = {name: str(value) if isinstance(value, Path) else value for name, value in asdict(settings).items()}
     return {**values, "packages": ", ".join(settings.packages) or None}
 
 
 def measure_suite(code: str, tests: Sequence[Test], recorder: RunRecorder, runner: CachedVerifier) -> None:
-    """Record the strength of the surviving suite; where it can't be measured, a note says so."""
+    """Record the strength of the surviving suite; emit a note where it can't be measured."""
     try:
         recorder.save_strength(measure(code, tests, runner))
         if reason := without_coverage(runner.sandbox.interpreter):
@@ -231,10 +230,10 @@ def _first_record(
 def _known_result(
     request: RunRequest, record: RunRecord, run: RunDirectory, emit: EventHandler, verifier: CachedVerifier
 ) -> RunResult | None:
-    """Return the result of a run that has come to its end, where `record` would be of the same again, and its code
-    still passes what a success rests on: a record may be anybody's, or of code that was changed since."""
+    """Return the result of a finished run that `record` would repeat; None where it has to run again. Verify a
+    success again: the record is untrusted, and the code may have changed."""
     earlier, rounds = run.read(), run.rounds()
-    read = ("answers", "packages")  # they are in the spec
+    read = ("answers", "packages")  # part of the spec
     decisive = [name for name, use in uses().items() if Use.DIGEST in use and name not in read]
     same = all(record.settings.get(name) == earlier.settings.get(name) for name in decisive)
     same = same and (record.spec, record.models) == (earlier.spec, earlier.models)
@@ -253,8 +252,8 @@ def _known_result(
 
 
 def _is_found_again(run: RunDirectory, leader: Candidate, ruling: Ruling, verifier: CachedVerifier) -> bool:
-    """Return True if the run's code and grade are those of its last ruling, and that code passes once more the
-    tests that survived and those of the spec."""
+    """Return True if the run's code and grade are those of its last ruling, and the code passes the surviving
+    tests and those of the spec again."""
     record = run.read()
     spec, grade = record.spec, record.grade
     own = (*example_tests(spec), *split(spec.user_tests or "", "user"))
@@ -276,7 +275,7 @@ def _run_loop(
     with recorder.models(resources, cancellation) as models:
         roles = models.roles(verifier)
         fork = read_fork(recorder.run)
-        if fork is not None:  # a fork that is gone on with may have new answers
+        if fork is not None:  # a resumed fork may have new answers
             fork = replace(fork, segments=(*fork.segments[:-1], replace(fork.segments[-1], spec=request.spec)))
         first = Branch(0, roles, plan(settings, request.spec.limits), request.spec)
         ways = branches(fork, recorder.run, roles, settings, recorder.emit) if fork is not None else (first,)
@@ -284,5 +283,5 @@ def _run_loop(
         state = LoopState(ways[0].spec, ways[0].plan, ways[0].roles, recorder, recorder.emit, asked, ways)
         ruling: Ruling = run_strategy(settings.strategy, state)
     if settings.mutation and ruling.grade != "failed" and ruling.leader is not None:
-        # No model decodes beside it.
+        # Measured after the models have ended, which would slow it down.
         measure_suite(state.leader(ruling).code, surviving(ruling), recorder, verifier)

@@ -28,7 +28,7 @@ Ended = TypeVar("Ended", RunResult, HealResult)
 
 
 def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> Budget:
-    """The limits of a run or a heal: one in the spec's front matter goes before the setting."""
+    """Return the budget of a run or a heal; a limit in the spec's front matter overrides the setting."""
     return Budget(
         max_tokens=limits.max_tokens or settings.max_tokens,
         max_seconds=limits.max_seconds or settings.max_seconds,
@@ -38,11 +38,11 @@ def budget_of(settings: Settings, limits: SpecLimits, shared: Budget | None) -> 
 
 
 class Session(ABC, Generic[Kept, Ended]):
-    """A run or a heal from the making of its directory to its end; `emit` takes events from any thread. `log` is
-    that of a run that is gone on with, which was opened before its record was read."""
+    """A run or a heal, from its directory to its end; `emit` is thread-safe. `log` is that of a resumed run, which
+    is opened before its record is read."""
 
     resumed_by = "--resume"
-    """The options that go on with it, before its name."""
+    """The option that resumes it."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Session(ABC, Generic[Kept, Ended]):
 
     @property
     def seconds(self) -> float:
-        """Since it began, without the time between its sittings."""
+        """Wall time, without the time between the end of an attempt and the next."""
         return time.monotonic() - self._started
 
     @property
@@ -77,14 +77,14 @@ class Session(ABC, Generic[Kept, Ended]):
         return self._decoded_tokens / self._decoding_seconds if self._decoding_seconds else None
 
     def begin(self, model: str, reason: str, sandbox: str) -> None:
-        """Say where it is kept, and what it runs on."""
+        """Emit where it is kept, and its model and sandbox."""
         self.emit(RunStarted(str(self.run.path), model, reason, sandbox))
         if sandbox == "none":
             self.emit(Note("No sandbox: all code runs with all your rights.", warning=True))
 
     @contextmanager
     def models(self, resources: Resources, cancellation: Cancellation) -> Iterator[RoleModels]:
-        """The models, on the budget; a cancellation ends their calls. Raises ModelError and UsageError."""
+        """Open the models, with the budget; a cancellation ends their calls. Raises ModelError and UsageError."""
         settings, given = self.settings, resources.shared_models
         own = SharedModels(resources.choices, settings.weights, self.emit) if given is None else nullcontext(given)
         with (
@@ -95,7 +95,7 @@ class Session(ABC, Generic[Kept, Ended]):
             yield models
 
     def emit(self, event: Event) -> None:
-        """Record an event and pass it on; of a note and of a reply more is kept."""
+        """Log an event and pass it on; keep notes, and the usage and speed of replies."""
         if isinstance(event, Note):
             event = replace(event, text=self._naming_run(event.text))
         with self._lock:
@@ -108,8 +108,8 @@ class Session(ABC, Generic[Kept, Ended]):
         self._emit(event)
 
     def finish(self, body: Callable[[], None], raised: tuple[type[BaseException], ...] = ()) -> Ended:
-        """Do `body`, and return the result, also where it is interrupted or fails. Of errors that left no grade,
-        those of the types `raised` are raised again once they are recorded."""
+        """Call `body`, and return the result, also where it is interrupted or fails. Errors of the types `raised`
+        that leave no grade are recorded and raised."""
         status: RunStatus = "finished"
         error: GreenloopError | None = None
         caught: BaseException | None = None
