@@ -1,1 +1,1 @@
-"""Files: the run directory, atomic files, JSON form, questions."""
+"""Storage: the run directory, atomic files, JSON form of records, files of questions."""

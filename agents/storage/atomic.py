@@ -1,4 +1,4 @@
-"""Files that are whole at every moment, and never written through a link out of their folder."""
+"""Atomic writes, never through a link out of the folder."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 from ..files import contained, open_flags, open_regular, opened_folder
 
 PRIVATE = 0o600
-"""Mode of what a run keeps for itself: specs, prompts and replies are nobody else's business."""
+"""Mode of files for the user alone, such as specs, prompts and replies."""
 
 
 def write_atomically(path: Path, text: str, root: Path | None = None, mode: int | None = None) -> None:
-    """Write `text` so that `path` always holds either the old or the new text, also after a power loss."""
+    """Write `text` atomically: `path` has the old or the new text at any time, also after a power loss."""
     replace_atomically(path, [text.encode("utf-8", "surrogatepass")], root=root, mode=mode)
 
 
 def replace_atomically(
     path: Path, pieces: Iterable[bytes], *, root: Path | None = None, mode: int | None = None
 ) -> None:
-    """Write the bytes that `pieces` make together as `write_atomically` does, with the permissions `mode` (None:
-    those that the umask leaves). A link at `path` itself is replaced.
+    """Write the joined `pieces` as `write_atomically` does, with the permissions `mode` (None: by the umask). A
+    link at `path` itself is replaced.
 
-    Raises UsageError where the folder lies behind a link out of `root` (see `files.contained`), and OSError.
+    Raises UsageError where the folder is behind a link out of `root` (see `files.contained`), and OSError.
     """
     folder = contained(path.parent, root)
     folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def replace_atomically(
 
 
 def make_names_last(folder: Path) -> None:
-    """Have the names in `folder` outlast a power loss; Windows has no way to ask for it."""
+    """Flush the directory `folder` to the disk, so that its names survive a power loss; a no-op on Windows."""
     if sys.platform != "win32":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -59,8 +59,8 @@ def make_names_last(folder: Path) -> None:
 
 
 def copy_files(source: Path, target: Path, root: Path) -> None:
-    """Copy the files below the folder `source` to `target`, below `root`; what is there stays, or is replaced.
-    Raises UsageError for a link out of `source` and for what is neither file nor folder, and OSError."""
+    """Copy the files below `source` to `target`, below `root`; replace files of the same name. Raises UsageError
+    for a link out of `source` and for special files, and OSError."""
     for folder, folders, names in os.walk(source):
         for path in (Path(folder, name) for name in (*folders, *names)):
             if path.is_dir() and not path.is_symlink():

@@ -1,4 +1,4 @@
-"""The JSON form of records: dataclasses to text, and back with every field checked, and what no type says."""
+"""The JSON form of records: dataclasses to text, and back with all types checked; checks of specs and rounds."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def loaded(kind: type[Any], text: str | bytes) -> Any:
-    """The record of `kind` in `text`. Raises pydantic's ValidationError, which is a ValueError."""
+    """Return the record of `kind` in `text`. Raises pydantic's ValidationError, which is a ValueError."""
     return _adapter(kind).validate_json(text)
 
 
 def checked(kind: type[Any], values: object) -> Any:
-    """The record of `kind` with `values`, which were JSON. Raises as `loaded`."""
+    """Return the record of `kind` with these JSON `values`. Raises as `loaded`."""
     return _adapter(kind).validate_python(values)
 
 
 def dumped(record: object, *, indent: int | None = None) -> str:
-    """The JSON text of a dataclass."""
+    """Return the JSON text of a dataclass."""
     text: str = _adapter(type(record)).dump_json(record, indent=indent).decode("utf-8")
     return text
 
@@ -51,7 +51,7 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     if kind not in _ADAPTERS:
-        if is_dataclass(kind):  # what JSON can't hold is in no record, whatever the file says
+        if is_dataclass(kind):  # a field that JSON can't hold is never read from a file
             own = getattr(kind, "__pydantic_config__", {})
             kind.__pydantic_config__ = {"allow_inf_nan": False, **own}  # type: ignore[attr-defined]
         _ADAPTERS[kind] = TypeAdapter(kind)
@@ -59,13 +59,13 @@ def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
 
 
 def check_spec(spec: Spec, place: Path) -> None:
-    """Raise UsageError where an example or a test of a spec kept at `place`, anybody's maybe, is not Python."""
+    """Raise UsageError where an example or a test of the spec in the untrusted file `place` is not Python."""
     examples = (example.code for example in spec.examples)
     _check_tests((*examples, *spec.wrong_tests, *spec.unspecified, spec.user_tests or ""), place)
 
 
 def check_round(record: RoundRecord, place: Path) -> None:
-    """Raise UsageError where parts of a round kept at `place` do not fit, or a test is not Python."""
+    """Raise UsageError where the round in the untrusted file `place` is inconsistent, or a test is not Python."""
     for board in (record.board, record.probes or record.board):
         if len(board.candidates) != len(board.verdicts):
             raise UsageError(f"{place} has {len(board.verdicts)} verdicts on other candidates.")

@@ -1,4 +1,4 @@
-"""The files of the latest run, copied to the work directory."""
+"""Copies of the latest run's files in the work directory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ID = re.compile(r"\w[\w.-]*")
 
 
 def publish(run: RunDirectory, work_dir: Path) -> list[str]:
-    """Copy the run's code and tests to `work_dir`, as the latest. Returns a note for each file set aside.
+    """Copy the run's code and tests to `work_dir`. Return a note for each file set aside.
 
-    A file there that a run did not write, or that was edited since, is renamed and never overwritten. What a
-    finished run of the same spec published stays where this one came to no end.
+    A file there that no run wrote, or that was edited since, is renamed, not overwritten. An unfinished run does
+    not replace the files of a finished run of the same spec.
     """
     runs = runs_folder(work_dir)
     stamps: dict[str, Any] = {}
@@ -49,7 +49,7 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
 
 
 def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
-    """Return True if the run called `earlier` came to its end with the spec of `run`, which did not."""
+    """Return True if the run called `earlier` is finished and has the spec of `run`, which is not finished."""
     if not _ID.fullmatch(earlier) or earlier == run.path.name:
         return False
     try:

@@ -18,11 +18,11 @@ from ..syntax.source import parses, unparse
 QUESTIONS_FILE = "questions.txt"
 _MOST_TEXT = 300
 _MOST_ANSWER = 100
-"""Characters of an answer in a question; the lines that state it have the whole."""
+"""Characters of an answer in a question; the answer lines have all of it."""
 
 
 def question_line(dispute: Dispute) -> str:
-    """The question of `dispute` in one line, without a prefix."""
+    """Return the question of `dispute` in one line, without a prefix."""
     if (call := _call(dispute.question)) is None:
         return f"is this right: {_condition(dispute.question)}?"
     answers = [each if len(each) <= _MOST_ANSWER else f"{each[:_MOST_ANSWER]}…" for each in dispute.answers]
@@ -34,7 +34,7 @@ def question_line(dispute: Dispute) -> str:
 
 
 def stated_lines(dispute: Dispute) -> tuple[str, ...]:
-    """The rival answers as lines of an answers file; those that can't be written as one are left out."""
+    """Return the rival answers as lines of a file of answers, without those that fit no line."""
     if (call := _call(dispute.question)) is None:
         return _stated(dispute.question)
     said = [said_of(answer) for answer in dispute.answers]
@@ -42,7 +42,7 @@ def stated_lines(dispute: Dispute) -> tuple[str, ...]:
 
 
 def answer_lines(dispute: Dispute, spec: Spec, tests: Sequence[Test]) -> tuple[str, ...]:
-    """Return the lines that answer `dispute` and that an answers file may hold in a run of `spec` with `tests`."""
+    """Return the lines that answer `dispute` and are valid in a file of answers for `spec` and `tests`."""
 
     def is_taken(line: str) -> bool:
         try:
@@ -55,7 +55,7 @@ def answer_lines(dispute: Dispute, spec: Spec, tests: Sequence[Test]) -> tuple[s
 
 
 def _rulings(dispute: Dispute) -> tuple[str, ...]:
-    """The answers that the spec says nothing about the call, and that the test is wrong."""
+    """Return the lines `any: CALL` and `wrong: TEST`, as far as they apply."""
     asked = asked_call(dispute)
     return (*([f"any: {asked}"] if asked else []), f"wrong: {dispute.test_id}")
 
@@ -74,12 +74,12 @@ def _differs_by_rounding(typed: str, answer: str) -> bool:
 
 
 def asked_call(dispute: Dispute) -> str | None:
-    """Return the steps and the call that `dispute` is about, on one line; None where there is no such line."""
+    """Return the steps and the call of `dispute` on one line; None where they don't fit one."""
     return _call(dispute.question) or _asked(dispute.question)
 
 
 def _call(question: str) -> str | None:
-    """Return a question that is a call, with the statements before it on the same line; None for a test."""
+    """Return a question that is a call with its steps; None for one that is a test."""
     body = [] if "\n" in question.strip() else statements_of(question)
     if not body or not isinstance(body[-1], ast.Expr):
         return None
@@ -87,8 +87,8 @@ def _call(question: str) -> str | None:
 
 
 def said_of(answer: str, *, negated: bool = False) -> str | None:
-    """Return `answer`, a value or `raises` and an exception, or its contrary as the second half of a line; None
-    where it fits no line."""
+    """Return the part of a line after the call: `answer` (a value, or `raises` and an exception), or its negation;
+    None where it fits no line."""
     if answer.startswith("raises "):
         return answer if exception(answer.removeprefix("raises ")) and not negated else None
     equal, is_it = ("!=", "is not") if negated else ("==", "is")
@@ -98,8 +98,8 @@ def said_of(answer: str, *, negated: bool = False) -> str | None:
 
 
 def value_line(dispute: Dispute, typed: str) -> str:
-    """Return the line that says `typed` of the call of `dispute`: a value, an exception, or a whole line. A float
-    that differs from an answer of a draft by rounding alone means that answer. Raises UsageError."""
+    """Return the line for the answer `typed` to `dispute`: a value, an exception, or a whole line. A float that
+    differs from a draft's answer only by rounding means that answer. Raises UsageError."""
     call = asked_call(dispute)
     raised = re.fullmatch(r"(?:raises?\s+)?(?P<name>[A-Z]\w*)(?:\(.*\))?", typed)
     if call is None:
@@ -117,7 +117,7 @@ def value_line(dispute: Dispute, typed: str) -> str:
 
 
 def how_to_answer(disputes: Sequence[Dispute]) -> str:
-    """One sentence with a line that answers one of the questions: the shortest there is."""
+    """Return a sentence with the shortest line that answers one of the questions."""
     lines = [line for dispute in disputes for line in stated_lines(dispute)]
     line = min(lines or [line for dispute in disputes for line in _rulings(dispute)[:1]], key=len)
     where = "a file for --answers FILE" + (", or under examples: in the spec" if lines else "")
@@ -125,7 +125,7 @@ def how_to_answer(disputes: Sequence[Dispute]) -> str:
 
 
 def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Sequence[Test]) -> str:
-    """The questions of the run of `spec` in the directory `run`, each answer commented out."""
+    """Return a file of the run's questions, with each answer commented out."""
     head = (
         "# Open questions. Remove the # from the answers that are right, or write others, then go on with:\n"
         f"# --resume {run} --answers {run / QUESTIONS_FILE}\n"
@@ -135,7 +135,7 @@ def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Se
 
 
 def is_answered(text: str) -> bool:
-    """Return True if the text of a questions file has an answer that is not commented out."""
+    """Return True if the text of a file of questions has an answer that is not commented out."""
     return any(line.strip() and not line.strip().startswith("#") for line in text.splitlines())
 
 
@@ -146,7 +146,7 @@ def _paragraph(dispute: Dispute, answers: Sequence[str]) -> str:
 
 
 def _condition(source: str) -> str:
-    """The condition that the test `source` checks, in one line."""
+    """Return the condition that the test `source` checks, in one line."""
     if stated := _stated(source):
         return stated[0].removeprefix("assert ")
     lines = [line.strip() for line in (source.partition("\n")[2] or source).splitlines()]
@@ -154,8 +154,8 @@ def _condition(source: str) -> str:
 
 
 def _stated(source: str) -> tuple[str, ...]:
-    """The statements of the test `source` on one line, and the contrary where it checks one thing; none where they
-    don't fit a line."""
+    """Return the statements of the test `source` on one line, and if it checks one thing its negation; none where
+    they don't fit a line."""
     *steps, last = statements_of(source) or [ast.Pass()]
     before = _line(steps)
     match last:
@@ -175,7 +175,7 @@ def _stated(source: str) -> tuple[str, ...]:
 
 
 def _asked(source: str) -> str | None:
-    """The steps and the call of the test `source` that checks one thing, on one line; None for another."""
+    """Return the steps and the call of a test that checks one thing, on one line; None for other tests."""
     *steps, last = statements_of(source) or [ast.Pass()]
     before = None if any(isinstance(step, ast.Assert) for step in steps) else _line(steps)
     match last:
@@ -188,7 +188,7 @@ def _asked(source: str) -> str | None:
 
 
 def _line(steps: Sequence[ast.stmt]) -> str | None:
-    """The statements `steps` as the beginning of a line; None where they are no simple ones."""
+    """Return the statements `steps` as the beginning of a line; None where one is compound."""
     simple = ast.Assign | ast.AugAssign | ast.Expr | ast.Assert | ast.Delete
     texts = [unparse(step) for step in steps]
     if any("\n" in text for text in texts) or not all(isinstance(step, simple) for step in steps):

@@ -1,15 +1,13 @@
-"""The run directory: every round, atomically; what `show` reads and `--resume` goes on from.
+"""The run directory, written atomically; `show` reads it, and `--resume` goes on from it.
 
-A run is resumed by doing it again on the replies it has recorded: what was asked before is answered from
-`replies/`, so a run killed at any moment loses at most the calls that were in flight. The earlier result stays as
-it is meanwhile:
+A resumed run starts again, and repeated requests are answered from `replies/`: a run that is killed loses at most
+the calls in flight. The earlier result stays until the attempt has ended:
 
-    runs/<id>/              run.json, rounds/, user_code.py, ...; what all attempts share: replies/, events.jsonl
-              attempt/      the result of an attempt under way
-              adopted/      that of one that has ended, about to be moved up; it counts from the renaming on
-              earlier/<n>/  results that others took the place of
+runs/<id>/              run.json, rounds/, user_code.py, ...; shared by all attempts: replies/, events.jsonl
+attempt/      the result of a running attempt adopted/      the result of an ended attempt, before it is moved up;
+from the rename on it is the result earlier/<n>/  replaced results
 
-The folder may be a stranger's: nothing is read or written through a link that leads out of it.
+The folder is untrusted: nothing is read or written through a link out of it.
 """
 
 from __future__ import annotations
@@ -38,14 +36,14 @@ SCHEMA_VERSION = 1
 CODE_FILE = "user_code.py"
 TESTS_FILE = "test_user_code.py"
 _RESULT = ("run.json", "rounds", "ledger.json", QUESTIONS_FILE, CODE_FILE, TESTS_FILE, "case.json", "heal.patch")
-"""What an attempt has for itself; everything else is shared."""
+"""Files of one attempt; all others are shared."""
 _ATTEMPT, _ADOPTED, _EARLIER = "attempt", "adopted", "earlier"
 _LOOKS = 10  # for a file before it is missing: each adoption moves it twice
 
 
 @dataclass(frozen=True, slots=True)
 class RunDirectory:
-    """`work_dir/runs/<id>/` of one run; with `is_attempt`, what a new attempt at it comes to."""
+    """`work_dir/runs/<id>/` of one run; with `is_attempt`, its folder `attempt/`."""
 
     path: Path
     is_attempt: bool = False
@@ -57,16 +55,16 @@ class RunDirectory:
 
     @property
     def replies(self) -> Path:
-        """Where the run's replies are recorded."""
+        """The folder of the recorded replies."""
         return self.path / "replies"
 
     @property
     def events(self) -> Path:
-        """Where the run's events are recorded."""
+        """The file of the recorded events."""
         return self.path / "events.jsonl"
 
     def read(self) -> RunRecord:
-        """The run's record. Raises UsageError where run.json is missing, damaged or of another version."""
+        """Return the run's record. Raises UsageError where run.json is missing, damaged or of another version."""
         if self.kind == "heal":
             raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.path}")
         record: RunRecord = self.load_record("run.json", RunRecord)
@@ -84,7 +82,7 @@ class RunDirectory:
 
     @property
     def kind(self) -> str:
-        """`heal` for the run of a heal, `generate` for every other."""
+        """`heal` for the directory of a heal, `generate` for others."""
         try:
             document = json.loads(self._bytes("run.json"))
         except (OSError, ValueError, RecursionError, UsageError):
@@ -92,24 +90,24 @@ class RunDirectory:
         return "heal" if isinstance(document, dict) and document.get("kind") == "heal" else "generate"
 
     def read_heal(self) -> HealRecord:
-        """The record of a heal. Raises UsageError where run.json is missing, damaged or of another kind of run."""
+        """Return the record of a heal. Raises UsageError where run.json is missing, damaged or no heal's."""
         record: HealRecord = self.load_record("run.json", HealRecord)
         return record
 
     def record(self) -> RunRecord | HealRecord:
-        """The record of a run or a heal. Raises UsageError as for either."""
+        """Return the record of a run or a heal. Raises UsageError as `read` and `read_heal` do."""
         return self.read_heal() if self.kind == "heal" else self.read()
 
     def save(self, name: str, text: str) -> None:
-        """Keep a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
+        """Write a file of the run. Raises UsageError where its folder is a link out of the run's, and OSError."""
         write_atomically(self._place(name), text, contained(self.path), PRIVATE)
 
     def save_record(self, name: str, record: object) -> None:
-        """Keep a record in a file of the run. Raises UsageError and OSError as `save` does."""
+        """Write a record to a file of the run. Raises UsageError and OSError as `save` does."""
         self.save(name, dumped(record, indent=2) + "\n")
 
     def load(self, name: str) -> str | None:
-        """A file of the run; None where it has none of the name. Raises UsageError where it can't be read."""
+        """Return the text of a file of the run; None if it is missing. Raises UsageError for an unreadable one."""
         try:
             return self._bytes(name).decode("utf-8", "replace")
         except FileNotFoundError:
@@ -118,7 +116,7 @@ class RunDirectory:
             raise UsageError(f"{self.path / name} can't be read ({error.strerror}).") from error
 
     def load_record(self, name: str, kind: type[Any]) -> Any:
-        """The record of `kind` in a file of the run. Raises UsageError where it is missing or damaged."""
+        """Return the record of `kind` in a file of the run. Raises UsageError where it is missing or damaged."""
         from pydantic import ValidationError
 
         try:
@@ -131,7 +129,7 @@ class RunDirectory:
             raise UsageError(sentence) from error
 
     def rounds(self) -> list[RoundRecord]:
-        """The rounds written so far, in order. Raises UsageError for a damaged one."""
+        """Return the rounds written so far, in order. Raises UsageError for a damaged one."""
         found = self._place("rounds").glob("[0-9]*/round.json")
         records: list[RoundRecord] = []
         for path in sorted(found, key=lambda path: (len(str(path)), path)):
@@ -140,19 +138,19 @@ class RunDirectory:
         return records
 
     def last_ruling(self) -> Ruling | None:
-        """The ruling of the last round, if there is one."""
+        """Return the ruling of the last round, if there is one."""
         return next((each.ruling for each in self.rounds()[-1:]), None)
 
     def tests_of_ledger(self) -> tuple[Test, ...]:
-        """The tests of the last round, whatever their standing."""
+        """Return the tests of the last round, whatever their standing."""
         ruling = self.last_ruling()
         return tuple(entry.test for entry in ruling.ledger) if ruling is not None else ()
 
     def append(self, record: RoundRecord) -> None:
-        """Keep one round, before anything else happens."""
+        """Write one round and its questions."""
         self.save_record(f"rounds/{record.number:02d}/round.json", record)
         self.save_record("ledger.json", record.ruling)
-        # What is open, for `--answers`; a file that a user has answered in is set aside.
+        # A file of questions that the user has answered in is set aside, not overwritten.
         if is_answered(self.load(QUESTIONS_FILE) or ""):
             set_aside(self._place(QUESTIONS_FILE))
         if disputes := record.ruling.disputes:
@@ -162,20 +160,20 @@ class RunDirectory:
             self._place(QUESTIONS_FILE).unlink(missing_ok=True)
 
     def code(self) -> str | None:
-        """The best candidate so far, if there is one."""
+        """Return the best candidate so far, if there is one."""
         return self.load(CODE_FILE)
 
     def tests(self) -> str | None:
-        """The surviving suite, if there is one."""
+        """Return the surviving suite, if there is one."""
         return self.load(TESTS_FILE)
 
     @property
     def attempt(self) -> RunDirectory:
-        """The place of an attempt at the run."""
+        """The directory of an attempt at the run."""
         return RunDirectory(self.path, is_attempt=True)
 
     def begin_attempt(self) -> RunDirectory:
-        """Return the place of a new attempt at the run, made empty. Raises UsageError."""
+        """Return the directory of a new attempt at the run, emptied. Raises UsageError."""
         try:
             self._settle()
             if (attempt := self._inside(_ATTEMPT)).is_dir():
@@ -186,16 +184,16 @@ class RunDirectory:
         return self.attempt
 
     def adopt_attempt(self) -> None:
-        """Put the attempt in place of the earlier result, which stays below `earlier/`. A kill at any moment
-        leaves one of the two to be read. Raises OSError."""
+        """Replace the earlier result by the attempt; keep it in `earlier/`. A kill at any moment leaves one of the
+        two readable. Raises OSError."""
         attempt = self._inside(_ATTEMPT)
         (attempt / _EARLIER).mkdir()
         attempt.rename(self._inside(_ADOPTED))
         self._settle()
 
     def _settle(self) -> None:
-        """Move what was adopted in place; again where that was cut off. `adopted/earlier` is there until the
-        earlier result is whole in it."""
+        """Move the adopted attempt into place, also after an earlier call was killed. `adopted/earlier` exists
+        until the earlier result is complete in it."""
         top, adopted = contained(self.path), self._inside(_ADOPTED)
         if (earlier := adopted / _EARLIER).is_dir():
             _move(top, earlier)
@@ -232,7 +230,7 @@ def _move(source: Path, target: Path) -> None:
 
 
 def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
-    """A new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
+    """Make a new run's directory, with its run.json. Raises UsageError where it can't be written, or has a run."""
     try:
         make_work_dir(work_dir)
         (runs_folder(work_dir) / record.id).mkdir(mode=0o700, exist_ok=True)
@@ -247,7 +245,7 @@ def create(work_dir: Path, record: RunRecord | HealRecord) -> RunDirectory:
 
 
 def make_work_dir(work_dir: Path) -> None:
-    """Make `work_dir` and its folder of runs, and have git leave a new one alone. Raises UsageError."""
+    """Make `work_dir` and its folder of runs; add a .gitignore to a new one. Raises UsageError."""
     try:
         if not contained(work_dir).exists():
             write_atomically(work_dir / ".gitignore", "*\n")
@@ -257,34 +255,33 @@ def make_work_dir(work_dir: Path) -> None:
 
 
 def runs_folder(work_dir: Path) -> Path:
-    """The folder of the runs with its links resolved. Raises UsageError for a link out."""
+    """Return the folder of the runs with its links resolved. Raises UsageError for a link out."""
     return contained(work_dir / "runs", contained(work_dir))
 
 
 def new_id(spec_id: str, now: datetime) -> str:
-    """An id that sorts by time and names its spec, or the script of a heal, without blanks and escape codes:
-    `20260131-120000-quicksort-1a2b3c4d5e6f-7a8b`."""
+    """Return an id that sorts by time and names the spec, or the script of a heal, without blanks and escape
+    codes: `20260131-120000-quicksort-1a2b3c4d5e6f-7a8b`."""
     named, own = re.sub(r"[^\w.-]+", "-", spec_id[:60]), fingerprint(f"{now.isoformat()}{os.getpid()}")[:4]
     return f"{now.astimezone(UTC):%Y%m%d-%H%M%S}-{named}-{own}"
 
 
 def runs_in(work_dir: Path) -> list[RunDirectory]:
-    """The runs in `work_dir`, in order of their names; a folder without a regular run.json is none. Raises
+    """Return the runs in `work_dir`, sorted by name, without folders that have no regular run.json. Raises
     UsageError for a link out."""
     found = (RunDirectory(work_dir / "runs" / path.name) for path in sorted(runs_folder(work_dir).glob("*")))
     return [run for run in found if run.exists]
 
 
 def is_run(work_dir: Path, name: str) -> bool:
-    """Return True if `name` is that of a run in `work_dir`, as its folder lists it. Raises UsageError for a link
-    out."""
+    """Return True if the folder of runs lists `name`. Raises UsageError for a link out."""
     listed = any(path.name == name for path in runs_folder(work_dir).glob("*"))
     return listed and RunDirectory(work_dir / "runs" / name).exists
 
 
 def find(work_dir: Path, name: str) -> RunDirectory:
-    """The run called `name`: an id, the beginning of one, a path, or `latest`. Raises UsageError where there is
-    none, or several."""
+    """Return the run called `name`: an id, the beginning of one, a path, or `latest`. Raises UsageError where
+    there is none, or several."""
     if name != "latest" and RunDirectory(Path(name)).exists:
         return RunDirectory(Path(name))
     if not (runs := runs_in(work_dir)):

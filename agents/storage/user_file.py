@@ -1,4 +1,4 @@
-"""A Python file of the user's that a run writes into: its bytes, its encoding, and its replacement in one step."""
+"""A Python file of the user's that a run changes: its bytes, its encoding, and its atomic replacement."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LONGEST = 5_000_000
 
 @dataclass(frozen=True, slots=True)
 class UserFile:
-    """The file `path` as it was read: its bytes and its text, line ends as they are, without a byte order mark."""
+    """The file `path` as it was read: its bytes, and its text with line ends unchanged and no byte order mark."""
 
     path: Path
     data: bytes
@@ -30,9 +30,9 @@ class UserFile:
     mode: int
 
     def replace(self, text: str, backup: Path) -> Path:
-        """Write `text` in its stead, its earlier bytes kept as `backup` (or beside it, where that exists); return
-        where they are. Raises UsageError where the file is not as it was read, or can't hold the text, and
-        StorageFailed; then it stays as it is.
+        """Replace the file's text; keep its bytes as `backup` (or beside it, where that exists), and return that
+        path. Raises UsageError where the file has changed or its encoding can't hold the text, and StorageFailed;
+        then it stays unchanged.
         """
         data = self.encoded(text)
         kept = self.back_up(backup)
@@ -48,19 +48,19 @@ class UserFile:
             raise UsageError(f"{lacking}; save it as UTF-8.") from error
 
     def back_up(self, backup: Path) -> Path:
-        """Keep the bytes that were read as `backup`, or beside it, where that exists. Raises StorageFailed."""
+        """Write the bytes that were read to `backup`, or beside it, where that exists. Raises StorageFailed."""
         others = (backup.with_name(f"{backup.name}.{number}") for number in count(2))
         kept = next(path for path in chain([backup], others) if not os.path.lexists(path))
         replace_bytes(kept, self.data, self.mode)
         return kept
 
     def write(self, data: bytes) -> None:
-        """Replace its bytes. Raises UsageError where it is not as it was read, and StorageFailed."""
+        """Replace the file's bytes. Raises UsageError where it is not as it was read, and StorageFailed."""
         self.check_unchanged()
         replace_bytes(self.path, data, self.mode)
 
     def check_unchanged(self) -> None:
-        """Raise UsageError where the file is not as it was read."""
+        """Raise UsageError where the file has changed since it was read."""
         try:
             same = not self.path.is_symlink() and read_regular(self.path, most=LONGEST + 1) == self.data
         except (OSError, UsageError):
@@ -70,7 +70,7 @@ class UserFile:
 
 
 def replace_bytes(path: Path, data: bytes, mode: int) -> None:
-    """Replace what a file of the user's holds, with the permissions `mode`. Raises StorageFailed."""
+    """Replace the bytes of a file of the user's, with the permissions `mode`. Raises StorageFailed."""
     try:
         replace_atomically(path, [data], mode=mode)
     except OSError as error:
@@ -78,8 +78,8 @@ def replace_bytes(path: Path, data: bytes, mode: int) -> None:
 
 
 def read_user_file(path: Path, *, broken: bool = False) -> UserFile:
-    """Read the Python file `path`, to be written later; one that can't be parsed only if it may be `broken`.
-    Raises UsageError where that can't be done."""
+    """Read the Python file `path`, to be written later. Raises UsageError where it can't be read or written, and
+    unless `broken` where it can't be parsed."""
     try:
         found = path.lstat()
         if not stat.S_ISREG(found.st_mode):
