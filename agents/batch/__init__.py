@@ -1,1 +1,1 @@
-"""Many specs: read, done by several workers, kept in a journal, reported."""
+"""Many specs: read, run by several workers, kept in a journal, reported."""

@@ -1,4 +1,4 @@
-"""A batch from start to end: lock, journal, workers, reports. Every way out leaves a directory to resume."""
+"""A batch from start to end: lock, journal, workers, reports. After every exit it can be resumed."""
 
 from __future__ import annotations
 
@@ -78,10 +78,11 @@ def run_batch(batch: Batch, showing: Showing, interruptible: Interruptible) -> B
 
 
 def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) -> str:
-    """Hash all that an entry's result depends on, as `own-work-models`: with an equal digest it is not run again.
+    """Hash all that an entry's result depends on, as three fingerprints `work-settings-models`; an entry with the
+    same digest is not run again.
 
-    That is its spec without name and origin, or its heal with the files that this names; that with the settings
-    with an effect; the models. A server's address counts only where it alone says which model is meant.
+    `work` is its spec without id and origin, or its heal with the named files; `settings` adds those with an
+    effect on results. A server's address counts only where no model is named.
     """
     if entry.spec is not None:
         work: object = {**asdict(entry.spec), "id": "", "origin": ""}
@@ -99,8 +100,8 @@ def digest_of(entry: Entry, settings: Settings, choices: Mapping[Role, Choice]) 
 
 @contextmanager
 def lock_directory(directory: Path) -> Iterator[None]:
-    """Hold `directory` for this process alone; the lock falls with it. Raises UsageError, also where a report
-    would overwrite a file that is of no batch."""
+    """Lock `directory` during the body; the lock ends with the process. Raises UsageError where it is locked, or a
+    report would overwrite a file of no batch."""
     from filelock import FileLock, Timeout
 
     try:
@@ -123,7 +124,7 @@ def lock_directory(directory: Path) -> Iterator[None]:
 
 
 def _roles(batch: Batch) -> tuple[Role, ...]:
-    """The roles that have work: choosing a model may ask a server."""
+    """Return the roles that have work: choosing a model may ask a server."""
     specs = ROLES if any(entry.heal is None for entry in batch.entries) else ()
     return (*specs, *(HEAL_ROLES if any(entry.heal is not None for entry in batch.entries) else ()))
 
@@ -149,7 +150,7 @@ def _open_executor(batch: Batch, pending: int, total: TotalBudget, display: Batc
 
 
 def _others(supplier: Supplier) -> list[str]:
-    """Say which results another model has made, which stay; nothing where there is none."""
+    """Return a note on the results of another model that are kept; none without such results."""
     ids, models = list(supplier.others), {result.model or "another one" for result in supplier.others.values()}
     if not ids:
         return []
@@ -161,7 +162,7 @@ def _others(supplier: Supplier) -> list[str]:
 def conclude(
     directory: Path, journal: Journal, facts: Facts, stopped_by: GreenloopError | None, notes: Sequence[str] = ()
 ) -> BatchResult:
-    """Keep `facts`, write the reports, and make the batch's result; a full disk costs the reports."""
+    """Write `facts` and the reports, and return the batch's result; without reports where the disk is full."""
     results = required_of(journal.results(), facts.required)
     exit_code = exit_code_of(results, stopped_by)
     report = Report(results, facts.required, exit_code, facts.seconds, facts.created)

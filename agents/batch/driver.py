@@ -1,4 +1,4 @@
-"""The driver of a batch: gives entries to workers in threads, and alone writes the journal."""
+"""The driver of a batch: gives entries to workers in threads; only it writes the journal."""
 
 from __future__ import annotations
 
@@ -26,26 +26,25 @@ from .records import EntryResult, Task
 from .supply import Supplier
 
 MOST_TRIES = 2
-"""A worker that is lost costs its entry one retry."""
+"""Tries of an entry whose worker is lost."""
 MOST_FAILURES = 3
-"""After so many entries in a row that found no model, no sandbox or a setting that can't be kept, nothing more is
-begun."""
+"""Entries in a row without a model, a sandbox or a usable setting, after which no more are begun."""
 GRACE_SECONDS = 20.0
-"""How long running entries have to end once they are cancelled."""
+"""Time for running entries to end after they are cancelled."""
 _NOT_THE_ENTRYS_FAULT = frozenset(
     {"bad_key", "no_such_model", "quota", "rate_limit", "network", "no_chat_reply", "server_error", "weights"}
     | {"runtime", SandboxBroken.kind, SandboxUnavailable.kind, UsageError.kind}
 )
-"""Kinds of errors; those of a ModelError say that it is out of reach."""
+"""Kinds of errors that would fail further entries too; those of a ModelError mean that no model can be reached."""
 
 Stop = Literal["soon", "now"]
 
 
 class BatchDisplay(Protocol):
-    """Shows a batch and its runs at work; called from any thread."""
+    """Display of a running batch; called from any thread."""
 
     def began(self, task: Task) -> None:
-        """Show that a worker has `task`."""
+        """Show that a worker has begun `task`."""
 
     def ended(self, result: EntryResult) -> None:
         """Show the result of an entry."""
@@ -55,13 +54,13 @@ class BatchDisplay(Protocol):
 
 
 class WorkerLost(Exception):
-    """A worker ended without a result, which says nothing about its entry; `str(error)` says how."""
+    """A worker ended without a result, through no fault of its entry; `str(error)` says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executor:
-    """Runs up to `jobs` tasks at once, by `run` in threads: here, or on a machine that the thread waits for.
-    `cancel` ends running tasks: `run` soon returns results `interrupted`."""
+    """Runs up to `jobs` tasks at the same time by `run`, in threads of this process, which may wait for other
+    machines. After `cancel`, `run` soon returns results with the status `interrupted`."""
 
     run: Callable[[Task], EntryResult]
     jobs: int
@@ -71,7 +70,7 @@ class Executor:
 @dataclass(slots=True)
 class Driver:
     """Runs the pending entries of `journal` on `executor`, each after those that it needs. `check` raises
-    TotalSpent."""
+    TotalSpent where a total is reached."""
 
     journal: Journal
     executor: Executor
@@ -88,7 +87,8 @@ class Driver:
     _stopped_by: GreenloopError | None = field(init=False, default=None)
 
     def stop(self, when: Stop) -> None:
-        """Begin nothing more, and cancel what runs (`now`) or let it end; from any thread and signal handler."""
+        """Begin no more entries; cancel running ones (`now`) or let them end. Safe in threads and signal
+        handlers."""
         self._inbox.put(when)  # a SimpleQueue, since its `put` is reentrant
 
     def run(self) -> GreenloopError | None:
@@ -108,13 +108,13 @@ class Driver:
                     return self._stopped_by
                 self._take()
         except Empty:
-            return self._stopped_by  # what hangs is left to the end of the process
+            return self._stopped_by  # threads that hang end with the process
         except StorageFailed as error:
             self.executor.cancel()
-            wait(self._running, GRACE_SECONDS)  # what they find can't be kept
+            wait(self._running, GRACE_SECONDS)  # their results can't be kept
             return error
         finally:
-            self._pool.shutdown(wait=False, cancel_futures=True)  # no thread that hangs is waited for
+            self._pool.shutdown(wait=False, cancel_futures=True)  # don't wait for threads that hang
 
     def _goes_on(self) -> bool:
         while not self._inbox.empty():
@@ -178,7 +178,7 @@ class Driver:
         self._ready.extend(self._order.get_ready())
 
     def _judge(self, result: EntryResult) -> None:
-        """Stop the batch where `result` shows that further entries would fail alike."""
+        """Stop the batch where `result` shows that further entries would fail for the same reason."""
         kind, message = (result.error.kind, result.error.message) if result.error else ("", "")
         self._failures = self._failures + 1 if kind in _NOT_THE_ENTRYS_FAULT else 0
         alike = self._failures >= MOST_FAILURES

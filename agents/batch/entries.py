@@ -39,10 +39,10 @@ class _Read(IdClaim):
 def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     """Read what `specs` name: text files, folders, globs, lists (YAML, JSON Lines, CSV), `-` for `stdin`.
 
-    An item that can't be read is an entry with an `error`, and stops nothing. An id is the one given, or derived
-    from the spec's text. Entries of one id and one content are one entry; different ones that give one id, in
-    whatever case, are all bad; of derived ids that clash, each gets a fingerprint of its content. Raises
-    UsageError where `specs` name nothing at all, and where what they need of each other can't be had.
+    An item that can't be read is an entry with an `error`. An id is the given one, or derived from the spec's
+    text. Entries with equal id and content are one entry; different ones with the same given id (ignoring case)
+    are all bad; derived ids that clash get a fingerprint of the content. Raises UsageError where `specs` name
+    nothing, and where an entry needs one that is missing.
     """
     if not specs:
         raise UsageError("Name the specs: files, folders, globs, or - for standard input.")
@@ -65,7 +65,7 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
 
 
 def _apart(item: Item) -> Item:
-    """Take the front matter of an item and its text apart."""
+    """Separate the front matter of an item from its text."""
     if item.fault or item.heal is not None:
         return item
     try:
@@ -113,7 +113,7 @@ def _read_heal(item: Item) -> _Read:
 
 
 def _heal_request(item: Item) -> HealRequest:
-    """Read what is to be healed. Raises UsageError that names the line."""
+    """Return the heal request of an item. Raises UsageError that names the line."""
     assert item.heal is not None
     read = Fields(item.keys, item.lines, item.place)
     item.place.file(item.heal.partition("::")[0], item.place.whole)
@@ -161,7 +161,7 @@ def _exit_code(read: Fields) -> int | None:
 
 
 def heal_content(request: HealRequest) -> str:
-    """Fingerprint a request with the files that it names: changed ones make it another heal."""
+    """Return the fingerprint of a request and the contents of its files."""
     named = [request.path, *(each.partition("::")[0] for each in request.tests), *request.data]
     if request.stdin is not None:
         named.append(request.stdin)
@@ -169,7 +169,7 @@ def heal_content(request: HealRequest) -> str:
 
 
 def _bytes_of(name: str) -> str:
-    """Fingerprint a file, or a folder's Python files; what can't be read counts as empty, and the heal says so."""
+    """Return the fingerprint of a file, or of a folder's Python files; an unreadable file counts as empty."""
     path = Path(name)
     folder, files = path.parent, [path.name]
     if path.is_dir():
@@ -184,7 +184,7 @@ def _bytes_of(name: str) -> str:
 
 
 def _named(front: FrontMatter, ids: Collection[str]) -> tuple[tuple[str, ...], tuple[Path, ...]]:
-    """Return the `ids` among what `with:` names, and the paths. Raises UsageError for what is neither."""
+    """Return the `ids` that `with:` names, and the paths. Raises UsageError for a name that is neither."""
     needs: dict[str, None] = {}
     paths: list[Path] = []
     for name, path in zip(front.named, front.modules, strict=True):
@@ -209,7 +209,7 @@ def _bad(item: Item) -> _Read:
 
 
 def _contested(one: _Read, rivals: Sequence[_Read]) -> _Read:
-    """Put an error in place of a spec whose given id `rivals` give as well."""
+    """Return `one` with an error in place of its spec, since `rivals` have the same given id."""
     own = one.entry.where
     others = [where for where in dict.fromkeys(each.entry.where for each in rivals) if where != own] or [own]
     more = f" and {len(others) - 3} more" if len(others) > 3 else ""

@@ -1,4 +1,4 @@
-"""Ids of a batch's entries: unique, the same however the batch is ordered, and safe as folders' names."""
+"""Ids of a batch's entries: unique, independent of the order, and safe as names of folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[
 
 @dataclass(frozen=True, slots=True)
 class IdClaim:
-    """An id that an entry asks for, `given` by the user or derived; entries of one `content` are the same."""
+    """The id that an entry wants, `given` by the user or derived; entries with equal `content` are the same."""
 
     id: str
     content: str
@@ -29,12 +29,12 @@ _ID = re.compile(rf"\w[\w.-]{{0,{LONGEST_ID - 1}}}")
 
 
 def is_id(identifier: str) -> bool:
-    """Return True if `identifier` can be the id of an entry: the name of one folder, and no way out of it."""
+    """Return True if `identifier` can be the id of an entry: the name of a single folder."""
     return _ID.fullmatch(identifier) is not None and not unsafe_reason(identifier)
 
 
 def fold_id(identifier: str) -> str:
-    """Normalize an id so that two that name one folder on some system (case, Unicode composition) are equal."""
+    """Return an id normalized (case, Unicode composition): equal for ids of one folder on some system."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", identifier).casefold())
 
 
@@ -57,11 +57,11 @@ def contested_ids(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
 
 
 def assign_ids(claims: Sequence[IdClaim]) -> list[str]:
-    """Give each claim an id; claims of one id and one content share it, no others do.
+    """Return an id for each claim; only claims with equal id and content share one.
 
-    Given ids stay as they are, so `claims` must hold none of `contested_ids`. A derived id that is claimed for
-    different contents, or given elsewhere, gets the fingerprint of its content appended: none depends on the
-    order, and none on entries of other ids.
+    Given ids stay, so `claims` must have none of `contested_ids`. A derived id that has different contents, or is
+    given elsewhere, gets the fingerprint of its content appended: an id depends neither on the order nor on
+    entries with other ids.
     """
     ids = [claim.id for claim in claims]
     while True:

@@ -1,10 +1,10 @@
 """The journal of a batch: its entries and their results. Reports and status are made from it.
 
 SQLite in WAL mode, flushed to the disk at every commit (https://www.sqlite.org/wal.html): a kill or a power loss
-at any moment leaves what was committed. One thread of one process writes; others may read meanwhile.
+keeps all commits. One thread of one process writes; others may read meanwhile.
 
-The folder may be a stranger's: its tables must be those below to the letter (no view, no trigger), and what a row
-names is the folder of its own entry and nothing else.
+The folder is untrusted: its schema must be exactly the one below (no view, no trigger), and a row may name only
+the folder of its own entry.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ JOURNAL_FILE = "journal.sqlite3"
 _BUSY_SECONDS = 10.0
 _DIGEST = re.compile(r"[0-9a-z]+(?:-[0-9a-z]+)*")
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
-"""The end of a rollback journal of several databases (https://www.sqlite.org/fileformat2.html#the_rollback_journal):
-when SQLite rolls back, it removes the file whose name stands before, wherever it lies. One database needs none."""
+"""The end of a rollback journal with a super-journal
+(https://www.sqlite.org/fileformat2.html#the_rollback_journal). SQLite would delete the super-journal that it
+names, in any folder; a single database has none."""
 TABLES = (
     "CREATE TABLE facts (id INTEGER PRIMARY KEY, value TEXT NOT NULL) STRICT",
     # `place` is the entry's number in the batch, NULL once its spec is no longer part of it.
@@ -42,7 +43,7 @@ TABLES = (
         tries INTEGER NOT NULL DEFAULT 0
     ) STRICT""",
     "CREATE INDEX entries_by_place ON entries (place)",
-    # Results of earlier digests stay: what they cost was spent, and they count until a newer one is finished.
+    # Results of earlier digests stay: their cost was spent, and they are reported until a newer one is finished.
     """CREATE TABLE results (
         id TEXT NOT NULL REFERENCES entries (id),
         digest TEXT NOT NULL,
@@ -53,11 +54,11 @@ TABLES = (
 
 
 class Journal:
-    """The journal in `directory`. A context manager that closes it; for the thread that opened it alone."""
+    """The journal in `directory`; a context manager that closes it. Only for the thread that opened it."""
 
     def __init__(self, directory: Path, *, read_only: bool = False) -> None:
-        """Open the journal, or make it unless `read_only`. Raises UsageError where there is none to read, or it is
-        damaged or of another greenloop, and StorageFailed."""
+        """Open the journal, or make it unless `read_only`. Raises UsageError where it is missing, damaged or of
+        another version of greenloop, and StorageFailed."""
         self.path = file_in(directory, JOURNAL_FILE)
         *_, rollback = (file_in(directory, JOURNAL_FILE + more) for more in ("-wal", "-shm", "-journal"))
         if rollback.exists() and read_regular(rollback, directory).endswith(_NAMES_ANOTHER):
@@ -91,15 +92,15 @@ class Journal:
         return next((self._loaded(Facts, value) for (value,) in rows), Facts())
 
     def keep_facts(self, facts: Facts) -> None:
-        """Keep the facts about the batch as a whole. Raises StorageFailed."""
+        """Store the facts about the batch as a whole. Raises StorageFailed."""
         with self._transaction():
             self._write("INSERT OR REPLACE INTO facts VALUES (1, ?)", dumped(facts))
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Make the entries of these tasks those of the batch, and keep the results that tasks have.
+        """Make these tasks the entries of the batch, and store their results.
 
-        An entry whose digest changed counts as new; one that is not among them is forgotten, but for its cost.
-        Raises StorageFailed.
+        An entry with a changed digest counts as new; others are forgotten, except for their cost. Raises
+        StorageFailed.
         """
         with self._transaction():
             self._write("UPDATE entries SET place = NULL")
@@ -115,7 +116,7 @@ class Journal:
                     self._keep(task.result)
 
     def tasks(self) -> Iterator[Task]:
-        """Yield the entries of the batch with all that is kept of each, in order."""
+        """Yield the entries of the batch as tasks, in order."""
         return self._tasks("e.place IS NOT NULL")
 
     def pending(self) -> list[str]:
@@ -131,7 +132,8 @@ class Journal:
         return next((self._result(text) for (text,) in rows), None)
 
     def finished(self, entry_id: str, prefix: str) -> EntryResult | None:
-        """Return the last finished result of an entry whose digest begins with `prefix`; None without one."""
+        """Return the last finished result of an entry with a digest that begins with `prefix`; None without
+        one."""
         rows = self._read(
             "SELECT result FROM results WHERE id = ?1 AND substr(digest, 1, length(?2)) = ?2 "
             "AND json_extract(result, '$.status') = 'finished' ORDER BY rowid DESC LIMIT 1",
@@ -140,7 +142,7 @@ class Journal:
         return next((self._result(text) for (text,) in rows), None)
 
     def renew(self, entry_id: str, digest: str) -> None:
-        """Give an entry the digest that follows what it is given. Raises StorageFailed."""
+        """Set the digest of an entry after the code that it needs is known. Raises StorageFailed."""
         with self._transaction():
             self._write(
                 "UPDATE entries SET tries = 0, state = 'waiting', digest = ?2 WHERE id = ?1 AND digest != ?2",
@@ -154,11 +156,11 @@ class Journal:
         return self.task(entry_id)
 
     def task(self, entry_id: str) -> Task:
-        """Return an entry as it stands."""
+        """Return the task of an entry."""
         return next(self._tasks("e.id = ?", entry_id))
 
     def end(self, result: EntryResult) -> None:
-        """Keep the result of an entry. Raises StorageFailed."""
+        """Store the result of an entry. Raises StorageFailed."""
         with self._transaction():
             self._keep(result)
 
@@ -180,8 +182,8 @@ class Journal:
             yield Task(entry, digest, tries, None if result is None else self._result(result))
 
     def results(self) -> Iterator[EntryResult]:
-        """Yield each entry's result so far, in order; without one `not started`, or `interrupted` if begun. One
-        that is not finished does not take the place of a finished one of the same spec or heal."""
+        """Yield each entry's result, in order; without one `not started`, or `interrupted` if begun. A finished
+        result of the same spec or heal is not replaced by an unfinished one."""
         for task in self.tasks():
             newest, (own, dash, _) = task.result, task.digest.partition("-")
             stands = self.finished(task.entry.id, own + dash) if dash else None
@@ -197,7 +199,7 @@ class Journal:
         return [entry_id for (entry_id,) in rows]
 
     def spent(self) -> Usage:
-        """Sum the generated tokens and cost of all results, also of earlier digests and of forgotten entries."""
+        """Return the sum of generated tokens and cost, with earlier digests and forgotten entries."""
         of_all = "SELECT coalesce(sum(max(json_extract(result, '$.usage.{}'), 0)), 0) FROM results"
         ((tokens,),) = self._read(of_all.format("completion_tokens"))
         ((cost,),) = self._read(of_all.format("cost_usd"))

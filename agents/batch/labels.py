@@ -16,8 +16,8 @@ from .records import EntryResult, Unfinished
 
 EntryLabel = Literal["healthy", Grade, "flaky", "environment", "ungraded", Unfinished]
 LABELS: tuple[EntryLabel, ...] = get_args(EntryLabel)
-"""Best first. `healthy`, `flaky` and `environment`: heals that asked no model. `ungraded`: it came to its end
-without a ruling."""
+"""Best first. `healthy`, `flaky` and `environment`: heals that asked no model. `ungraded`: finished without a
+ruling."""
 
 _MOST_DETAIL = 600
 
@@ -31,18 +31,18 @@ class Report:
     """The lowest grade that counts as reached."""
     exit_code: int
     seconds: float
-    """Wall time of the batch, over all its sittings."""
+    """Wall time of the batch, with earlier calls that were resumed."""
     created: str = ""
     """Time of the start, ISO 8601 with zone; empty where it is not known."""
 
     @cached_property
     def count(self) -> int:
-        """How many results have the required grade."""
+        """Number of results that have the required grade."""
         return sum(has_reached(result, self.required) for result in self.results)
 
     @cached_property
     def counts(self) -> dict[EntryLabel, int]:
-        """How many results have each label, best first."""
+        """Number of results by label, best first."""
         counted = Counter(map(label_of, self.results))
         return {name: counted[name] for name in LABELS if counted[name]}
 
@@ -53,12 +53,12 @@ class Report:
 
 
 def has_reached(result: EntryResult, required: RequiredGrade) -> bool:
-    """Return True if `result` is finished with at least the required grade, or there was nothing to heal."""
+    """Return True if `result` is finished with at least the required grade, or nothing was to be healed."""
     return result.status == "finished" and (result.heal == "healthy" or reaches(result.grade, required))
 
 
 def label_of(result: EntryResult) -> EntryLabel:
-    """Return the grade of a finished result, of a heal that asked nothing the reason, of any other the status."""
+    """Return the grade of a finished result, the outcome of a heal that asked no model, else the status."""
     if result.status == "finished":
         if result.heal == "healthy" or result.heal == "flaky" or result.heal == "environment":
             return result.heal
@@ -101,12 +101,12 @@ def duration(seconds: float) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    """`text` cleaned, on one line of about `most` characters; cut before that too, for the time cleaning takes."""
+    """Return `text` cleaned, on one line of about `most` characters; cut it before cleaning too, which is slow."""
     return shortened(" ".join(clean(shortened(text, 4 * most)).split()), most)
 
 
 def shortened(text: str, most: int) -> str:
-    """Cut `text` in its middle to about `most` characters, saying how many are left out."""
+    """Return `text` cut in its middle to about `most` characters, with the number of those left out."""
     if len(text) <= most:
         return text
     kept = most // 2

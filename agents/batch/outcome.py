@@ -1,4 +1,4 @@
-"""The result of a batch, its exit code, and its status while another process works on it."""
+"""The result of a batch, its exit code, and its status while another process runs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCK_FILE = "batch.lock"
 
 SCHEMA_VERSION = 1
 OF_ALL = (0, UsageError.exit_code, ModelError.exit_code, SandboxBroken.exit_code)
-"""Exit codes that a batch takes over where all of its entries have the same."""
+"""Exit codes that a batch has where all of its entries have the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Packaged:
     name: str
     modules: tuple[str, ...]
     left_out: tuple[str, ...] = ()
-    """Ids of the specs that did not reach what is required."""
+    """Ids of the specs below the required grade."""
     failing: tuple[str, ...] = ()
     """Ids of the specs whose tests do not pass in the package."""
 
@@ -44,22 +44,22 @@ class BatchResult:
     counts: dict[str, int] = field(default_factory=dict)
     """Entries by their grade, or by their status where they have none."""
     usage: Usage = field(default_factory=Usage)
-    """Of the entries as they stand; replies that were recorded earlier count like new ones."""
+    """Of the present results; replayed replies count like new ones."""
     seconds: float = 0.0
-    """Wall time of the batch, over all its sittings."""
+    """Wall time of the batch, with earlier calls that were resumed."""
     results: tuple[EntryResult, ...] = ()
     reports: tuple[str, ...] = ()
     """Paths of the files written."""
     error: Failure | None = None
-    """Why the batch ended before every entry did; None where that was not so."""
+    """Why the batch ended early; None where every entry ended."""
     package: Packaged | None = None
-    """What `--package` wrote; None where it was not given, or could not be done."""
+    """The package of `--package`; None where it was not given, or could not be written."""
     notes: tuple[str, ...] = ()
-    """What was left as it was, and why."""
+    """Notes on results and files that were left unchanged."""
 
 
 def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list[EntryResult]:
-    """Set the exit codes of finished results by what is required now; a stored grade stays when that changes."""
+    """Return the results with exit codes by the grade required now; stored grades stay."""
 
     def code(each: EntryResult) -> int:
         return 0 if has_reached(each, required) and each.attempt is None else 1
@@ -68,8 +68,8 @@ def required_of(results: Iterable[EntryResult], required: RequiredGrade) -> list
 
 
 def exit_code_of(results: Sequence[EntryResult], stopped_by: GreenloopError | None) -> int:
-    """Return the exit code of what stopped the batch; 0, 2, 3 or 4 where every entry has it; else 1. A batch
-    without any entry (the share of a machine may be empty) is 0."""
+    """Return the exit code of what stopped the batch; 0, 2, 3 or 4 where every entry has it; else 1. Return 0 for
+    a batch without entries (a shard may be empty)."""
     if stopped_by is not None:
         return stopped_by.exit_code
     codes = {result.exit_code for result in results} or {0}
@@ -85,7 +85,7 @@ def batch_result(
     reports: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> BatchResult:
-    """Make the batch's result of those of its entries."""
+    """Return the batch's result from those of its entries."""
     return BatchResult(
         SCHEMA_VERSION,
         exit_code_of(results, stopped_by),
@@ -109,7 +109,7 @@ def _stopped_attempts(results: Sequence[EntryResult]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class BatchStatus:
-    """The results so far, the process that works on the batch (None: there is none), and its running entries."""
+    """The results so far, the process that runs the batch (None: no process), and its running entries."""
 
     result: BatchResult
     process: int | None
@@ -128,7 +128,7 @@ def batch_status(directory: Path) -> BatchStatus:
 
 
 def _is_locked(directory: Path) -> bool:
-    """Return True while a batch holds the directory. Its process isn't asked: on Windows signal 0 would end it."""
+    """Return True while a batch has locked the directory. A signal 0 to its process would end it on Windows."""
     from filelock import FileLock, Timeout
 
     if not (lock := file_in(directory, LOCK_FILE)).exists():

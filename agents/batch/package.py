@@ -26,7 +26,7 @@ from .outcome import BatchResult, Packaged
 from .supply import module_name
 
 MANIFEST = ".greenloop-package.json"
-"""In the package's folder: which files greenloop wrote there, and what was in them."""
+"""In the package's folder: the files that greenloop wrote there, with fingerprints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def check_package(directory: Path) -> None:
 
 
 def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
-    """Return `result` with the package written, or with the reason why it was not."""
+    """Write the package; return `result` with it, or with the reason why it was not written."""
     if result.error is not None:
         return result
     try:
@@ -67,8 +67,8 @@ def packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchR
 
 
 def _packaged(directory: Path, result: BatchResult, settings: Settings) -> BatchResult:
-    """Write the specs that reached what is required, verified once more in the package; return `result` with what
-    became of it. Raises UsageError where the folder has other files, and StorageFailed."""
+    """Write the specs that have the required grade, verify them in the package, and return `result` with the
+    outcome. Raises UsageError where the folder has other files, and StorageFailed."""
     package = module_name(directory.resolve().name)
     with Journal(Path(result.directory or ""), read_only=True) as journal:
         specs = {task.entry.id: task.entry.spec for task in journal.tasks()}
@@ -114,7 +114,7 @@ def with_imports(source: str, moved: Mapping[str, str]) -> str:
 
 
 def _plain(alias: ast.alias, moved: Mapping[str, str]) -> str:
-    """An `import`: the package has functions of its modules' names, so the module is asked for by its own."""
+    """Return the `import` of a module by its full name: the package has functions with their modules' names."""
     if alias.name not in moved:
         return f"import {ast.unparse(alias)}"
     package = ", __package__" if moved[alias.name].startswith(".") else ""
@@ -177,7 +177,7 @@ def _failing(
 
 
 def _manifest(directory: Path) -> dict[str, list[str]]:
-    """Return the fingerprints that each file of greenloop's may have. Raises UsageError."""
+    """Return the fingerprints that each file written by greenloop may have. Raises UsageError."""
     try:
         kept = json.loads(read_regular(directory / MANIFEST, directory))["files"]
         files = {str(name): [str(each) for each in digests] for name, digests in kept.items()}
@@ -199,7 +199,7 @@ def _write(directory: Path, files: Mapping[str, str]) -> None:
     manifest = {name: [fingerprint(text), *earlier.get(name, [])[:1]] for name, text in files.items()}
     manifest |= {name: digests for name, digests in earlier.items() if name not in files}
     try:
-        # Of each file the text before and the new one: a kill in between leaves a folder to go on with.
+        # Fingerprints of the old and the new text: after a kill in between the folder can be written again.
         write_atomically(directory / MANIFEST, json.dumps({"files": manifest}, indent=2) + "\n")
         for name, text in files.items():
             write_atomically(directory / name, text, directory)

@@ -1,4 +1,4 @@
-"""The records of a batch: an entry, its result, and facts about the whole."""
+"""The records of a batch: entries, results, tasks, and facts about the whole."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from ..settings import UNLIMITED, RequiredGrade, Settings, Totals
 
 Unfinished = Literal["stopped", "interrupted", "bad", "blocked", "not started"]
 EntryStatus = Literal["finished", Unfinished]
-"""`finished`: the run came to its own end. `stopped`: an error ended it (its own budget, a model out of reach, a
-broken sandbox). `interrupted`: the user did. `bad`: no spec could be read. `blocked`: what it needs did not reach
-the required grade. `not started`: it never began."""
+"""`finished`: the run ended by itself. `stopped`: an error ended it (its budget, an unreachable model, a broken
+sandbox). `interrupted`: the user ended it. `bad`: the spec can't be read. `blocked`: an entry that it needs is
+below the required grade. `not started`: it never began."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One spec or heal of a batch, or the `error` that says why there is none."""
+    """One spec or heal of a batch, or the `error` why it can't be read."""
 
     id: str
-    """Unique in its batch, and the same however the batch is ordered; also a folder's name."""
+    """Unique in its batch and independent of the order; also the name of its folder."""
     where: str
-    """Where it stands, for messages: `specs/slugify.md`, or `specs.jsonl:3`."""
+    """Its place, for messages: `specs/slugify.md`, or `specs.jsonl:3`."""
     spec: Spec | None = None
     error: str | None = None
     needs: tuple[str, ...] = ()
-    """Ids of the entries whose code it is given: it begins when they have reached the required grade."""
+    """Ids of the entries whose code it uses: it begins after they have the required grade."""
     heal: HealRequest | None = None
 
     @property
@@ -50,7 +50,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class EntryResult(RunOutcome):
-    """The result of one entry. `digest` is the fingerprint of all that it depends on (spec, settings, models)."""
+    """The result of one entry. `digest` is the hash of all that it depends on (spec, settings, models)."""
 
     id: str
     where: str
@@ -67,25 +67,25 @@ class EntryResult(RunOutcome):
     model: str | None = None
     sandbox: str | None = None
     folder: str | None = None
-    """Where its code and tests are, relative to the batch's directory; None where nothing was written."""
+    """Folder of its code and tests, relative to the batch's directory; None where nothing was written."""
     run: str | None = None
     """Its run directory, relative to the batch's directory, for `show` and the report's rounds."""
     heal: HealOutcome | None = None
     """How a heal ended; None for a spec."""
     tries: int = 1
-    """How often it was begun: more than once where a worker was lost or the batch was killed."""
+    """How often it was begun: more than once after a lost worker or a killed batch."""
     attempt: Failure | None = None
-    """Why a newer attempt, with another model or other settings, came to no end; None where there was none."""
+    """Why a newer attempt, with another model or settings, is not finished; None without one."""
 
     @property
     def final(self) -> bool:
-        """Return True if a resumed batch leaves it as it is; anything else is run (again)."""
+        """True if a resumed batch does not run it again."""
         return self.status == "finished" or (self.error is not None and self.error.kind == "budget_spent")
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An entry as the journal has it: begun `tries` times; `result` is None until there is one."""
+    """An entry in the journal: begun `tries` times; `result` is None until there is one."""
 
     entry: Entry
     digest: str
@@ -94,7 +94,7 @@ class Task:
 
     @classmethod
     def planned(cls, entry: Entry, digest: str) -> Self:
-        """Make the task of an entry of a new plan; one that can't be read has its result already."""
+        """Return the task of a new entry; one that can't be read has its result already."""
         task = cls(entry, digest)
         if entry.error is None:
             return task
@@ -108,18 +108,18 @@ class Task:
 
     @property
     def spent(self) -> Usage:
-        """The usage that earlier tries are known to have had."""
+        """The known usage of earlier tries."""
         return self.result.usage if self.result is not None else Usage()
 
     def unfinished(self, status: EntryStatus = "stopped") -> EntryResult:
-        """Make the result of an entry that came to no end of its own."""
+        """Return the result of an entry that is not finished."""
         entry = self.entry
         return EntryResult(entry.id, entry.where, self.digest, status, 1, title=entry.title, tries=self.tries)
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts about a batch as a whole that its journal keeps."""
+    """The facts about a batch as a whole in its journal."""
 
     created: str = ""
     """Time of the start, ISO 8601 with zone; empty where it is not known."""
@@ -128,9 +128,9 @@ class Facts:
     totals: Totals = UNLIMITED
     jobs: int | None = None
     process: int | None = None
-    """The process that worked on it last."""
+    """Id of the process that ran it last."""
     seconds: float = 0.0
-    """Wall time, over all its sittings."""
+    """Wall time, with earlier calls that were resumed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,4 +146,4 @@ class Batch:
     ray: str | None = None
     """The address of a Ray cluster to run it on; None: this process."""
     redo: bool = False
-    """Do again what another model has finished."""
+    """Run again what another model has finished."""

@@ -1,4 +1,4 @@
-"""Shards of a batch for several machines, the same however it is ordered, and how they are joined into one."""
+"""Shards of a batch for several machines, independent of its order, and their merge."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .records import Facts, Task
 
 
 def shard_of(key: str, count: int) -> int:
-    """Return the one of `count` shards (from 1) that has the entries of `key`, by its hash alone."""
+    """Return the shard (1 to `count`) of the entries with `key`, by its hash."""
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
     return 1 + int.from_bytes(digest[:8], "big") % count
 
@@ -33,10 +33,10 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None = None) -> BatchResult:
-    """Join the batches in `directories` into a new one in `out`; `required` is by default that of the first one.
+    """Merge the batches in `directories` into a new one in `out`; `required` is by default that of the first one.
 
-    An entry that several have with the same digest counts once, with its furthest result. Raises UsageError where
-    two have different digests under one id, a directory holds no batch, or `out` holds one.
+    An entry that several have with the same digest counts once, with its most advanced result. Raises UsageError
+    for an id with different digests, a directory without a batch, or an `out` with one.
     """
     if (out / JOURNAL_FILE).exists():
         raise UsageError(f"{out} holds a batch already; choose another --out.")

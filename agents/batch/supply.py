@@ -1,4 +1,4 @@
-"""The needs of entries among each other: their order, and the code of one as a module that another is given."""
+"""Dependencies between entries: their order, and the code of one as a module for another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .records import Entry, EntryResult, Task
 
 
 def module_name(entry_id: str) -> str:
-    """Return the name under which other specs import the code of an entry: `bank-account` is `bank_account`."""
+    """Return the name by which other specs import the code of an entry: `bank_account` for `bank-account`."""
     name = re.sub(r"\W", "_", entry_id)
     name = name if name[0].isalpha() or name[0] == "_" else f"_{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def check_needs(entries: Collection[Entry]) -> None:
-    """Raise UsageError where entries need each other in a circle, or one can't be imported under its name."""
+    """Raise UsageError where entries depend on each other in a circle, or one can't be imported by its name."""
     try:
         TopologicalSorter({entry.id: entry.needs for entry in entries}).prepare()
     except CycleError as error:
@@ -60,8 +60,7 @@ def in_order(entries: Collection[Entry]) -> list[Entry]:
 
 
 def group_keys(entries: Collection[Entry]) -> dict[str, str]:
-    """Return for each entry a key that entries share if one needs the other, directly or not: the least of their
-    ids."""
+    """Return for each entry a key that all connected by dependencies share: the least of their ids."""
     keys = {entry.id: entry.id for entry in entries}
 
     def key(entry_id: str) -> str:
@@ -79,8 +78,8 @@ def group_keys(entries: Collection[Entry]) -> dict[str, str]:
 @dataclass(slots=True)
 class Supplier:
     """Supplies the `entries` of the batch in `directory` with the code of those that they need, once these have
-    reached `required`. `digest` makes the digest of a supplied entry; what another model finished has that model's
-    digest, unless it is to be done again (`redo`)."""
+    the `required` grade. `digest` makes the digest of a supplied entry; unless `redo`, an entry that another model
+    has finished keeps that digest."""
 
     directory: Path
     entries: InitVar[Sequence[Entry]]
@@ -89,9 +88,9 @@ class Supplier:
     required: RequiredGrade
     redo: bool = field(default=False, kw_only=True)
     digests: dict[str, str] = field(init=False, default_factory=dict)
-    """The digest of each entry; it follows the code that the entry is given, once that is there."""
+    """The digest of each entry; it depends on the code of needed entries, once that exists."""
     others: dict[str, EntryResult] = field(init=False, default_factory=dict)
-    """Results of other models that stay, by the ids of their entries."""
+    """Kept results of other models, by the ids of their entries."""
     _entries: dict[str, Entry] = field(init=False)
 
     def __post_init__(self, entries: Sequence[Entry]) -> None:
@@ -100,11 +99,11 @@ class Supplier:
             self.renew(entry.id)
 
     def needs(self, entry_id: str) -> tuple[str, ...]:
-        """The ids of the entries that one needs."""
+        """Return the ids of the entries that an entry needs."""
         return self._entries[entry_id].needs
 
     def renew(self, entry_id: str) -> str:
-        """Make an entry's digest anew, now that what it needs may have ended."""
+        """Recompute an entry's digest, after entries that it needs may have ended, and return it."""
         entry = self._entries[entry_id]
         own, *rest = self.digest(entry).split("-")
         if self.lacking(entry_id):
@@ -123,7 +122,7 @@ class Supplier:
         return digest
 
     def lacking(self, entry_id: str) -> str:
-        """Return why an entry can't begin, as a sentence; empty where all that it needs has reached enough."""
+        """Return why an entry can't begin, as a sentence; empty where all that it needs has the required grade."""
         for need in self.needs(entry_id):
             result = self.journal.result(need, self.digests[need]) if need in self.digests else None
             if result is None:
@@ -152,6 +151,6 @@ class Supplier:
         return replace(entry, spec=replace(entry.spec, modules=tuple(modules)))
 
     def _code(self, entry_id: str) -> str | None:
-        """The code of an entry's run: what a user did to the copy in its folder does not count."""
+        """Return the code of an entry's run, not the copy in its folder, which a user may have edited."""
         task = Task(self._entries[entry_id], self.digests[entry_id])
         return RunDirectory(self.directory / task.run).code()

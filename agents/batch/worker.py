@@ -1,4 +1,4 @@
-"""One entry of a batch from start to end: its run, in a folder of its own, and its result."""
+"""One entry of a batch from start to end: its run in its own folder, and its result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EntryEventHandler = Callable[[Event, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Runs tasks of the batch in `directory`; several threads may call it at once."""
+    """Runs tasks of the batch in `directory`; thread-safe."""
 
     directory: Path
     settings: Settings
@@ -43,13 +43,13 @@ class Worker:
         try:
             folder = contained(self.directory / entry.folder, contained(self.directory))
             folder.mkdir(parents=True, exist_ok=True)  # here: as a work_dir git would ignore it
-            # One that has the total for its own limit is refused where the model's price is not known.
+            # A run limited by the total is refused where the model's price is not known.
             most = self.settings.max_cost or self.total.limits.total_cost
             settings = replace(self.settings, work_dir=self.directory / entry.folder, max_cost=most)
             work = self._healed if entry.heal is not None else self._generated
             return work(task, settings, run if run.exists else None, RunBudget(self.total, task.spent))
         except GreenloopError as error:
-            # A run directory that can't be written is no fault of the spec.
+            # A run directory that can't be written is no error of the spec.
             storage = isinstance(error.__cause__, OSError)
             return stopped(task, StorageFailed(str(error)) if storage else error)
         except OSError as error:
@@ -99,7 +99,7 @@ class Worker:
 
 
 def _environment(request: HealRequest, environ: Mapping[str, str]) -> dict[str, str]:
-    """The values of the variables that a heal names. Raises UsageError where one is not set."""
+    """Return the values of the variables that a heal names. Raises UsageError where one is not set."""
     for name in request.environment:
         if name not in environ:
             raise UsageError(f"The variable {name} is not set here; set it, or take it out of `env`.")
@@ -107,7 +107,7 @@ def _environment(request: HealRequest, environ: Mapping[str, str]) -> dict[str, 
 
 
 def stopped(task: Task, error: GreenloopError) -> EntryResult:
-    """Make the result of an entry that `error` ended."""
+    """Return the result of an entry that `error` ended."""
     failure = Failure(error.kind, str(error))
     return replace(task.unfinished(_status(failure)), exit_code=error.exit_code, error=failure)
 

@@ -35,11 +35,11 @@ def pack(folder: Path) -> bytes:
 
 
 def unpack(archive: bytes, folder: Path) -> None:
-    """Bring the files of `archive` to `folder`, which is whole at every moment.
+    """Write the files of `archive` to `folder`.
 
-    They are written beside it first. A missing folder appears at once, with all of them; in an existing one each
-    file is replaced atomically, `run.json` last, and other files stay. Raises ArchiveRefused, OSError, and
-    UsageError for a link out of it.
+    They are written beside it first. A missing folder is made by one rename; in an existing one each file is
+    replaced atomically, `run.json` last, and other files stay. Raises ArchiveRefused, OSError, and UsageError for
+    a link out of it.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
@@ -63,7 +63,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _contents(archive: bytes) -> Iterator[tuple[PurePosixPath, bytes]]:
-    """Yield names and contents one by one: a stated size is read only within the bounds."""
+    """Yield names and contents one by one, with all sizes checked before reading."""
     size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(archive), mode="r:gz") as members:

@@ -1,7 +1,7 @@
-"""Runs the entries of a batch on a Ray cluster (https://docs.ray.io), whose machines need share no files.
+"""Entries of a batch on a Ray cluster (https://docs.ray.io) without a shared file system.
 
-Sent with a task: its spec, the settings, what is left of the totals, and the replies of an earlier try. Returned:
-the result and the run's directory. No provider's key is sent: a worker uses those of its own machine.
+Sent with a task: its spec, the settings, the rest of the totals, and the replies of an earlier try. Returned: the
+result and the run's directory. No provider's key is sent: a worker uses those of its own machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from .worker import RemoteResult, RemoteTask
 
 LOCAL = "local"
 LOCAL_STORE_BYTES = 256 * 1024 * 1024
-"""Of a local cluster's object store, which holds tasks and results for a moment."""
+"""Of a local cluster's object store, which has tasks and results in transit."""
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0", "RAY_enable_metrics_collection": "0"}
 
 
@@ -56,7 +56,7 @@ def cluster_executor(batch: Batch, pending: int, total: TotalBudget, display: Ba
 
 @dataclass(frozen=True, slots=True)
 class RemoteRunner:
-    """Runs tasks on `pool`, and keeps their runs in `directory`; called from several threads."""
+    """Runs tasks on `pool`, and writes their runs to `directory`; called from several threads."""
 
     directory: Path
     pool: RayPool
@@ -64,7 +64,7 @@ class RemoteRunner:
     on_event: EntryEventHandler
 
     def __call__(self, task: Task) -> EntryResult:
-        """Wait for a worker, have it run `task`, and put its run in place."""
+        """Run `task` on the next free worker, and write its run to the batch's directory."""
         run = RunDirectory(self.directory / task.run)
         try:
             contained(run.path, contained(self.directory))
@@ -82,7 +82,7 @@ class RemoteRunner:
             raise WorkerLost(f"the files of its run were refused: {refusal}") from refusal
 
     def _keep(self, task: Task, remote: RemoteResult, run: RunDirectory) -> EntryResult:
-        """Put the run and its code in place, as a run on this machine would."""
+        """Write the run and its code as a run on this machine would."""
         for warning in remote.warnings:
             self.on_event(Note(warning, warning=True), task.entry.id)
         result = self._with_totals(remote.result)
@@ -95,7 +95,7 @@ class RemoteRunner:
         return replace(result, notes=(*result.notes, *notes))
 
     def _with_totals(self, result: EntryResult) -> EntryResult:
-        """Say which total is spent: a worker knows only what was left for it, the driver knows all."""
+        """Return `result` with the batch's total in its error: a worker knows only what was left for it."""
         if result.error is not None and result.error.kind == "total_spent":
             try:
                 self.total.check()
@@ -105,8 +105,8 @@ class RemoteRunner:
 
 
 def for_the_cluster(settings: Settings, choices: Mapping[Role, Choice]) -> Settings:
-    """Fix the models as they were chosen here, and make paths absolute. Otherwise a node would choose by its own
-    keys and servers. Raises UsageError for the embedded model, unless --frozen asks no model."""
+    """Return `settings` with the models chosen here, since a node would choose by its own keys and servers, and
+    with absolute paths. Raises UsageError for the embedded model, unless --frozen asks no model."""
     if any(is_embedded(choice.model_id) for choice in choices.values()) and not settings.frozen:
         raise UsageError(
             "The embedded model serves one machine and no cluster; start llama-server or vLLM where all nodes "
@@ -130,7 +130,7 @@ def _absolute(model_id: str | None) -> str | None:
 
 @contextmanager
 def connected(address: str, slots: int | None) -> Iterator[Any]:
-    """Connect to the cluster at `address` while the body runs, and give the module `ray`.
+    """Connect to the cluster at `address` during the body, and yield the module `ray`.
 
     `address` is `auto`, `HOST:PORT`, `ray://HOST:PORT`, or `local` for a cluster of this machine alone, with
     `slots` workers (None: one a core), that ends with the body. Raises UsageError.
@@ -147,7 +147,7 @@ def connected(address: str, slots: int | None) -> Iterator[Any]:
     from ray._private import worker
 
     if hasattr(worker, "print_to_stdstream"):
-        # Only the JSON document may stand on standard output, and Ray has no option that keeps its reports off.
+        # Standard output is for the JSON document alone, and Ray has no option to turn its reports off.
         worker.print_to_stdstream = lambda *_, **__: None
     try:
         ray.init(address, **options)

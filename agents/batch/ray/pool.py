@@ -15,17 +15,17 @@ from ..driver import WorkerLost
 from .worker import RayWorker, RemoteResult, RemoteTask
 
 PATIENCE_SECONDS = 20.0
-"""Without a worker for so long, the user is told what is waited for."""
+"""Wait for a first worker after which the user gets a note."""
 CLOSING_SECONDS = 5.0
 MOST_LOST_OPENINGS = 3
-"""So many workers that end while they open, for each one wanted, are replaced."""
+"""Workers lost while opening that are replaced, for each one wanted."""
 
 
 class RayPool:
-    """`size` workers of one CPU each, as actors of the cluster that `ray` is connected to; for many threads.
+    """`size` workers of one CPU each, as actors of the cluster that `ray` is connected to; thread-safe.
 
-    An actor keeps its process, and so its sandbox, for the whole batch. A node on which no sandbox works costs the
-    pool its workers there, and nothing else as long as one is left.
+    An actor keeps its process, and so its sandbox, for the whole batch. A node without a working sandbox only
+    loses its workers, as long as others are left.
     """
 
     def __init__(self, ray: Any, settings: Settings, size: int) -> None:
@@ -79,7 +79,7 @@ class RayPool:
             worker.cancel.remote()
 
     def close(self) -> None:
-        """Let the idle workers close their sandboxes, and kill all, also those that don't answer."""
+        """Close the sandboxes of idle workers, then kill all workers."""
         self.cancel()
         with self._changed:
             workers = list(self._all)
@@ -112,7 +112,7 @@ class RayPool:
             self._workers -= 1
             self._changed.notify_all()
             cancelled = self._cancelled
-        self._ray.kill(worker)  # cut off is not ended: it would keep its CPU
+        self._ray.kill(worker)  # a worker that is cut off would keep its CPU
         if not cancelled:
             self._start()
 
@@ -128,7 +128,7 @@ class RayPool:
             self._all.add(worker)
         try:
             refusal: Failure | None = self._ray.get(worker.open.remote(__version__))
-        except Exception as fault:  # whatever Ray raises in this thread, nothing else reports it
+        except Exception as fault:  # nothing else reports an error in this thread
             remedy = "install the same version of greenloop on every node, for the Python that runs Ray"
             sentence = f"No worker can begin on the cluster: {_sentence(fault)}; {remedy}."
             refusal = Failure(UsageError.kind, sentence)

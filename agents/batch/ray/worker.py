@@ -57,7 +57,7 @@ class RayWorker:
         self._resources: Resources | None = None
 
     def open(self, version: str) -> Failure | None:
-        """Open sandbox and models for all tasks, or return the reason why not. `version` is the driver's."""
+        """Open sandbox and models for all tasks; return the failure if there is one. `version` is the driver's."""
         if version != __version__:
             sentence = f"A node has greenloop {__version__} and the driver {version}; install the same on all."
             return Failure(UsageError.kind, sentence)

@@ -1,6 +1,6 @@
 """The reports of a batch: `results.jsonl`, `junit.xml`, `summary.md` and `report.html`.
 
-Each is whole at every moment. Memory stays flat over thousands of specs: the rounds of one run are held at a time.
+Each is written atomically. Memory stays constant over thousands of specs: one run's rounds are read at a time.
 """
 
 from __future__ import annotations
@@ -37,8 +37,7 @@ REPORTS: dict[str, Callable[[Path, Report], Iterator[str]]] = {
 def write_reports(directory: Path, report: Report) -> list[Path]:
     """Write every report of a batch into its `directory`, and return the files' paths.
 
-    Its results are those of all entries, in any order; a missing or damaged run directory is said in the report
-    and stops nothing. Raises OSError where a file can't be written.
+    The report names missing or damaged run directories. Raises OSError where a file can't be written.
     """
     report = replace(report, results=sorted(report.results, key=lambda result: result.id))
     for name, written in REPORTS.items():

@@ -20,7 +20,7 @@ from ..records import EntryResult
 
 Json = dict[str, Any]
 LEAST_BYTES = 4_096
-"""Needed for the part above the rounds."""
+"""Enough for the part above the rounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class _Cut:
     items: int
 
     def of(self, value: Any) -> Any:
-        """Clean and cut the texts and lists of a JSON value; a text is cut first too, as cleaning takes time."""
+        """Return a JSON value with texts and lists cleaned and cut; texts are cut first too: cleaning is slow."""
         match value:
             case str():
                 lines = clean(shortened(value, self.text)).split("\n")
@@ -45,14 +45,14 @@ class _Cut:
 
 
 _MOST_COMPARED = 64_000
-"""Characters of a code that a diff is made of; the time it takes grows with their square."""
+"""Characters of a code that is diffed: the time is quadratic."""
 _MOST_ITEMS = 128
 _CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), _MOST_ITEMS // 2**step) for step in range(8))
 
 
 def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
-    """Make a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES). It is cut
-    until it fits: long texts in their middle, lists at their end. Nothing in it ends a script element."""
+    """Return a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES). Long
+    texts are cut in their middle and lists at their end until it fits. It is safe in a script element."""
     document = _document(directory, result)
     for cut in _CUTS:
         text = _safe(cut.of(document))
@@ -62,7 +62,7 @@ def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
 
 
 def served_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
-    """Make the parts of a run's details for a page that is served: little but long texts is cut."""
+    """Return the details of a run for the served page, where only very long texts are cut."""
     found: Json = _CUTS[0].of(_run_details(rounds, code, tests, spec))
     return found
 
@@ -73,7 +73,7 @@ def _run_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | N
 
 
 def short_details(result: EntryResult, rest: str = "This batch is too large for more; `show` has its run.") -> str:
-    """Make a JSON document like that of `details`, with the reason for the label alone; `rest` says why."""
+    """Return a JSON document like that of `details` with the reason for the label alone; `rest` says why."""
     facts = [("Run", shortened(result.run or "none", 200))]
     return _safe({"why": shortened(reason(result), 200), "notes": [rest], "facts": facts})
 
@@ -107,7 +107,7 @@ def _document(directory: Path, result: EntryResult) -> Json:
 
 
 def run_facts(ended: RunOutcome, sandbox: str | None) -> Iterator[tuple[str, str]]:
-    """Yield what a run took, by name."""
+    """Yield names and values of a run's costs and conditions."""
     usage = ended.usage
     if sandbox:
         yield "Sandbox", f"{sandbox}, {ended.isolation or 'no verdict'}"
@@ -174,8 +174,7 @@ def change(parent: Candidate, candidate: Candidate) -> str:
 
 
 def compared(old: tuple[str, str], new: tuple[str, str]) -> str:
-    """Return the change between two texts, each behind its name, as a unified diff, cleaned; of long ones, the
-    lines of both."""
+    """Return a cleaned unified diff of two texts, each given with its name; for long ones, the lines of both."""
     lines = [clean(text).split("\n") if text else [] for _, text in (old, new)]
     is_long = max(len(old[1]), len(new[1])) > _MOST_COMPARED
     pairs = [(lines[0], []), ([], lines[1])] if is_long else [(lines[0], lines[1])]

@@ -1,4 +1,4 @@
-"""`junit.xml`: a test case a spec, by junit-10.xsd of Jenkins' xUnit plugin; `summary.md`: a batch on one page."""
+"""`junit.xml`: a test case for each spec, by junit-10.xsd of Jenkins' xUnit plugin; `summary.md`: one page."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _kind(result: EntryResult, report: Report) -> str | None:
 
 
 MOST_BYTES = 900 * 1024
-"""Of the summary, which GitHub drops whole beyond 1 MiB."""
+"""Of the summary: GitHub shows none above 1 MiB."""
 _MOST_TEXT = 400
 _MOST_LINES = 12
 
@@ -83,12 +83,12 @@ def summary(report: Report) -> Iterator[str]:
 
 
 def escaped(text: str) -> str:
-    """Escape `text`, on one line, cleaned and cut, so that Markdown shows it as it is."""
+    """Return `text` on one line, cleaned, cut and escaped for Markdown."""
     return for_markdown(one_line(text, _MOST_TEXT))
 
 
 def code(text: str) -> str:
-    """Make a code span of `text` on one line, whatever backticks it holds."""
+    """Return a code span of `text` on one line, which may have backticks."""
     line = one_line(text, 2 * _MOST_TEXT)
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", line)), default=0))
     return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line or ' '}{fence}"

@@ -1,8 +1,8 @@
 """`report.html`: a batch as one self-contained page that makes no network request.
 
-The details of an entry lie in a JSON block of their own and are drawn when the entry is opened. Texts from models
-reach the page as JSON or through the template's escaping alone, and are drawn as text; a content security policy
-with hashes of the page's own script and style forbids every other.
+The details of an entry are in a JSON block of their own, which is rendered when the entry is opened. Texts from
+models are JSON or escaped by the template, and rendered as text; a content security policy with hashes allows only
+the page's own script and style.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 MOST_ENTRY_BYTES = 64 * 1024
 """Embedded for one entry."""
 MOST_ENTRIES_BYTES = 32 * 1024 * 1024
-"""Embedded for all; with more than 512 entries the bound of each shrinks, down to LEAST_BYTES, and with more than
-8192 those that reached the required grade get short details."""
+"""Embedded for all: with more than 512 entries each has less, down to LEAST_BYTES; with more than 8192 those that
+have the required grade get short details."""
 _MOST_WORDS = 160
 _MOST_BARS = 100
 
@@ -96,7 +96,7 @@ def _plots(report: Report) -> list[Plot]:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Columns for `plots.svg.j2` to draw: how many values there are, by the label of each column."""
+    """A column chart for `plots.svg.j2`: the number of values by column label."""
 
     title: str
     axis: str
@@ -106,7 +106,7 @@ class Plot:
 
     @property
     def listed(self) -> str:
-        """The columns in words, for who does not see them."""
+        """The columns as text, for screen readers."""
         return ", ".join(f"{label}: {count}" for label, count in self.bars.items() if count)
 
 
@@ -118,8 +118,7 @@ def histogram(title: str, unit: str, values: Sequence[float]) -> Plot:
 
 
 def count_bars(title: str, unit: str, values: Sequence[int]) -> Plot:
-    """Count how often each whole number from the least to the greatest of `values` occurs; in bins where these lie
-    far apart."""
+    """Count each whole number from the least to the greatest of `values`; in bins if the range is wide."""
     numbers = range(min(values, default=0), max(values, default=0) + 1)
     if len(numbers) > _MOST_BARS:
         return histogram(title, unit, values)
@@ -127,7 +126,7 @@ def count_bars(title: str, unit: str, values: Sequence[int]) -> Plot:
 
 
 def _edges(values: Sequence[float]) -> list[float]:
-    """Return the bins' ends from that of the least value to that of the greatest; 0 has its own bin."""
+    """Return the upper edges of the bins for `values`; 0 has its own bin."""
     present = [value for value in values if value > 0]
     edges = [0.0] if len(present) < len(values) or not present else []
     if present:
@@ -179,7 +178,7 @@ def report_policy() -> str:
 
 
 def policy(style: str, script: str) -> str:
-    """Return a content security policy under which a page has this style and script, and nothing else."""
+    """Return a content security policy that allows only this style and script."""
     style_hash, script_hash = (
         base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
     )
@@ -190,13 +189,12 @@ def policy(style: str, script: str) -> str:
 
 
 def part(name: str, package: str = __package__) -> str:
-    """Return a file of a package's pages, without the blanks around it."""
+    """Return the text of a file of a package's pages, stripped."""
     return resources.files(package).joinpath(name).read_text(encoding="utf-8").strip()
 
 
 def template(source: str, filters: Mapping[str, Any] | None = None, **options: Any) -> Template:
-    """Return a template that escapes for HTML all that it is given, unless it says that it is safe. `filters` are
-    its own, `options` those of jinja2's Environment."""
+    """Return a jinja2 template with autoescape for HTML; `filters` are added, `options` are of the Environment."""
     from jinja2 import Environment, StrictUndefined
 
     common = {"undefined": StrictUndefined, "autoescape": True, "trim_blocks": True, "lstrip_blocks": True}

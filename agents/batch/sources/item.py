@@ -1,4 +1,4 @@
-"""One spec or heal as it stands in a file, before it is read: its text and what is set beside it, or a fault."""
+"""One spec or heal in a file, before it is parsed: its text and its keys, or a fault."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ...spec.front_matter import KEYS, FrontMatter, hint
 from ...spec.place import Place
 
 BODIES = ("spec", "text", "file", "heal")
-"""The keys of which an item of a list has exactly one."""
+"""An item of a list has exactly one of these keys."""
 HEAL_KEYS = (
     *("id", "arguments", "tests", "stdin", "data", "env", "may_change", "keep", "seconds"),
     *("expect", "expect_output", "expect_exit", "expect_file"),
 )
-"""What stands beside `heal`: the options of the command."""
+"""Keys beside `heal`: the options of the command."""
 LISTS = (".yaml", ".yml", ".jsonl", ".ndjson", ".csv")
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A spec, `text` at `text_place` or the text file `file`; or a heal; or the `fault` of what is neither.
+    """A spec (`text` at `text_place`, or the text file `file`), a heal, or a `fault`.
 
-    `keys` are set beside it, each on its line of `lines`. `source` is the item as written, and makes the id of a
-    bad entry.
+    `keys` are those beside it, each with its line in `lines`. `source` is the item as written; the id of a bad
+    entry is made of it.
     """
 
     place: Place
@@ -33,40 +33,40 @@ class Item:
     text_place: Place | None = None
     file: Path | None = None
     heal: str | None = None
-    """What is to be healed, in the place of a spec: a script, FILE.py::NAME or a folder."""
+    """The object of a heal: a script, FILE.py::NAME or a folder."""
     keys: Mapping[object, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
     front: FrontMatter = field(default_factory=FrontMatter)
-    """Once it is taken apart from the text: what stands beside that, and before it."""
+    """The front matter, of the keys and of the text, after they are separated."""
     fault: str = ""
     """Why it can't be read, in one sentence; empty where it can."""
     absent: bool = False
-    """True where nothing at all is there."""
+    """True where a file or folder is missing."""
 
 
 Items = Iterator[Item]
 
 
 def fault_at(place: Place, reason: str, line: int | None = None, source: str = "") -> Item:
-    """Make the fault of a place, or of its line (from 1)."""
+    """Return the fault of a place, or of its line (from 1)."""
     where = place if line is None else replace(place, whole=place.at(line))
     return Item(where, source=source, fault=f"{where.whole}: {reason}")
 
 
 def fault_of(path: Path | str, reason: str, *, absent: bool = False) -> Item:
-    """Make the fault of a whole file, folder or pattern; `reason` goes on from its name."""
+    """Return the fault of a file, folder or pattern; `reason` continues a sentence that begins with its name."""
     return Item(file_place(path), fault=f"{path} {reason}", absent=absent)
 
 
 def file_place(path: Path | str) -> Place:
-    """Make the place of a text file, which is called by its path."""
+    """Return the place of a text file, named by its path."""
     return Place(str(path), str(path), str(path), Path(path).parent)
 
 
 def item_of(value: object, item: Item) -> Item:
-    """Make an item of a list's `value`: a text, or a mapping with a text or a file and front matter's keys. `item`
-    says where it stands, and its lines."""
+    """Return the item for a list's `value`: a text, or a mapping with a text or a file and keys of front matter.
+    `item` has its place and lines."""
     try:
         if isinstance(value, str):
             return replace(item, text=value)

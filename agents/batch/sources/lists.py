@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     import yaml
 
 LONGEST_LINE = 1_000_000
-"""Bytes; a spec of the greatest length fits, escaped or not."""
+"""Bytes; the longest spec fits, also escaped."""
 
 
 def json_lines(file: BinaryIO, place: Place) -> Items:
-    """Yield the items of `file`, one a line; blank lines are none. `place` is the file's."""
+    """Yield the items of `file`, one a line, without blank lines. `place` is the file's."""
     number = 0
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
@@ -70,12 +70,12 @@ _UNCLOSED = re.compile(r"unexpected end of data|field larger than field limit")
 
 
 def csv_table(file: BinaryIO, place: Place) -> Items:
-    """Yield the items of `file`, one a row; empty rows are none. `place` is the file's.
+    """Yield the items of `file`, one a row, without empty rows. `place` is the file's.
 
-    Cells hold text. Several examples or tests stand in one cell, one a line; `limits` holds a line such as
+    Cells are text. A cell may have several examples or tests, one a line; `limits` has a line such as
     `max_rounds: 3` for each limit; an empty cell sets nothing.
     """
-    # A byte that is not UTF-8 spoils its row alone.
+    # A byte that is not UTF-8 makes only its row a fault.
     text = io.TextIOWrapper(file, "utf-8-sig", "surrogateescape", newline="")
     try:
         rows = _rows(csv.reader(iter(lambda: text.readline(_LONGEST_ROW_LINE), ""), strict=True), place)
@@ -113,7 +113,7 @@ def _rows(reader: Iterator[list[str]], place: Place) -> Iterator[tuple[int, list
 
 
 def _header_fault(header: Sequence[str]) -> str:
-    """Say what is wrong with a header; empty where nothing is."""
+    """Return the reason why a header is invalid; empty for a valid one."""
     names = [name.strip() for name in header]
     strange = next((name for name in names if name not in _COLUMNS), None)
     twice = next((name for name in _COLUMNS if names.count(name) > 1), None)
@@ -142,7 +142,7 @@ def _row(names: Sequence[str], row: tuple[int, list[str]], place: Place) -> Item
 
 
 def _value(name: str, cell: str) -> object:
-    """Read a cell of the column `name`; it stays text where it holds no such value."""
+    """Return the value of a cell in the column `name`; its text where it is no valid value."""
     if name in {"examples", "tests", "packages", "with"}:
         return [line.strip() for line in cell.splitlines() if line.strip()]
     if name == "limits":
@@ -156,7 +156,7 @@ def _value(name: str, cell: str) -> object:
 
 
 LONGEST_LIST = 20_000_000
-"""Bytes: YAML is read whole, and takes some hundred bytes of memory for one of its own."""
+"""Bytes: YAML is read whole, and takes some hundred bytes of memory for each byte."""
 
 
 def yaml_list(file: BinaryIO, place: Place) -> Items:
@@ -201,7 +201,7 @@ def _node(node: yaml.Node, source: str, place: Place) -> Item:
         where = place.at((fault.line or node.start_mark.line) + 1)
         reason = f"{where}: the item can't be read ({fault}); quote its values."
         return Item(here, source=written, fault=reason)
-    # The lines of a text are the file's in a literal block, else all are the item's first.
+    # The lines of a text are known in a literal block; else the item's first line is named for all.
     first = text.start_mark.line + 2 if getattr(text, "style", None) == "|" else None
     return item_of(value, Item(here, text_place=replace(here, first=first), lines=lines, source=written))
 

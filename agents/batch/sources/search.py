@@ -1,4 +1,4 @@
-"""The items of what SPECS name: files, folders, globs and standard input."""
+"""The items that SPECS name: files, folders, globs and standard input."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _READERS = {
 
 
 def find_items(specs: Sequence[str], stdin: TextIO) -> Items:
-    """Yield every item that `specs` name, in their order; a file that several of them name is read once."""
+    """Yield every item that `specs` name, in order; a file that is named twice is read once."""
     seen: set[str] = set()
     for spec in specs:
         if spec == "-":
@@ -53,7 +53,7 @@ def _files(spec: str) -> Iterator[Path | Item]:
 
 
 def _matching(pattern: str) -> Iterator[Path | Item]:
-    """Yield the files that a glob matches, by path; `**` takes in any number of folders, but no linked one."""
+    """Yield the files that a glob matches, by path; `**` matches any number of folders, without links."""
     parts = Path(pattern).parts
     first = next(number for number, part in enumerate(parts) if glob.has_magic(part))
     folder, rest = Path(*parts[:first]), [*parts[first:], *(["*"] if parts[-1] == "**" else [])]
@@ -75,7 +75,7 @@ def _matching(pattern: str) -> Iterator[Path | Item]:
 
 
 def _in_folder(folder: Path) -> Iterator[Path | Item]:
-    """Yield the `*.md` of a folder and its subfolders, by path, but hidden ones, README.md and reports."""
+    """Yield the `*.md` of a folder and its subfolders, by path, without hidden ones, README.md and reports."""
     unreadable: list[OSError] = []
     files: list[Path] = []
     for where, inner, names in os.walk(folder, onerror=unreadable.append):
@@ -92,12 +92,12 @@ def _in_folder(folder: Path) -> Iterator[Path | Item]:
 
 
 def _is_report(path: Path) -> bool:
-    """Return True for the summary that a batch has written into its `--out`: the same command would read it."""
+    """Return True for the summary of a batch in its `--out`, which is no spec."""
     return path.name == "summary.md" and path.with_name(JOURNAL_FILE).exists()
 
 
 def _reached(path: Path, folder: Path) -> Path | Item:
-    """Check a file that was found, not named: a link must stay in the `folder` that was searched."""
+    """Return a file found by a search, or a fault if it is a link out of the searched `folder`."""
     try:
         contained(path, folder)
     except UsageError as error:
@@ -106,7 +106,7 @@ def _reached(path: Path, folder: Path) -> Path | Item:
 
 
 def _items(path: Path) -> Items:
-    """Yield the item of a text file, or those of a list; one that can't be opened, or holds none, is one fault."""
+    """Yield the item of a text file, or those of a list; a fault for an unreadable file and an empty list."""
     read = _READERS.get(path.suffix.lower())
     if path.suffix.lower() == ".json":
         yield fault_of(path, "is JSON; write one spec a line into a file *.jsonl, or the list as YAML.")
