@@ -35,10 +35,10 @@ def is_small(model_id: str | None) -> bool:
 
 
 def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: int = 1) -> StreamingModel:
-    """The smolagents `Model` of `choice`, opened; not for recorded replies, which need none.
+    """Return the opened smolagents `Model` of `choice`, which is not a directory of recorded replies.
 
-    For the embedded model, which answers `slots` requests at once, the weights are fetched here, with progress
-    told. Raises ModelError and UsageError.
+    For the embedded model, with `slots` concurrent requests, fetch the weights and emit the progress. Raises
+    ModelError and UsageError.
     """
     if not is_embedded(choice.model_id):
         from .hosted import hosted_model
@@ -52,7 +52,7 @@ def get_model(choice: Choice, weights: Path | None, emit: EventHandler, slots: i
 
 
 def import_ahead(choice: Choice) -> None:
-    """Begin to import what a hosted model needs in a thread, for a caller who asks one after some other work."""
+    """Begin to import the libraries of a hosted model in a thread, while the caller does other work."""
     if not (is_embedded(choice.model_id) or is_recorded(choice.model_id)):
         threading.Thread(target=_import_for_hosted, daemon=True).start()
 
@@ -60,13 +60,13 @@ def import_ahead(choice: Choice) -> None:
 def _import_for_hosted() -> None:
     from .litellm_import import load_litellm
 
-    with suppress(Exception):  # whoever asks the model meets it again
+    with suppress(Exception):  # raised again at the first request
         load_litellm()
         import_module(".hosted", __name__)  # with smolagents
 
 
 def recorded_replies(choice: Choice) -> ReplyStore:
-    """The replies that `choice` names the directory of. Raises ModelError where there is none."""
+    """Return the replies in the directory that `choice` names. Raises ModelError where it is missing."""
     from .recorded import ReplyStore
 
     directory = Path((choice.model_id or "").removeprefix(RECORDED_PREFIX))

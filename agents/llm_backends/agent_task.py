@@ -1,4 +1,4 @@
-"""The task of an agent: its tools and its bounds."""
+"""The task of an agent: its tools and its limits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AgentTool:
-    """A tool: `inputs` are its parameters, all texts, each with a sentence.
-
-    The model is shown what `call` returns, or its ValueError."""
+    """A tool: `inputs` maps its parameters, all texts, to descriptions. The model is shown the result of `call`,
+    or its ValueError."""
 
     name: str
     description: str
@@ -20,8 +19,8 @@ class AgentTool:
 
 @dataclass(frozen=True, slots=True)
 class AgentTask:
-    """The order to an agent: `instructions` for all steps, the `task`, and its bounds. `most_characters` bounds a
-    prompt: the oldest steps are left out of it."""
+    """The task of an agent: `instructions` for all steps, the `task`, and its limits. Prompts have at most
+    `most_characters`, without the oldest steps."""
 
     instructions: str
     task: str

@@ -1,4 +1,4 @@
-"""The limits of model calls, of a run and of a whole batch: checked before each, charged for failed ones too."""
+"""Limits of model calls, for a run and a batch: checked before each call, and charged for failed ones too."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ..settings import Totals
 class Budget:
     """Limits on generated tokens, wall seconds and cost (USD), shared by all threads of a run.
 
-    Seconds count from the making of the budget. Calls that are under way when a limit is reached are cut off by
-    `max_seconds` alone, so tokens and cost can pass their limit by what those calls still generate. A budget
-    with a `shared_budget` is bound by it as well, and charges it for everything.
+    Seconds count from the creation of the budget. Only `max_seconds` cuts off running calls, so tokens and cost
+    can exceed their limit by what those calls still generate. `shared_budget` limits this budget too, and is
+    charged for everything.
     """
 
     error: type[BudgetSpent] | type[TotalSpent] = BudgetSpent
-    """Raised where a limit is reached."""
+    """The error raised where a limit is reached."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class Budget:
             return self._usage
 
     def charge(self, usage: Usage) -> None:
-        """Add `usage` to what is spent; never raises, so that nothing spent goes uncounted."""
+        """Add `usage`. Never raises, so that all usage is counted."""
         with self._lock:
             self._usage += usage
         if self._shared is not None:
             self._shared.charge(usage)
 
     def check(self, wait: float = 0.0) -> None:
-        """Raise `error` if a limit is reached, or would be after waiting `wait` seconds; what the shared budget
-        raises goes first."""
+        """Raise `error` if a limit is reached, or would be after waiting `wait` seconds. The shared budget is
+        checked first."""
         if self._shared is not None:
             self._shared.check(wait)
         usage = self.usage
@@ -69,13 +69,13 @@ class Budget:
                 raise self.error(limit, value, allowed)
 
     def seconds_left(self) -> float | None:
-        """Seconds until `max_seconds` or the shared budget's limit, at least 0; None without either."""
+        """Return the seconds until `max_seconds` or the shared budget's limit, at least 0; None without either."""
         own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
         shared = None if self._shared is None else self._shared.seconds_left()
         return min((left for left in (own, shared) if left is not None), default=None)
 
     def portion(self, share: float) -> Budget:
-        """A budget of its own: a `share` (0 to 1) of the tokens and the seconds that are left of this one."""
+        """Return a new budget with a `share` (0 to 1) of this one's remaining tokens and seconds."""
         tokens = None if self.max_tokens is None else (self.max_tokens - self.usage.completion_tokens) * share
         left = self.seconds_left()
         seconds = None if left is None else left * share
@@ -83,7 +83,7 @@ class Budget:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Charge the time of the body to nobody: a person is thinking."""
+        """Don't count the time of the body, in which a person answers."""
         began = self._clock()
         try:
             yield
@@ -95,7 +95,7 @@ class Budget:
 
 
 class TotalBudget(Budget):
-    """Counts what is spent against `limits`, beginning with what the journal has; for many threads."""
+    """The totals of a batch: counts usage against `limits`, beginning with `spent` of the journal; thread-safe."""
 
     error = TotalSpent
 
@@ -105,7 +105,7 @@ class TotalBudget(Budget):
         self.charge(spent)
 
     def left(self) -> Totals:
-        """Return what may still be spent, at least 0 of each; None where nothing limits it."""
+        """Return the remaining totals, at least 0 each; None for those without a limit."""
         spent, tokens, cost = self.usage, self.max_tokens, self.max_cost
         return Totals(
             None if cost is None else max(0.0, cost - (spent.cost_usd or 0.0)),
@@ -115,8 +115,8 @@ class TotalBudget(Budget):
 
 
 class RunBudget(Budget):
-    """One run's part of a total, `known` of which is in the total already. A resumed run is charged again for its
-    recorded replies: what the total has already is not added twice."""
+    """One run's budget within a total that has `known` of its usage already. A resumed run is charged again for
+    its recorded replies, which are not added to the total twice."""
 
     def __init__(self, total: TotalBudget, known: Usage) -> None:
         super().__init__(shared_budget=total)
@@ -124,7 +124,7 @@ class RunBudget(Budget):
         self._known = known
 
     def charge(self, usage: Usage) -> None:
-        """Add `usage` to the run, and what is new of it to the total."""
+        """Add `usage` to the run, and the part above `known` to the total."""
         with self._lock:
             tokens, cost = self._beyond_known()
             self._usage += usage

@@ -1,4 +1,4 @@
-"""The one way to a model, whatever the backend: a Request answered, with its retries, its price and its limits."""
+"""Calls of a model of any backend: a Request to a Reply, with retries, price and limits."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 TRIES = 6
 TRIES_OF_KIND = {"network": 3, "no_chat_reply": 3, "empty_reply": 2}
-"""Fewer where waiting seldom helps: nobody should wait half a minute to hear that no server runs."""
+"""Fewer tries for errors that seldom pass: a missing server should be reported soon."""
 JITTER = 1.0
 
 
 @dataclass(slots=True)
 class Caller:
-    """Asks one model (`model` None: only `store` and `cache` answer), on a budget that all callers of a run share.
+    """Calls one model (`model` None: only `store` and `cache` answer), with the budget of its run; thread-safe.
 
-    Transient faults are tried again with exponential backoff, or after the server's own wish. Every try is
-    charged; replayed replies like those they repeat, so that the limits of a resumed run cover the whole of it.
-    `cache` and `pacer` are shared with other runs: an equal request that is under way is waited for, and a
-    provider's limit that one caller hears of holds back all. `emit` gets each piece as it arrives, in the thread
-    that asks; a note of a fault makes the text before it void. Several threads may ask at once.
+    Transient errors are retried with exponential backoff, or after the time that the server asks for. Every try is
+    charged, and a replayed reply like the original, so that limits cover the whole of a resumed run. `cache` and
+    `pacer` are shared with other runs: an equal request in flight is waited for, and a provider's rate limit holds
+    back all callers. `emit` gets each piece as it arrives, in the calling thread; a note of an error makes the
+    text before it void.
     """
 
     model: StreamingModel | None
@@ -57,7 +57,7 @@ class Caller:
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def ask(self, request: Request) -> Reply:
-        """The reply to `request`; its usage covers all tries.
+        """Return the reply to `request`; its usage covers all tries.
 
         Raises ModelError, BudgetSpent, Interrupted, and UsageError where the budget limits the cost and the price
         of the model that must be asked is unknown.
@@ -79,12 +79,11 @@ class Caller:
                     else self._repeat(request, cached)
                 )
         if self.store and self.store.model_id is not None:
-            self.store.save(request, reply)  # what the cache had too: a fork of the run looks for it here
+            self.store.save(request, reply)  # cached replies too, for forks of the run
         return reply
 
     def cancel(self) -> None:
-        """End every call under way at once, also one whose server is silent, and refuse further ones; from any
-        thread."""
+        """Cancel every call in flight at once, also of a silent server, and refuse further ones; thread-safe."""
         self._cancelled.set()
         with self._lock:
             running = list(self._streams)
@@ -100,7 +99,7 @@ class Caller:
         return reply
 
     def _prepare(self, model: StreamingModel) -> None:
-        """Open `model` where that is still to be done, in a thread that nobody is held up by."""
+        """Open `model` if it is not open, in a thread, so that it can be cancelled."""
         if isinstance(model, LazyModel) and not model.is_open:
             with self._listening(model.open) as stream:
                 for _ in self._deltas(stream, model):
@@ -116,7 +115,7 @@ class Caller:
             raise source.missing(request) if source else ValueError("neither a model nor a store")
         self._prepare(model)
         spent: list[Usage] = []
-        held_back = 0.0  # waiting for the rate limit, which is no impatience with this reply
+        held_back = 0.0  # waiting for the rate limit, not for this reply
         began = time.monotonic()
         for number in itertools.count(1):
             self._going_on(0.0)
@@ -129,7 +128,7 @@ class Caller:
             except ModelError as fault:
                 if not fault.transient or number >= TRIES_OF_KIND.get(fault.kind, TRIES):
                     raise
-                # The server's wish, else exponential backoff; with jitter, so that calls do not return together.
+                # By the server's Retry-After, else exponential backoff; with jitter, so that retries are spread.
                 asked = backoff_seconds(number) if fault.retry_after is None else fault.retry_after
                 wait = asked + random.uniform(0, JITTER)
                 if time.monotonic() - began - held_back + wait >= PATIENCE_SECONDS:
@@ -168,7 +167,7 @@ class Caller:
         return streamed
 
     def _deltas(self, stream: BackgroundStream[Any], model: StreamingModel) -> Iterator[Any]:
-        """The stream's deltas until its end or the last second of the budget; faults as ModelError."""
+        """Yield the stream's deltas until its end or the budget's. Raises ModelError for errors of the stream."""
         while True:
             try:
                 delta = stream.next(self.budget.seconds_left())
@@ -178,7 +177,7 @@ class Caller:
                 raise
             except Exception as error:
                 fault = explain(error, model.model_id, api_base=getattr(model, "api_base", None))
-                # What a server says back may hold the key, and so would a traceback; a bug must stay traceable.
+                # A server's answer may have the key, and so would a traceback; only bugs keep theirs.
                 raise fault from (error if fault.kind == "runtime" else None)
             if delta is None:
                 self.budget.check()
@@ -191,7 +190,7 @@ class Caller:
         with self._lock:
             self._streams.add(stream)
         try:
-            if self._cancelled.is_set():  # cancel() may have looked just before the stream was listed
+            if self._cancelled.is_set():  # cancel() may have run just before the stream was added
                 stream.abandon()
             yield stream
         finally:
@@ -200,7 +199,7 @@ class Caller:
                 self._streams.discard(stream)
 
     def _going_on(self, wait: float) -> float | None:
-        """Raise if nothing may be asked, now or after `wait` seconds; return the seconds that are left."""
+        """Raise if no call is allowed, now or after `wait` seconds; return the seconds that are left."""
         if self._cancelled.is_set():
             raise Interrupted("The call was cancelled; go on with --resume.")
         self.budget.check(wait=wait)

@@ -1,8 +1,8 @@
 """The embedded model: llama.cpp's server inside this process (xllamacpp), behind a smolagents `Model`.
 
-It is started by the first request, holds a lock for the whole machine while it lives (two of them side by side
-fall below one token a second), and answers as many requests at once as it has slots: one for a single run, several
-for a batch, which decode together. Measurements: docs/performance.md.
+The first request starts it. It holds a lock of the machine while it runs (two at a time fall below one token a
+second). It answers as many requests at the same time as it has slots: one for a single run, several for a batch,
+which decode together. Measurements: docs/performance.md.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .weights import cache_directory
 
 CONTEXT_TOKENS = 8192
 SLOT_TOKENS = 3072
-"""Context that each slot adds where there are several; one request may use the others' share while it is free."""
+"""Context that each of several slots adds; a request may use the free context of other slots."""
 QUIET = -1
 PATIENCE_SECONDS = 1.0
-"""How long an abandoned reply is waited for; a token takes a tenth of that."""
+"""Wait for the end of an abandoned reply; a token takes a tenth of that."""
 _END = object()
 
 
@@ -36,11 +36,11 @@ each chunk on; a true result of `on_chunk` stops the decoding."""
 def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: bool = True) -> Server:
     """Load `weights` into a server with the measured parameters. Raises ModelError("runtime").
 
-    `speculation` guesses tokens from n-grams of the text so far; it pays where a file is written again, and not
-    where several slots decode together already.
+    `speculation` guesses tokens from n-grams of the text so far. It helps where a file is rewritten, and not where
+    several slots decode together.
     """
-    # The decoding threads spin at OpenMP barriers, and one busy process beside them costs two thirds of the
-    # speed; asleep they lose less. libgomp reads this when xllamacpp is loaded, so it must be set before.
+    # The decoding threads spin at OpenMP barriers, where one busy process costs two thirds of the speed; sleeping
+    # threads lose less. libgomp reads this when xllamacpp is loaded, so it must be set before.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
     try:
@@ -59,7 +59,7 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
     parameters.load_mode = xllamacpp.llama_load_mode.LLAMA_LOAD_MODE_NONE
     if speculation and slots == 1:
         parameters.speculative.types = [xllamacpp.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_MOD]
-    parameters.api_keys = [os.urandom(16).hex()]  # its HTTP port is of no use to anybody
+    parameters.api_keys = [os.urandom(16).hex()]  # nobody uses its HTTP port
     parameters.ui = False
     parameters.verbosity = QUIET
     try:
@@ -72,9 +72,8 @@ def load_server(weights: Path, threads: int, slots: int = 1, *, speculation: boo
 class EmbeddedModel(Model):  # type: ignore[misc]
     """A local model as a smolagents `Model`, streaming and usage included.
 
-    `weights` is the file that the first request loads; `on_wait` is called with a sentence when another run on
-    this machine holds the model. `slots` requests are answered at once, further ones wait. `close()` ends it, on
-    every exit path.
+    The first request loads `weights`; `on_wait` is called with a sentence while another run on this machine has
+    the lock. Requests beyond `slots` wait. `close()` must be called on every exit path.
     """
 
     def __init__(
@@ -117,18 +116,18 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         def serve() -> None:
             try:
                 answer = self._opened().handle_chat_completions(body, take)
-                if isinstance(answer, dict):  # an error comes as the answer, with no chunk before it
+                if isinstance(answer, dict):  # an error is the return value, without chunks
                     chunks.put(answer)
             except Exception as error:
                 chunks.put(error)
             finally:
                 self._free.release()
                 chunks.put(_END)
-                if self._closed:  # while this reply was under way
+                if self._closed:  # closed during this reply
                     self.close()
 
-        self._free.acquire()  # a reply that was given up while its prompt is read holds its slot until then
-        # In a thread of its own, so that the asking one can be interrupted while a prompt is read.
+        self._free.acquire()  # an abandoned reply holds its slot until its prompt is read
+        # In its own thread, so that the caller can be interrupted while a prompt is read.
         thread = threading.Thread(target=serve, name="embedded-model", daemon=True)
         thread.start()
         try:
@@ -138,8 +137,8 @@ class EmbeddedModel(Model):  # type: ignore[misc]
             thread.join(PATIENCE_SECONDS)
 
     def close(self) -> None:
-        """Stop decoding, unload the model and let the next run on this machine have it. A prompt that is still
-        being read can't be stopped: then the model stays until it has been."""
+        """Stop decoding, unload the model and release the machine's lock. Reading a prompt can't be stopped: then
+        the model stays loaded until it is read."""
         self._closed = True
         with self._closing:
             deadline, held = time.monotonic() + PATIENCE_SECONDS, 0
@@ -157,7 +156,7 @@ class EmbeddedModel(Model):  # type: ignore[misc]
         with self._opening:
             if self._server is None and not self._closed:
                 self._lock = self._lock or _machine_lock(self._on_wait)
-            if self._closed:  # perhaps while the lock was waited for
+            if self._closed:  # perhaps while waiting for the lock
                 raise ModelError("runtime", "The embedded model was closed; start the run again.")
             if self._server is None:
                 usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -166,7 +165,7 @@ class EmbeddedModel(Model):  # type: ignore[misc]
 
 
 def _deltas(chunks: Iterator[Any]) -> Iterator[ChatMessageStreamDelta]:
-    """The server's chunks as smolagents' deltas. Raises ModelError for an error among them."""
+    """Yield the server's chunks as smolagents' deltas. Raises ModelError for an error among them."""
     finish_reason: str | None = None
     for chunk in chunks:
         if isinstance(chunk, ModelError):
@@ -201,7 +200,7 @@ def _explained(error: Any) -> ModelError:
 
 
 def _machine_lock(on_wait: Callable[[str], None]) -> Any:
-    """Hold the machine's one place for an embedded model; a killed process gives it up by dying."""
+    """Lock the machine's only place for an embedded model; the lock ends with the process."""
     from filelock import FileLock, Timeout
 
     path = cache_directory() / "embedded.lock"

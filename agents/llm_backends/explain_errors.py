@@ -1,9 +1,9 @@
-"""Explain an error of a model call as one ModelError with a sentence that says what to do.
+"""Errors of a model call, each explained by a ModelError with a sentence that says what to do.
 
 LiteLLM's own mapping is not enough: it calls a refused connection an InternalServerError, some HTTP 500 a
-BadRequestError, and drops the code that tells a spent quota from a rate limit. So the whole chain of causes is
-read, down to the HTTP response or the socket's error, and LiteLLM's class only decides what those leave open.
-Classes are told by name, so that nothing heavy is imported to explain an error.
+BadRequestError, and drops the code that distinguishes a spent quota from a rate limit. So the whole chain of
+causes is read, down to the HTTP response or the socket's error, before LiteLLM's class. Classes are compared by
+name, so that no library is imported for it.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
 class _Facts:
-    """The facts in a chain of causes. `status` is a real HTTP status (or a stream's error event's), `names` the
-    classes of every error in the chain, `text` all their messages in lower case, `said` the server's own words."""
+    """The facts in a chain of causes: `status` of a real HTTP response or an error event, `names` of the errors'
+    classes, `text` of all messages in lower case, `said` by the server."""
 
     def __init__(self, error: BaseException, environ: Mapping[str, str]) -> None:
         chain = list(_chain(error))
@@ -67,8 +67,8 @@ class _Facts:
 def explain(
     error: BaseException, model_id: str, *, api_base: str | None = None, environ: Mapping[str, str] = os.environ
 ) -> ModelError:
-    """The ModelError for `error`, raised in a call to `model_id`, which `api_base` serves unless it is None. Its
-    message never holds a key: the values to mask are looked for in `environ` (by default the process's)."""
+    """Return the ModelError for `error`, raised in a call of `model_id` at `api_base` (None: its provider). Its
+    message has no key: the values of keys in `environ` are masked."""
     if known := next((each for each in _chain(error) if isinstance(each, ModelError)), None):
         return known
     facts = _Facts(error, environ)
@@ -79,7 +79,7 @@ def explain(
 
 
 def mask(text: str, environ: Mapping[str, str]) -> str:
-    """`text` without anything that is, or looks like, a key."""
+    """Return `text` with everything masked that is, or looks like, a key."""
     for name, value in environ.items():
         if _SECRET_NAME.search(name) and len(value) >= 8:
             text = text.replace(value, "***")
@@ -89,7 +89,7 @@ def mask(text: str, environ: Mapping[str, str]) -> str:
 
 
 def _diagnosis(facts: _Facts, model_id: str, api_base: str | None) -> tuple[str, str]:
-    """Kind and sentence. The order matters: what the server says of itself goes before its status."""
+    """Return kind and sentence. The order matters: the server's message decides before its status."""
     provider, status = None if api_base else provider_of(model_id), facts.status
     ollama, bare = is_ollama(model_id), model_id.partition("/")[2] or model_id
     name = provider.name if provider else f"The server {f'at {api_base}' if api_base else f'of {model_id}'}"
@@ -120,7 +120,7 @@ def _diagnosis(facts: _Facts, model_id: str, api_base: str | None) -> tuple[str,
 
 
 def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: str) -> tuple[str, str]:
-    """Kind and sentence where no HTTP status came: the network, or a body that can't be read."""
+    """Return kind and sentence without an HTTP status: a network error, or an unreadable body."""
     names, where = facts.names, facts.address or name
     if "ErrorEvent" in names:
         return "server_error", f"{name} failed within its reply{words}; try later with --resume."
@@ -144,7 +144,7 @@ def _without_status(facts: _Facts, name: str, model_id: str, words: str, start: 
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and everything it came from, LiteLLM's `original_exception` included, each once."""
+    """Yield the error and everything it came from, LiteLLM's `original_exception` included, each once."""
     waiting, seen = [error], set[int]()
     while waiting:
         each = waiting.pop(0)
@@ -157,7 +157,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _response(error: BaseException) -> Any:
-    """The HTTP response that httpx holds; LiteLLM's own errors carry an invented one."""
+    """Return the HTTP response of an httpx error; LiteLLM's own errors have a made-up one."""
     bases = {base.__name__ for base in type(error).__mro__}
     return getattr(error, "response", None) if "HTTPStatusError" in bases else None
 
@@ -168,13 +168,13 @@ def _body(error: BaseException) -> dict[str, Any]:
 
 
 def _status(error: BaseException) -> int | None:
-    """The status of a real response, or the code in an error event within a stream."""
+    """Return the status of a real response, or the code in an error event within a stream."""
     status = getattr(_response(error), "status_code", None) or _body(error).get("code")
     return status if isinstance(status, int) and 400 <= status < 600 else None
 
 
 def _address(error: BaseException) -> str:
-    """Scheme, host and port that httpx called: no path or query, where keys may be."""
+    """Return scheme, host and port of the request, without path and query, which may have keys."""
     if not type(error).__module__.startswith("httpx"):
         return ""
     try:
@@ -185,8 +185,7 @@ def _address(error: BaseException) -> str:
 
 
 def _said(chain: list[BaseException], environ: Mapping[str, str]) -> str:
-    """The server's own message, on one line and not too long, keys masked before it is cut; httpx's words on a
-    status are none of it."""
+    """Return the server's message on one line, with keys masked and then cut; without httpx's own text."""
     documents = [_body(each).get("message") for each in chain]
     texts = [str(each) for each in chain if not _response(each)]
     quoted = [found[1] for found in map(_ERROR_MESSAGE.search, texts) if found]
@@ -199,11 +198,11 @@ def _said(chain: list[BaseException], environ: Mapping[str, str]) -> str:
 
 
 def _retry_after(chain: list[BaseException], text: str) -> float | None:
-    """Seconds that the server asks to wait: its Retry-After header, else its message."""
+    """Return the seconds to wait by the server's Retry-After header, else by its message."""
     for each in chain:
         headers = getattr(_response(each), "headers", None) or {}
         for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-            with suppress(KeyError, ValueError):  # or an HTTP date: the servers that limit rates send seconds
+            with suppress(KeyError, ValueError):  # an HTTP date is ignored: servers with rate limits send seconds
                 return max(0.0, float(headers[name]) * unit)
     found = _ASKED_WAIT.search(text)
     if not found or not (found[1] or found[2]):

@@ -1,4 +1,4 @@
-"""Limits of an HTTP client that asks a provider: where its requests may go, and how much it may be answered."""
+"""Limits of an HTTP client: redirects, and sizes of responses."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import httpx
 from ..errors import ModelError
 
 _MOST = 32 << 20
-"""Bytes of an answer: its events take some 400 a token, and libraries search a line again for each piece."""
+"""Bytes of a response: events take about 400 a token, and libraries search a line again for each piece."""
 
 
 def guarded(client: httpx.Client) -> httpx.Client:
-    """Have `client` raise ModelError for a redirect to another server, where the key would go along in its header,
-    for an answer of more than 32 MiB, and for a compressed one, of which a few bytes may be any number."""
+    """Make `client` raise ModelError for a redirect to another server, which would get the key, for a response
+    above 32 MiB, and for a compressed one, whose size is unknown. Return it."""
     client.headers["Accept-Encoding"] = "identity"
     client.event_hooks["response"].append(_checks)
     return client

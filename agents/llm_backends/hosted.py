@@ -20,19 +20,19 @@ from .streaming_model import ChatMessage, ChatMessageStreamDelta, FinalDelta, Li
 
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 180.0
-"""How long a silent server is waited for: a local one may load its model and read the whole prompt first."""
+"""Timeout of a silent server: a local one may load its model and read the whole prompt first."""
 LIST_SECONDS = 5.0
 OLLAMA_CONTEXT_TOKENS = 16384
-"""Ollama's own default is shorter on most machines, and what does not fit is dropped without a word."""
+"""Ollama's default is shorter on most machines, and it silently cuts longer prompts."""
 THINKING_TOKENS = 8192
-"""Tokens that a reasoning model may think beyond the answer's length: `max_tokens` counts both."""
+"""Tokens for a reasoning model's thinking, in addition to the reply: `max_tokens` counts both."""
 SHORTEST_MEASURE = 0.05
-"""Seconds between the first and the last piece of a reply that tell its speed."""
+"""Least seconds between the first and the last piece of a reply for its speed to be measured."""
 
 
 class HostedModel(LiteLLMModel):  # type: ignore[misc]
-    """smolagents' LiteLLMModel whose stream ends in a FinalDelta. Retries are the Caller's, counted and charged in
-    one place: LiteLLM's and the OpenAI client's are off, and smolagents' wrapper around them is not used."""
+    """smolagents' LiteLLMModel with a FinalDelta at the end of a stream. The Caller retries and charges: LiteLLM's
+    and the OpenAI client's retries are off, and smolagents' wrapper is not used."""
 
     def __init__(
         self, model_id: str, api_base: str | None = None, api_key: str | None = None, timeout: float = READ_SECONDS
@@ -51,7 +51,7 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
         self._thinking_tokens = THINKING_TOKENS if self.client.supports_reasoning(model_id) else 0
 
     def create_client(self) -> Any:
-        """The LiteLLM module, which smolagents calls the client."""
+        """Return the LiteLLM module, which smolagents calls the client."""
         return load_litellm()
 
     def generate_stream(
@@ -73,8 +73,8 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
         try:
             yield from _deltas(events)
         finally:
-            # Only a closed connection stops a server that is left before its end. LiteLLM's wrapper has no close
-            # for this: what it wraps is OpenAI's stream, or an iterator that holds the HTTP response.
+            # Only closing the connection stops the server. LiteLLM's wrapper has no close; it wraps OpenAI's
+            # stream, or an iterator that has the HTTP response.
             for holder in (events.completion_stream, getattr(events.completion_stream, "http_response", None)):
                 getattr(holder, "close", lambda: None)()
 
@@ -82,10 +82,10 @@ class HostedModel(LiteLLMModel):  # type: ignore[misc]
 def hosted_model(
     model_id: str | None, api_base: str | None = None, *, environ: Mapping[str, str] = os.environ
 ) -> HostedModel:
-    """The model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
+    """Return the model `model_id`, from its provider or from the OpenAI-compatible server at `api_base`.
 
-    Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several models served, or
-    nobody serves it) and ModelError (no key, no such model, no server).
+    Without a `model_id` it is the only one that `api_base` serves. Raises UsageError (several served models, or an
+    unknown provider) and ModelError (no key, no such model, no server).
     """
     model_id = known_model_id(Choice(model_id, "", api_base))
     if api_base and not (model_id and is_ollama(model_id)):
@@ -97,7 +97,7 @@ def hosted_model(
     if is_ollama(model_id):
         return HostedModel(model_id, api_base)
     provider = provider_of(model_id)
-    # LiteLLM calls a missing key a server's error, which would be tried again.
+    # LiteLLM reports a missing key as a server's error, which would be retried.
     if provider and not provider.key_variable_set(environ):
         name, variables = provider.name, " or ".join(provider.key_variables)
         way = f"set {variables} (in the environment or .env)"
@@ -107,7 +107,7 @@ def hosted_model(
 
 
 def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = os.environ) -> str:
-    """The name of the one model that `api_base` lists. Raises UsageError (none or several) and ModelError."""
+    """Return the only model that `api_base` lists. Raises UsageError (none or several) and ModelError."""
     try:
         with guarded(httpx.Client(timeout=LIST_SECONDS)) as client:
             response = client.get(f"{api_base}/models", headers={"Authorization": f"Bearer {api_key}"})
@@ -129,7 +129,7 @@ def only_served_model(api_base: str, api_key: str, environ: Mapping[str, str] = 
 
 
 def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:
-    """LiteLLM's chunks as smolagents' deltas, then what they told of the end."""
+    """Yield LiteLLM's chunks as smolagents' deltas, then a FinalDelta."""
     usage: Any = None
     refusal = ""
     first = last = 0.0
@@ -144,7 +144,7 @@ def _deltas(events: Any) -> Iterator[ChatMessageStreamDelta]:
     is_measured = usage and usage.completion_tokens > 1 and last - first >= SHORTEST_MEASURE
     yield FinalDelta(
         token_usage=TokenUsage(usage.prompt_tokens, usage.completion_tokens) if usage else None,
-        # Where the server gave no reason (it was cut off, or is no chat server), LiteLLM's last chunk says "stop".
+        # Without a reason of the server (cut off, or no chat server) LiteLLM's last chunk says "stop".
         finish_reason=events.received_finish_reason or events.intermittent_finish_reason,
         refusal=refusal or None,
         cached_prompt_tokens=getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", None),

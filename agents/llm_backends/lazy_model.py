@@ -1,4 +1,4 @@
-"""A model that is opened by the first request that needs it."""
+"""A model that is opened by its first request."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ if TYPE_CHECKING:
 
 
 class LazyModel:
-    """Stands for a model until it is asked something; what is known beforehand is answered without opening it.
+    """Proxy of a model that opens it at the first request; attributes that are known do not open it.
 
-    It is opened once, however many threads ask first, and all of its `companions` with it: what is wrong with one
-    model of a run shows before another is paid. A fault that waiting won't mend stays, so that a batch hears of it
-    in no time from then on.
+    It is opened once, whatever the number of threads, and together with its `companions`, so that an error of one
+    model shows before another is paid. A permanent error is kept, and raised at once by later requests.
     """
 
     def __init__(
         self, model_id: str | None, open_model: Callable[[], StreamingModel], companions: list[LazyModel]
     ) -> None:
-        """`model_id` None means that only the opened model can tell; `companions` is kept, and joined."""
+        """Join the shared list `companions`. `model_id` None: only the opened model has it."""
         self._model_id = model_id
         self._open_model = open_model
         self._companions = companions
@@ -34,12 +33,12 @@ class LazyModel:
 
     @property
     def model_id(self) -> str:
-        """The model's id; opens the model where only that can tell."""
+        """The model's id; opens the model where it is not known."""
         return self._model_id or self._opened().model_id
 
     @property
     def api_base(self) -> str | None:
-        """The address that the opened model calls, where it is not its provider's own."""
+        """The address that the opened model calls; None for its provider's."""
         return getattr(self._model, "api_base", None)
 
     @property
@@ -48,7 +47,7 @@ class LazyModel:
         return all(each._model is not None for each in self._companions)
 
     def open(self) -> Iterator[None]:
-        """Open the model and its companions, one a step. Raises ModelError and UsageError."""
+        """Open the model and its companions; yield after each. Raises ModelError and UsageError."""
         for each in self._companions:
             each._opened()
             yield
@@ -56,7 +55,7 @@ class LazyModel:
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
     ) -> Iterator[ChatMessageStreamDelta]:
-        """Stream one reply of the model, which is opened for it."""
+        """Stream one reply; open the model first if it is not open."""
         return self._opened().generate_stream(messages, stop_sequences, **params)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The one way to import LiteLLM, and to import any library that would read a `.env` file into the environment."""
+"""Imports of LiteLLM and of other libraries that would load a `.env` file into the environment."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 from .providers import is_embedded, is_ollama
 
-_SWITCH = "PYTHON_DOTENV_DISABLED"  # python-dotenv looks at it whenever it is asked to load a file
+_SWITCH = "PYTHON_DOTENV_DISABLED"  # python-dotenv reads it before it loads a file
 _lock = threading.RLock()
 
 
 @contextmanager
 def no_dotenv() -> Iterator[None]:
-    """Have python-dotenv load nothing during the body."""
+    """Turn python-dotenv off during the body."""
     with _lock:
         before = os.environ.get(_SWITCH)
         os.environ[_SWITCH] = "1"
@@ -33,7 +33,7 @@ def no_dotenv() -> Iterator[None]:
 
 @contextmanager
 def _no_collections() -> Iterator[None]:
-    """Collect no garbage during the body: importing makes little, and looking for it takes a tenth of the time."""
+    """Turn garbage collection off during the body: it takes a tenth of the time of imports."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -44,7 +44,7 @@ def _no_collections() -> Iterator[None]:
 
 
 def load_litellm() -> Any:
-    """Import LiteLLM without its network fetch, its banners and its log lines."""
+    """Import LiteLLM without its network request, its banners and its log lines."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     with no_dotenv(), _no_collections():
         import litellm
@@ -52,7 +52,7 @@ def load_litellm() -> Any:
 
         from .guarded_client import guarded
 
-        if litellm.client_session is None:  # OpenAI's library asks with this, all others with clients made so
+        if litellm.client_session is None:  # OpenAI's library uses this client, all others use clients made so
             create = HTTPHandler.create_client
             HTTPHandler.create_client = lambda self: guarded(create(self))
             litellm.client_session = HTTPHandler().client
@@ -60,7 +60,7 @@ def load_litellm() -> Any:
     litellm.suppress_debug_info = True
     litellm.disable_streaming_logging = True
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
-        # Its handler writes to standard output, where only the JSON document may stand.
+        # Its handler writes to standard output, which is for the JSON document alone.
         logging.getLogger(name).handlers[:] = [logging.NullHandler()]
     return litellm
 
@@ -68,7 +68,7 @@ def load_litellm() -> Any:
 def price_usd(
     model_id: str, prompt_tokens: int, completion_tokens: int, cached_prompt_tokens: int = 0
 ) -> float | None:
-    """Price of so many tokens by LiteLLM's price data, 0 on this machine; None where it lists no such model."""
+    """Return the price of the tokens by LiteLLM's data, 0 for a local model; None where it has no price."""
     if is_embedded(model_id) or is_ollama(model_id):
         return 0.0
     try:

@@ -1,4 +1,4 @@
-"""How fast a model is asked by all callers together, learnt from what its provider answers."""
+"""Rate of requests to a model by all callers together, adapted to its provider's answers."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from ..errors import ModelError
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 30.0
 PATIENCE_SECONDS = 300.0
-"""The longest wait that is worth it; a provider that wants more is not waited for."""
+"""The longest wait; where a provider asks for more, the call fails."""
 
 
 Bound = Callable[[float], float | None]
-"""Raises if a wait must end now, or before so many seconds are over; returns those until it must (None: never)."""
+"""Called with the seconds of a wait: raises if it must end now or before; returns the seconds until it must (None:
+never)."""
 
 
 class Pacer:
-    """Lets the callers of one model take turns, so that a limit of its provider is learnt once for all of them.
+    """Concurrency limit shared by the callers of one model, who wait first come, first served.
 
-    The number of requests under way follows AIMD (additive increase, multiplicative decrease; Chiu and Jain,
-    "Analysis of the increase and decrease algorithms for congestion avoidance", 1989), as TCP uses it (RFC 5681):
-    free at first; halved, from what was under way, when the provider says that it is too much; one more after a
-    full run of successes while the limit held requests back. Requests that were sent before the last halving
-    don't halve it again. "Too much" is a rate limit (HTTP 429, RFC 6585), or any other transient answer that names
-    a time to come back, like 503 (Retry-After, RFC 9110, section 10.2.3). Until that time nobody asks; without
-    one, until an exponential backoff has passed. Waiting callers go first come, first served.
+    The limit follows AIMD (additive increase, multiplicative decrease; Chiu and Jain, "Analysis of the increase
+    and decrease algorithms for congestion avoidance", 1989), as TCP uses it (RFC 5681): none at first; half of the
+    requests in flight after a rate limit; one more after a full window of successes while requests waited.
+    Requests that were sent before the last halving don't halve it again. A rate limit is HTTP 429 (RFC 6585), or a
+    transient error with a time to retry, like 503 (Retry-After, RFC 9110, section 10.2.3). Until that time, or an
+    exponential backoff without one, no request is sent.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -37,7 +37,7 @@ class Pacer:
         self._queue: deque[object] = deque()
         self._running = 0
         self._limit: int | None = None
-        """How many requests may be under way; None until the provider has limited them."""
+        """Requests that may be in flight; None before the first rate limit."""
         self._pause_ends = 0.0
         self._halvings = 0
         self._in_a_row = 0
@@ -46,8 +46,8 @@ class Pacer:
 
     @contextmanager
     def turn(self, bound: Bound) -> Iterator[float]:
-        """Wait for a turn, and hold it while the body asks the model; gives the seconds that were waited. A
-        ModelError of the body is looked at for what it says about the pace. Raises what `bound` raises."""
+        """Wait for a turn, and hold it during the body, which asks the model; yield the seconds waited. A
+        ModelError of the body may lower the limit. Raises what `bound` raises."""
         came = self._clock()
         with self._changed:
             self._wait(bound)
@@ -83,7 +83,7 @@ class Pacer:
             self._changed.notify_all()
 
     def _seconds_to_wait(self, ticket: object) -> float | None:
-        """0 where it is `ticket`'s turn; None where somebody else must go first."""
+        """Return the seconds until `ticket`'s turn, 0 for now; None where another must go first."""
         if self._queue[0] is not ticket or (self._limit is not None and self._running >= self._limit):
             return None
         return max(0.0, self._pause_ends - self._clock())
@@ -111,5 +111,5 @@ class Pacer:
 
 
 def backoff_seconds(number: int) -> float:
-    """Seconds before try `number` + 1 where the server names none."""
-    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(number - 1, 9))  # a float holds no power of some thousands
+    """Return the seconds before try `number` + 1 where the server names none."""
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** min(number - 1, 9))  # bounded, as a large power overflows a float

@@ -1,9 +1,8 @@
-"""The hosted providers greenloop knows by name: whose key is in which variable, and a coding model of each.
+"""The hosted providers that greenloop knows: the variables of their keys, and a coding model of each.
 
-Any other model id that LiteLLM understands works too; this table only serves to choose a model when none is named,
-and to say which variable a rejected key came from. The default models are cheap ones of those that LiteLLM's
-bundled price data lists (OpenRouter's are in no list: what it serves changes too often), since a run makes many
-calls; a test checks that each is still there.
+Any other model id that LiteLLM understands works too; this table is only for choosing a model when none is named,
+and for naming the variable of a rejected key. The default models are cheap, since a run makes many calls. They are
+in LiteLLM's price data, which a test checks (except OpenRouter's, whose models change too often).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from ..settings import KEY_VARIABLES
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider: LiteLLM's prefix for it, and a coding model of it."""
+    """One provider: LiteLLM's prefix for it, and its default model."""
 
     name: str
     prefix: str
@@ -25,11 +24,11 @@ class Provider:
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The variables that its key may be in, the usual one first."""
+        """The environment variables for its key, the usual one first."""
         return KEY_VARIABLES[self.prefix]
 
     def key_variable_set(self, environ: Mapping[str, str]) -> str | None:
-        """The first of its variables that holds something."""
+        """Return the first of its variables that is set and not empty."""
         return next((name for name in self.key_variables if environ.get(name, "").strip()), None)
 
 
@@ -54,7 +53,7 @@ _BARE_NAMES = {
 
 
 def provider_of(model_id: str) -> Provider | None:
-    """The provider that serves `model_id` by LiteLLM's naming; None where it is not one of the table."""
+    """Return the provider that serves `model_id` by LiteLLM's naming; None where it is not in the table."""
     prefix, slash, _ = model_id.partition("/")
     if not slash:
         prefix = next((name for name, bare in _BARE_NAMES.items() if bare.match(model_id)), "")

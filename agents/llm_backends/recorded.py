@@ -1,7 +1,6 @@
-"""Replies recorded and replayed: for reruns at no cost, for tests, and for going on with a run that was killed.
+"""Recorded replies: for reruns without cost, tests, and resumed runs; and a cache of replies.
 
-Or by the content of their requests, in a directory that many runs, processes and checkouts share: a cache, whose
-files are the same for the same reply wherever it was heard. Why it is not LiteLLM's:
+The cache is shared by runs, processes and checkouts. Why it is not LiteLLM's:
 docs/decisions/008-a-cache-of-replies.md.
 """
 
@@ -27,11 +26,11 @@ from .pacing import Bound
 SCHEMA: Literal[1] = 1
 _changed = threading.Condition()
 _under_way: set[tuple[str, ...]] = set()
-"""Requests that this process is asking, so that none is asked twice at the same time."""
+"""Requests in flight in this process, so that none is sent twice at the same time."""
 
 
 def request_key(request: Request) -> str:
-    """SHA-256 of what decides the reply, as canonical JSON: neither the role nor the model is part of it."""
+    """Return the SHA-256 of what decides the reply, as canonical JSON, without role and model."""
     decisive = {
         "messages": [[message.role, message.content] for message in request.messages],
         "max_tokens": request.max_tokens,
@@ -43,13 +42,13 @@ def request_key(request: Request) -> str:
 
 
 def model_slug(model_id: str) -> str:
-    """`model_id` as a folder's name."""
+    """Return `model_id` as a folder's name."""
     return re.sub(r"[^A-Za-z0-9.+-]+", "-", model_id).strip("-.") or "model"
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """A file: a reply and the request that it answers."""
+    """The content of a file: a reply and its request."""
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
     schema: Literal[1]
@@ -63,10 +62,10 @@ class _Recorded:
 class ReplyStore:
     """Replies in `DIRECTORY/<model slug>/<key>.json`, one file each, written atomically.
 
-    With a `model_id` it is that model's folder alone, which can be written (recording, resuming a run); without
-    one it is every model's, read only (`--model recorded:DIR`). A file that can't be read, or that is for another
-    request or model than its place says, counts as missing, with an entry in `notes` and a call of `on_damage`.
-    Safe to use from several threads and processes.
+    With a `model_id` it is that model's folder, which can be written (recording, resuming a run); without one it
+    has every model's, read-only (`--model recorded:DIR`). A file that can't be read, or that is for another
+    request or model than its path, counts as missing, with an entry in `notes` and a call of `on_damage`. Safe in
+    several threads and processes.
     """
 
     directory: Path
@@ -78,7 +77,7 @@ class ReplyStore:
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
 
     def find(self, request: Request) -> Reply | None:
-        """The reply recorded for `request`, marked as replayed and with the usage of its recording."""
+        """Return the reply recorded for `request`, marked as replayed and with the usage of its recording."""
         key = request_key(request)
         name = f"{key}.json"
         if self.model_id is not None:
@@ -98,7 +97,7 @@ class ReplyStore:
         write_atomically(path, text, contained(self.directory), self.mode)
 
     def missing(self, request: Request) -> ModelError:
-        """The error for a request that is not in the store."""
+        """Return the error for a request that is not in the store."""
         damaged = f" ({len(self.notes)} files there are damaged)" if self.notes else ""
         return ModelError(
             "not_recorded",
@@ -119,7 +118,7 @@ class ReplyStore:
         except FileNotFoundError:
             return None
         except (OSError, UsageError, ValueError) as error:
-            reason = " ".join(str(error).split("\n")[:3])  # pydantic's next lines say what was read
+            reason = " ".join(str(error).split("\n")[:3])  # pydantic's next lines have the input
             note = f"{path} is damaged and was ignored ({type(error).__name__}: {reason})."
             with self._lock:
                 known = note in self.notes
@@ -130,13 +129,13 @@ class ReplyStore:
 
 
 class ReplyCache(ReplyStore):
-    """The cached replies of one model, which stand under its name. `on_damage` hears a sentence for each damaged
-    entry and for the first reply that can't be kept; neither ends a run."""
+    """The cached replies of one model, in a folder of its name. `on_damage` is called with a sentence for each
+    damaged entry and for the first reply that can't be written; the run goes on."""
 
     _failed = False
 
     def keep(self, request: Request, reply: Reply) -> Reply:
-        """Keep `reply` unless another process was first; gives the one that is kept, so that all go on alike."""
+        """Store `reply` unless another process was first; return the stored one, so that all use the same."""
         if (kept := self.find(request)) is not None:
             return kept
         try:
@@ -150,8 +149,8 @@ class ReplyCache(ReplyStore):
 
     @contextmanager
     def alone(self, request: Request, bound: Bound) -> Iterator[None]:
-        """Wait until no other thread asks the same of the same model, and keep the others from it. Raises what
-        `bound` raises."""
+        """Wait until no other thread has the same request in flight, and exclude others during the body. Raises
+        what `bound` raises."""
         key = (str(self.directory), str(self.model_id), request_key(request))
         with _changed:
             while key in _under_way:
@@ -170,7 +169,7 @@ class ReplyCache(ReplyStore):
             _changed.notify_all()
 
     def missing(self, request: Request) -> ModelError:
-        """The error for a request that must not be asked."""
+        """Return the error for a request that is not in the cache, with --frozen."""
         return ModelError(
             "not_cached",
             f"The cache {self.directory} has no reply of {self.model_id} to this request of the {request.role}, "

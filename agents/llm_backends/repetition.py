@@ -1,9 +1,9 @@
-"""Notices when a model repeats itself for good: small ones do so until their token limit.
+"""Detection of a model that repeats itself without end: small ones do so until their token limit.
 
-A text that merely looks regular is left alone: rows of a table of numbers are equal by right, and a list of tests
-differs from one to the next in some character. Lines without a letter outside quotes (data) are therefore given
-far more copies than lines of code, and only exact copies count, a test's name apart. In 2,300 files of Python's
-library and its tests (27 MB) three are taken for loops: two lists of empty tests, and code repeated for timing.
+Regular text is no repetition: rows of a table of numbers may be equal, and tests in a list differ in some
+character. So lines without a letter outside quotes (data) may have far more copies than lines of code, and only
+exact copies count, except for a test's name. In 2,300 files of Python's library and its tests (27 MB) there are
+three false positives: two lists of empty tests, and code repeated for timing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 class RepetitionWatch:
-    """Follows a text as it grows, piece by piece."""
+    """Checks a growing text for repetition."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
@@ -32,7 +32,7 @@ class RepetitionWatch:
         self._unchecked = 0
 
     def feed(self, piece: str) -> str | None:
-        """Take the next piece; once the text only repeats itself, the text up to the end of the first copy."""
+        """Add the next piece; return the text up to the end of the first copy once it only repeats, else None."""
         *ended, rest = piece.split("\n")
         for end in ended:
             self._lines.append(self._line + end)
@@ -72,7 +72,8 @@ class RepetitionWatch:
 
 
 def _copies_needed(block: list[str]) -> int:
-    """How many copies of `block` in a row make a loop; 0 where none do: blank lines, or one line several times."""
+    """Return how many copies of `block` in a row are a repetition; 0 for blocks that never are: blank lines, or
+    one line several times."""
     text = "".join(block).strip()
     if not text or (len(block) > 1 and len(set(block)) == 1):
         return 0

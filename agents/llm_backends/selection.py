@@ -1,7 +1,6 @@
-"""Which model a run uses: the one that was named, else the best that is there without asking anyone.
+"""Choice of a run's model: the named one, else the best available one.
 
-What is known of it is told before it is opened: replies that are kept are found by its name, so a run that needs
-no model need not open one to ask for it.
+The choice opens no model: recorded and cached replies are found by the model's name alone.
 """
 
 from __future__ import annotations
@@ -21,21 +20,21 @@ from .providers import EMBEDDED, PROVIDERS, is_embedded, is_ollama, is_recorded,
 OLLAMA_PORT = 11434
 PROBE_SECONDS = 0.3
 PARALLEL = 8
-"""Requests at the same time, of a hosted model and of recorded replies."""
+"""Concurrent requests of a hosted model, and of recorded replies."""
 USUAL_PREFIXES = frozenset(
     {provider.prefix for provider in PROVIDERS}
     | {"hosted_vllm", "litellm_proxy", "llamafile", "lm_studio", "ollama", "ollama_chat"}
 )
-"""LiteLLM's names of providers that need not be looked up in LiteLLM, whose import takes seconds."""
+"""LiteLLM's names of providers, known without importing LiteLLM, which takes seconds."""
 
 OllamaProbe = Callable[[str], tuple[str, ...] | None]
-"""Takes Ollama's address; gives the names of its models, or None where it does not answer."""
+"""Returns the names of the models at Ollama's address; None where it does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The chosen model, and one sentence for the user on why. `model_id` None means the only model that
-    `api_base` serves; `api_base` None means the provider's own address."""
+    """The chosen model, and a sentence why. `model_id` None: the only model that `api_base` serves; `api_base`
+    None: the provider's own address."""
 
     model_id: str | None
     reason: str
@@ -45,9 +44,9 @@ class Choice:
 def choose(
     settings: Settings, environ: Mapping[str, str], probe_ollama: OllamaProbe, role: Role | None = None
 ) -> Choice:
-    """The model for `role` (or for roles without one of their own): `settings`, which holds GREENLOOP_MODEL too,
-    else the first provider whose key is in `environ`, else a running Ollama (which --frozen does not look for),
-    else `embedded`. Raises UsageError for --frozen without --cache, or without the name of --api-base's model."""
+    """Return the model for `role` (None: for roles without one of their own): that of `settings`, else of the
+    first provider with a key in `environ`, else of a running Ollama (not with --frozen), else `embedded`. Raises
+    UsageError for --frozen without --cache, or without the name of --api-base's model."""
     if settings.frozen and settings.cache is None:
         raise UsageError("--frozen lets only cached replies be used; say where they are with --cache DIR.")
     if named := (role and getattr(settings, f"{role}_model")) or settings.model:
@@ -74,7 +73,7 @@ def choose(
 
 
 def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> Iterator[str]:
-    """Yield a line for every provider of the table and Ollama: usable or not, why, and with which model."""
+    """Yield a line for every known provider and Ollama: usable or not, why, and its model."""
     for provider in PROVIDERS:
         variable = provider.key_variable_set(environ)
         lacking = " or ".join(provider.key_variables)
@@ -94,14 +93,14 @@ def list_models(environ: Mapping[str, str], probe_ollama: OllamaProbe) -> Iterat
 
 
 def preferred_ollama_model(models: tuple[str, ...]) -> str | None:
-    """The one to write code with: the most recent (Ollama lists them so) made for code, else the most recent."""
+    """Return the most recent model for code (Ollama lists by date), else the most recent; None without models."""
     chat = [name for name in models if "embed" not in name.lower()]
     coders = [name for name in chat if "code" in name.lower() or "devstral" in name.lower()]
     return next(iter(coders or chat), None)
 
 
 def ollama_address(environ: Mapping[str, str]) -> str:
-    """Ollama's address by OLLAMA_HOST, read as Ollama reads it: scheme, port and path may be left out."""
+    """Return Ollama's address by OLLAMA_HOST, whose scheme, port and path may be left out, as Ollama reads it."""
     scheme, _, rest = environ.get("OLLAMA_HOST", "").strip().rstrip("/").rpartition("://")
     place, slash, path = rest.partition("/")
     usual = {"http": "80", "https": "443"}.get(scheme, str(OLLAMA_PORT))
@@ -114,7 +113,7 @@ def ollama_address(environ: Mapping[str, str]) -> str:
 
 
 def probe_ollama(address: str) -> tuple[str, ...] | None:
-    """Ask the Ollama at `address` for its models; None where nothing (or something else) answers in time."""
+    """Return the models of the Ollama at `address`; None where no Ollama answers in time."""
     import urllib.request
     from http.client import HTTPException
 
@@ -128,8 +127,8 @@ def probe_ollama(address: str) -> tuple[str, ...] | None:
 
 
 def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> Choice:
-    """The model that was asked for; `api_base`, a server of OpenAI's protocol, is not asked for one that runs here
-    or that another provider serves."""
+    """Return the choice of a named model; `api_base`, an OpenAI-compatible server, does not apply to embedded and
+    recorded models, and those of other providers."""
     provider = provider_of(model_id) if "/" in model_id else None
     elsewhere = provider is not None and provider.prefix != "openai"
     if elsewhere or is_embedded(model_id) or is_recorded(model_id):
@@ -140,22 +139,22 @@ def _named(model_id: str, api_base: str | None, environ: Mapping[str, str]) -> C
 
 
 def parallel_of(choice: Choice, slots: int) -> int:
-    """Requests that the model of `choice` answers at the same time; the embedded one has `slots`."""
+    """Return the number of concurrent requests of the model of `choice`; `slots` for the embedded one."""
     return slots if is_embedded(choice.model_id) else PARALLEL
 
 
 def known_model_id(choice: Choice) -> str | None:
-    """The id that the opened model will have; None where only its server can tell."""
+    """Return the id that the opened model will have; None where only its server has it."""
     if choice.model_id is None:
         return None
-    if is_ollama(choice.model_id):  # its chat interface uses the model's own template, `ollama/` a guessed one
+    if is_ollama(choice.model_id):  # `ollama_chat/` uses the model's own chat template, `ollama/` a guessed one
         return f"ollama_chat/{choice.model_id.partition('/')[2]}"
     return with_provider(choice.model_id) if choice.api_base else choice.model_id
 
 
 def name_in_cache(choice: Choice, weights: Path | None) -> str | None:
-    """The name that cached replies of the model stand under: its id, and the file's name for `weights` of the
-    user's own, wherever they lie; None where only its server can tell."""
+    """Return the model's name in the cache: its id, and for the user's own `weights` the file's name; None where
+    only its server has it."""
     from .weights import QWEN_CODER_1_5B
 
     if is_embedded(choice.model_id) and weights is not None and weights.name != QWEN_CODER_1_5B.file:
@@ -164,7 +163,8 @@ def name_in_cache(choice: Choice, weights: Path | None) -> str | None:
 
 
 def with_provider(model_id: str) -> str:
-    """`model_id` as LiteLLM wants it for a server of one's own: OpenAI's protocol unless it names a provider."""
+    """Return `model_id` as LiteLLM wants it for the user's own server: with `openai/` unless it names a
+    provider."""
     prefix, slash, _ = model_id.partition("/")
     is_provider = prefix in USUAL_PREFIXES
     if slash and prefix.islower() and not is_provider:
@@ -175,7 +175,7 @@ def with_provider(model_id: str) -> str:
 
 
 def check_known(choice: Choice) -> None:
-    """Raise UsageError for a model that is named, and served by no provider that LiteLLM knows."""
+    """Raise UsageError for a named model without a provider that LiteLLM knows."""
     name = choice.model_id or EMBEDDED
     usual = provider_of(name) or name.partition("/")[0] in USUAL_PREFIXES
     if choice.api_base or is_embedded(name) or is_recorded(name) or usual:

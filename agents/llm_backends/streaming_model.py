@@ -1,5 +1,5 @@
-"""The one way to import smolagents; the interface that every model here has, and the delta that ends its streams.
-Nothing that runs without a model imports this at run time."""
+"""The only import of smolagents; the interface of every model, and the delta at the end of its streams. Imported
+at run time only where a model is used."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ with no_dotenv():
 
 
 class StreamingModel(Protocol):
-    """The part of a smolagents `Model` that an attempt uses, and what greenloop asks beyond it."""
+    """The part of a smolagents `Model` that greenloop uses, with its own additions."""
 
     @property
     def model_id(self) -> str:
-        """Its name, as LiteLLM writes names."""
+        """Its name in LiteLLM's form."""
 
     def generate_stream(
         self, messages: list[ChatMessage | dict[str, Any]], stop_sequences: list[str] | None = None, **params: Any
@@ -36,11 +36,11 @@ class StreamingModel(Protocol):
 
 @dataclass
 class FinalDelta(ChatMessageStreamDelta):  # type: ignore[misc]
-    """Ends a stream: why it ended, what it cost (`token_usage`) and how fast it was.
+    """The last delta of a stream: reason of its end, usage (`token_usage`) and speed.
 
-    `finish_reason` is the OpenAI API's word: `stop`, `length`, `content_filter`, `tool_calls`; None where the
-    server ended the stream without giving one. `refusal` is the model's own text where it declined to answer.
-    Counts are None where the backend does not report them; `tokens_per_second` is decoding speed.
+    `finish_reason` is the OpenAI API's: `stop`, `length`, `content_filter`, `tool_calls`; None where the server
+    gave none. `refusal` is the model's text where it declined to answer. Counts are None where the backend does
+    not report them; `tokens_per_second` is decoding speed.
     """
 
     finish_reason: str | None = None

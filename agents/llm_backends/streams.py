@@ -1,4 +1,4 @@
-"""One streamed reply: read in a thread of its own, so that nobody is held up by a silent server, and collected."""
+"""One streamed reply: read in its own thread, so that a silent server does not block the caller, and collected."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Item = TypeVar("Item")
 class BackgroundStream(Generic[Item]):
     """Reads the iterator that `open_stream` returns in a daemon thread; `next` waits for its items.
 
-    A blocking read can be neither interrupted nor timed out from outside, whatever the library below does. So
-    the reader is let go instead: after `abandon` the waiting side returns at once, and the reader closes the
-    iterator at its next item. Being a daemon, a reader that never gets one does not keep the process alive.
+    A blocking read can't be interrupted or timed out from outside. So after `abandon` the waiting thread returns
+    at once, and the reader closes the iterator at its next item. Without a next item the daemon thread ends with
+    the process.
     """
 
     def __init__(self, open_stream: Callable[[], Iterator[Item]]) -> None:
@@ -34,8 +34,8 @@ class BackgroundStream(Generic[Item]):
         self._reader.start()
 
     def next(self, timeout: float | None = None) -> Item | None:
-        """The next item, or None after `timeout` seconds without one. Raises StopIteration at the end, Interrupted
-        once abandoned, and whatever the iterator raised."""
+        """Return the next item, or None after `timeout` seconds without one. Raises StopIteration at the end,
+        Interrupted after `abandon`, and the errors of the iterator."""
         try:
             item, error = self._arrived.get(timeout=timeout)
         except queue.Empty:
@@ -45,7 +45,7 @@ class BackgroundStream(Generic[Item]):
         return item
 
     def abandon(self) -> None:
-        """Let the reader go; a thread that waits in `next` gets Interrupted."""
+        """Give the stream up; a thread that waits in `next` gets Interrupted."""
         self._abandoned.set()
         self._arrived.put((None, Interrupted("The call was cancelled; go on with --resume.")))
 
@@ -67,7 +67,7 @@ class BackgroundStream(Generic[Item]):
 
 CHARACTERS_A_TOKEN = 4
 LONGEST_TOKEN = 32
-"""Characters a token that no reply comes to: one with more was not cut by its server."""
+"""Characters a token, an upper bound: a longer reply was not limited by its server."""
 
 
 class StreamedReply:
@@ -82,8 +82,8 @@ class StreamedReply:
         self._watch = RepetitionWatch()
 
     def take(self, delta: ChatMessageStreamDelta) -> bool:
-        """Add `delta`; return True once the text only repeats itself or is longer than was asked for, so that the
-        stream can be closed."""
+        """Add `delta`; return True once the stream can be closed: the text only repeats, or exceeds
+        `max_tokens`."""
         from .streaming_model import FinalDelta
 
         if isinstance(delta, FinalDelta):
@@ -101,25 +101,24 @@ class StreamedReply:
 
     @property
     def finish(self) -> Literal["stop", "length", "repetition"]:
-        """Why it ended, in the words of a Reply."""
+        """The reason of its end, as `Reply.finish`."""
         if self._unrepeated is not None:
             return "repetition"
         is_cut = self._is_closed or (self.final and self.final.finish_reason == "length")
         return "length" if is_cut else "stop"
 
     def answer(self, stop: tuple[str, ...]) -> str:
-        """The text without its repetitions, up to the first of `stop`, a parameter that some models don't know;
-        the halves of a character, which a server may send in two pieces, are joined."""
+        """Return the text without its repetitions, up to the first of `stop`, which some models ignore. Surrogate
+        pairs that a server sent in two pieces are joined."""
         halves = (self._text if self._unrepeated is None else self._unrepeated).encode("utf-16", "surrogatepass")
         text = halves.decode("utf-16", "replace")
         return text[: min((text.index(each) for each in stop if each in text), default=len(text))]
 
     def usage(self, request: Request, seconds: float) -> Usage:
-        """Tokens and seconds of the try, without a price.
+        """Return tokens and seconds of the try, without a price.
 
-        Where the server reported no tokens (the try broke off, or was stopped in a loop), or numbers that nothing
-        can have cost, they are an estimate: a quarter of the characters, or the number of pieces where those are
-        more. A try that brought no piece cost none.
+        Where the server reported no tokens (the try was cut off or stopped) or impossible numbers, estimate them:
+        a quarter of the characters, or the number of pieces if that is more. A try without a piece has none.
         """
         try:
             return self._usage(request, seconds, self.final)
@@ -145,7 +144,7 @@ class StreamedReply:
         )
 
     def require_usable(self, model_id: str) -> None:
-        """Raise ModelError for a stream that ended without a fault and still brought no answer."""
+        """Raise ModelError for a stream that ended without an error and without an answer."""
         if self._is_closed:
             return
         finish = self.final.finish_reason if self.final else None

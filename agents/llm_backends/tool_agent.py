@@ -1,7 +1,7 @@
-"""smolagents' ToolCallingAgent on greenloop's own requests: one text request a step, tools that we give it.
+"""smolagents' ToolCallingAgent on greenloop's own requests: one text request a step, with greenloop's tools.
 
-No native tool parameter is used (local servers differ): the first JSON object of a reply is the call. The ids of
-calls are counted, since they reach the next prompt, and a random one would make every request another one.
+Native tool calling is not used (local servers differ): the first JSON object of a reply is the call. The ids of
+calls are numbered: they are part of the next prompt, and random ones would make each request different.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _MOST_ARGUMENTS = 8000
 def run_agent(
     ask: Callable[[Request], Reply], tools: Sequence[AgentTool], replacement: Callable[[str], str], task: AgentTask
 ) -> None:
-    """Let the model use `tools` step by step until `replacement` takes the text that it ends with.
+    """Run the agent with `tools`, step by step, until `replacement` accepts its final text.
 
-    A ValueError of `replacement` is told the model, as with a tool. Raises what `ask` and the tools raise of
-    GreenloopError and ReplyError.
+    The model is shown a ValueError of `replacement`, as of a tool. Raises GreenloopError and ReplyError of `ask`
+    and the tools.
     """
     model = _AskedModel(ask, task)
     templates = {**EMPTY_PROMPT_TEMPLATES, "system_prompt": task.instructions.replace("{", "{{ '{' }}")}
@@ -59,7 +59,8 @@ def run_agent(
 
 
 class _AskedModel(Model):  # type: ignore[misc]
-    """Makes of each step one Request. A fault that smolagents would show the model is kept aside and ends it."""
+    """A Model that sends each step as one Request. Its errors end the agent instead of being shown to the
+    model."""
 
     def __init__(self, ask: Callable[[Request], Reply], task: AgentTask) -> None:
         super().__init__(model_id="greenloop")
@@ -76,7 +77,7 @@ class _AskedModel(Model):  # type: ignore[misc]
         tools_to_call_from: list[Any] | None = None,
         **_: Any,
     ) -> ChatMessage:
-        """Ask for the next call. Without tools, at the step limit, nothing is asked."""
+        """Ask for the next call; without tools, which is at the step limit, send no request."""
         if self.fault is not None:
             raise self.fault
         if tools_to_call_from is None:
@@ -102,7 +103,7 @@ class _AskedModel(Model):  # type: ignore[misc]
         return ChatMessage(role=MessageRole.ASSISTANT, content=reply.text)
 
     def parse_tool_calls(self, message: ChatMessage) -> ChatMessage:
-        """Take the first JSON object of the reply as the call. Raises ValueError, which the model is told."""
+        """Return the message with its first JSON object as the call. Raises ValueError, shown to the model."""
         name, arguments = _call_in(str(message.content or ""))
         if name == FINAL:
             name, arguments = _FINAL_ANSWER, {"answer": arguments.get("code", "")}
@@ -111,13 +112,13 @@ class _AskedModel(Model):  # type: ignore[misc]
         return message
 
     def _bounded(self, messages: list[Message]) -> Iterator[Message]:
-        """The system prompt, the task, and as many of the last steps as fit."""
+        """Yield the system prompt, the task, and as many of the last steps as fit."""
         first, rest = messages[:2], messages[2:]
         room = self._task.most_characters - sum(len(message.content) for message in first)
         kept: list[Message] = []
         for message in reversed(rest):
             room -= len(message.content)
-            if room < 0 and len(kept) >= 2:  # the last step stays, however long the task is
+            if room < 0 and len(kept) >= 2:  # the last step stays even if it is too long
                 break
             kept.insert(0, message)
         if kept and kept[0].role == "user":
@@ -127,8 +128,8 @@ class _AskedModel(Model):  # type: ignore[misc]
 
 
 def _merged(messages: Sequence[ChatMessage]) -> Iterator[Message]:
-    """smolagents' messages as ours: neighbours of one role as one, as chat templates want it. Its own account of a
-    call is left out: the reply before it says the same."""
+    """Yield smolagents' messages as greenloop's, with neighbours of one role merged, as chat templates want it;
+    without its messages on calls, which repeat the reply before."""
     told = [(str(getattr(each.role, "value", each.role)), each.content) for each in messages]
     kept = [
         (kind if kind in ("system", "assistant") else "user", said) for kind, said in told if kind != "tool-call"
@@ -142,9 +143,9 @@ def _text(content: Any) -> str:
 
 
 def _call_in(text: str) -> tuple[str, dict[str, str]]:
-    """The tool and the arguments of the first JSON object in a text. Raises ValueError, saying what is wanted."""
+    """Return tool and arguments of the first JSON object in a text. Raises ValueError that says what is wanted."""
     wanted = 'answer with one JSON object: {"tool": NAME, "arguments": {...}}'
-    decoder = json.JSONDecoder(strict=False)  # models write line breaks into strings as they are
+    decoder = json.JSONDecoder(strict=False)  # models don't escape line breaks in strings
     place = text.find("{")
     while place >= 0:
         try:
@@ -165,7 +166,7 @@ def _call_in(text: str) -> tuple[str, dict[str, str]]:
 
 
 def _tool(tool: AgentTool, model: _AskedModel) -> Tool:
-    """smolagents' form of a tool."""
+    """Return `tool` as a smolagents Tool."""
 
     class Given(Tool):  # type: ignore[misc]
         name = tool.name

