@@ -1,4 +1,4 @@
-"""A model's reply -> a module that parses, or tests; or a ReplyError, worded so that the model can mend it."""
+"""A model's reply -> a module that parses, or tests; or a ReplyError with a message for the model."""
 
 from .reading import Module, read_code, read_properties, read_tests
 

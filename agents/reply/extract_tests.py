@@ -1,4 +1,4 @@
-"""Tests out of a module that a model wrote: one case each, of the code under test, none twice."""
+"""Tests extracted from a module that a model wrote: one case each, on the code under test, without duplicates."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _Loops = ast.AsyncFor | ast.AsyncWith | ast.comprehension
 
 @dataclass
 class _Module:
-    """The contents of a module of tests, by their use."""
+    """The statements of a module of tests, by their use."""
 
     imports: list[Import] = field(default_factory=list)
     shared: list[str] = field(default_factory=list)
@@ -50,8 +50,8 @@ class _Module:
 
 
 def extract_tests(code: str, spec: Spec, limit: int) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """Return at most `limit` tests of the spec's entry point, and notes on what was changed or left out. Raises
-    ReplyError where no test with an assertion on the entry point is left."""
+    """Return at most `limit` tests of the spec's entry point, and notes on changes. Raises ReplyError where no
+    test with an assertion on the entry point is left."""
     entry = spec.signature.name if spec.signature else None
     module = _sorted_out(parse(code), code.split("\n"), entry)
     constants: dict[str, ast.expr] = {}
@@ -108,7 +108,7 @@ def _sorted_out(tree: ast.Module, lines: Sequence[str], entry: str | None) -> _M
 
 
 def _implements(node: ast.stmt, entry: str | None) -> bool:
-    """Return True if `node` defines the entry point anew: a test of that would say nothing about the code."""
+    """Return True if `node` defines the entry point: a test of that definition would not test the code."""
     if entry is None or is_fixture(node):
         return False
     if isinstance(node, ast.ClassDef) and not is_test(node):
@@ -124,7 +124,7 @@ def _is_idle(node: ast.stmt) -> bool:
 
 
 def _cases(node: ast.stmt, text: str, constants: dict[str, ast.expr], module: _Module) -> list[str]:
-    """Return the sources of the single tests in `node`; its own `text` where there is one."""
+    """Return the sources of the single cases in `node`; its own `text` if it has only one."""
     cases = single_cases(node, constants)
     if len(cases) > 1:
         module.notes["split a test of several cases"] += 1
@@ -132,7 +132,7 @@ def _cases(node: ast.stmt, text: str, constants: dict[str, ast.expr], module: _M
 
 
 def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
-    """Cases that assert something, each body once."""
+    """Return the cases that assert something, without duplicate bodies."""
     helpers = {
         name for text in module.shared for node in parse(text).body if asserts(node) for name in names_bound(node)
     }
@@ -152,7 +152,7 @@ def _chosen(cases: Sequence[str], module: _Module) -> list[str]:
 
 
 def _meaning(node: ast.stmt) -> str:
-    """Return the key under which two tests are the same: everything but the name and the docstring."""
+    """Return a key that equal tests share: all but the name and the docstring."""
     body: list[ast.stmt] = getattr(node, "body", [])
     body = body[1:] if body and is_constant(body[0]) else body
     arguments = getattr(node, "args", None)
@@ -164,8 +164,8 @@ def _meaning(node: ast.stmt) -> str:
 
 
 def _from_user_code(imports: Sequence[Import], entry: str | None, spec: Spec) -> tuple[list[Import], set[str]]:
-    """Return `imports` with every module that is not a known one replaced by `user_code`, and the names that tests
-    may not import from it: those that the spec never mentions."""
+    """Return `imports` with every unknown module replaced by `user_code`, and the names imported from it that the
+    spec does not mention: tests may not use them."""
     tools = _TOOLS.union(
         *(package.imports for package in spec.installed), [module.name for module in spec.modules]
     )
@@ -201,7 +201,7 @@ def _is_about(test: Test, spec: Spec, strange: set[str], module: _Module) -> boo
 
 
 def made_plain(node: ast.stmt) -> ast.stmt:
-    """Return the test `node`, or the class of tests, without `async def`; itself where it has none."""
+    """Return the test or class of tests `node` with plain functions for `async def`; itself without any."""
     if isinstance(node, ast.ClassDef):
         made = [made_plain(item) for item in node.body]
         if made == node.body:

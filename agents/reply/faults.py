@@ -1,5 +1,5 @@
-"""Faults of a module that show without running it, worded for the model: no entry point, code that is left out
-(empty bodies, comments such as "rest of the code here"), and a class that can't be used as the spec writes it."""
+"""Faults of a module found by its syntax, as messages for the model: no entry point, omitted code (empty bodies,
+comments such as "rest of the code here"), and a class that can't be used as in the spec."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ _ELISION = re.compile(
 )
 _CALLED = re.compile(r"(?<![\w.'\"])(?:(?P<owner>[A-Za-z_]\w*+)\.)?(?P<name>[a-z_]\w*+)\(")
 _MAY_FAIL = re.compile(r"\bTypeError\b|\b(?:not|never|no)\b|n't\b")
-"""Of a call that need not be possible: `do not use list.pop(0)`, `push(1, 2) raises TypeError`."""
+"""Words beside a call that need not work: `do not use list.pop(0)`, `push(1, 2) raises TypeError`."""
 
 
 def class_fault(code: str, spec: Spec) -> str | None:
-    """Return the first fault of the class that `spec` asks for, worded for the model; None without one."""
+    """Return the first fault of the class that `spec` asks for, as a message for the model; None without one."""
     if spec.signature is None or spec.signature.kind != "class":
         return None
     tree = parse(code)
@@ -75,13 +75,13 @@ def _called_otherwise(owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
         method = methods.get(found["name"])
         if end is None or method is None or (found["owner"] or found["name"]) in BUILTINS:
             continue
-        call = expression(text[found.start("name") : end + 1])  # none is a header, with types
+        call = expression(text[found.start("name") : end + 1])  # None for a header with types
         if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
             yield f"`{found['name']}` must be callable as `{unparse(call)}`, as the spec writes it"
 
 
 def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
-    """Return True if a method with `arguments` can be called so; starred arguments may be anything."""
+    """Return True if a method with `arguments` accepts `call`; starred arguments fit any."""
     if any(isinstance(each, ast.Starred) or unparse(each) == "..." for each in call.args):
         return True
     positional = len(arguments.posonlyargs + arguments.args) - 1
@@ -92,9 +92,9 @@ def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
 
 def _left_out(tree: ast.Module, owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
     if any(last_name(base) not in map(_name_of, tree.body) for base in owner.bases):
-        return  # what a class of a library gives it does not stand in the code
+        return  # members of a base class from a library are not in the code
     there = {"bool", "hash", *map(_name_of, ast.walk(tree))}  # each object has these
-    if owner.decorator_list:  # of a dataclass
+    if owner.decorator_list:  # such as a dataclass
         there |= {"__repr__", "__str__"}
     there |= {"iter"} if "__getitem__" in there else set()
     for need in (need for clause in clauses(spec) for need in clause.needs):
@@ -112,10 +112,10 @@ def _name_of(node: ast.AST) -> str:
 
 
 def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
-    """Return `code` with the signature's name bound at module level, and notes on what was added for it.
+    """Return `code` with the signature's name bound at module level, and notes on additions.
 
-    A method of that name, as in `class Solution`, gets a function that calls it.
-    Raises ReplyError, worded for the model, where nothing in `code` has the signature's name.
+    A method of that name, as in `class Solution`, gets a function that calls it. Raises ReplyError where nothing
+    in `code` has the signature's name.
     """
     tree = parse(code)
     name = signature.name
@@ -130,7 +130,7 @@ def with_entry(code: str, signature: Signature) -> tuple[str, tuple[str, ...]]:
 
 
 def _around_method(tree: ast.Module, signature: Signature) -> str | None:
-    """Return a function that calls the method of that name of a class which is made without arguments."""
+    """Return a function that calls the method of the signature's name, of a class that needs no arguments."""
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef) and not is_test(node)):
         methods = {node.name: node for node in owner.body if isinstance(node, Function)}
         init = methods["__init__"].args if "__init__" in methods else None
@@ -154,7 +154,7 @@ def _passed_on(arguments: ast.arguments) -> str:
 
 
 def left_out(code: str, entry: str | None) -> str | None:
-    """Return what `code` leaves out, as a reason for the model; None where it is whole.
+    """Return a message for the model on omitted code; None where `code` is complete.
 
     An empty function counts when it is the entry point, or when other code calls it.
     """

@@ -1,5 +1,5 @@
-"""Code blocks of a model's reply, fenced or bare, without the thinking around them; and text that is nearly
-Python, mended until it parses: indentation, quotes, prose, and a cut-off end."""
+"""Code blocks of a model's reply, fenced or bare, without thinking; and repair of text that is nearly Python:
+indentation, quotes, prose, and a cut-off end."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _FENCED = re.compile(
     r"(?P<end>^(?!(?P=indent)[ \t])[ \t]*+(?P=mark)[`~]*+[ \t]*+$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
-"""A block: a docstring in it may hold a fence of its own, further in; nothing ends one that the reply ends in."""
+"""A block; a docstring in it may have an indented fence, and the last block may be unclosed."""
 _THOUGHT_ENDS = re.compile("</(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
-"""The tag that begins a thought may be in the prompt."""
+"""The end tag of thinking; the start tag may be in the prompt."""
 _NOT_PYTHON = re.compile(
     "bash|sh|shell|zsh|console|terminal|text|txt|plaintext|output|ya?ml|toml|html|css|javascript|js|java|c|cpp|rust|go"
     "|sql|ini|json|markdown|md"
@@ -48,7 +48,7 @@ _STRING = re.compile(
     rf"|[{_SINGLE}](?P<single>[^{_SINGLE}']*)[{_SINGLE}']|."
 )
 _TRIES = 40
-"""Repairs and cuts that are tried: each costs a parse."""
+"""Most repairs and cuts that are tried: each costs a parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,11 @@ class Block:
 
 
 def blocks(text: str, *, truncated: bool) -> tuple[Block, ...]:
-    """Return the blocks of a reply that may hold Python, in order: the whole reply where nothing is fenced."""
+    """Return the blocks of a reply that may be Python, in order; the whole reply without fences."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\ufeff", "").replace("\u200b", "")
     answer = text if parses(text) else _THOUGHT_ENDS.split(text)[-1]
     if not _DEFINES.search(answer):
-        answer = text  # nothing follows the thinking: what code there is, is in it
+        answer = text  # nothing follows the thinking: search for code in it
     if fenced := [] if _DEFINES.search(answer) and parses(answer) else _fenced(answer):
         python = [block for block in fenced if not _NOT_PYTHON.fullmatch(block.language)]
         return tuple(python or fenced)
@@ -76,14 +76,14 @@ def _fenced(text: str) -> list[Block]:
     first = _FENCED.search(text)
     before = text[: first.start()] if first else ""
     if first and not first["language"] and _DEFINES.search(before) and parses(before):
-        text = f"{first['mark']}\n{text}"  # the prompt opened the fence; the reply only closes it
+        text = f"{first['mark']}\n{text}"  # the fence was opened in the prompt
     found = (Block(each["text"], each["language"].lower(), each["end"] != "") for each in _FENCED.finditer(text))
     return [block for block in found if block.text.strip()]
 
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """Text that parses, what was done to it, and the names of the definitions that were left out, with why."""
+    """Text that parses, notes on repairs, the names of omitted definitions (`lost`), and the reason."""
 
     code: str
     notes: tuple[str, ...] = ()
@@ -92,10 +92,10 @@ class Mended:
 
 
 def make_parseable(text: str, *, cut_off: bool, keep_begun: bool = False) -> Mended:
-    """Return `text` as a module that parses, unchanged where it does. `cut_off` says that its end is missing.
+    """Return `text` as a module that parses, unchanged where it does. `cut_off`: its end is missing.
 
-    Statements that can't be mended are left out; `lost` names the definitions among them. With `keep_begun` the
-    whole statements of a function that was cut off stay: of a test they are checks, of other code a wrong program.
+    Statements that can't be repaired are omitted; `lost` names the definitions among them. With `keep_begun` the
+    complete statements of a cut-off function stay: useful for a test, wrong for other code.
     """
     notes: list[str] = []
     code = re.sub(r"\A\s*(?:python3?|py)[ \t]*\n", "", text, flags=re.IGNORECASE)
@@ -123,7 +123,7 @@ def _line(complaint: str) -> int:
 
 
 def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
-    """`code` up to its last whole statement: a definition at the very end is whole only if it ends for certain."""
+    """Return `code` up to its last complete statement; a definition at the end may be incomplete."""
     kept, lost = _whole_statements(code)
     tree = parse(kept)
     last = tree.body[-1] if tree.body else None
@@ -136,9 +136,8 @@ def _without_the_cut_end(code: str, notes: list[str], reason: str) -> Mended:
 
 
 def _begun(code: str, name: str) -> str:
-    """Return the whole statements of the function `name` that `code` ends in; empty where there are none.
-
-    The last line may have been cut anywhere; a decorated function may need what its decorators give.
+    """Return the complete statements of the function `name` at the end of `code`; empty without any, and for a
+    decorated function, whose parameters may come from a decorator. The last line may be cut off.
     """
     lines = code.split("\n")[:-1]
     starts = [number for number, line in enumerate(lines) if re.match(rf"def {name}\(", line)]
@@ -151,7 +150,7 @@ def _begun(code: str, name: str) -> str:
 
 
 def _is_followed(node: ast.stmt, kept: str, code: str) -> bool:
-    """Return True if a line at the margin of `code` comes after `node`, the last statement of `kept`."""
+    """Return True if an unindented line of `code` comes after `node`, the last statement of `kept`."""
     margin = [line for line in code.split("\n") if line.strip() and line[0] not in " \t"]
     starts = [line for line in margin if not _CONTINUES.match(line)]
     return bool(starts) and starts[-1] != kept.split("\n")[node.lineno - 1]
@@ -166,7 +165,7 @@ def _ends_for_certain(node: ast.stmt, text: str) -> bool:
 
 
 def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
-    """Return the module-level statements of `text` that parse, and the names of the definitions that don't."""
+    """Return the module-level statements of `text` that parse, and the names of definitions that don't."""
     if parses(text):
         return text, ()
     lines = text.split("\n")
@@ -195,7 +194,7 @@ def _whole_statements(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_code(chunk: str) -> bool:
-    """Return True if `chunk` is Python and no prose: `Explanation` and `Note: fast` parse, too."""
+    """Return True if `chunk` is Python and not prose that parses, such as `Explanation` or `Note: fast`."""
     if not _CODE_LINE.match(chunk) or not parses(chunk):
         return False
     body = parse(chunk).body
@@ -212,7 +211,7 @@ def _is_code(chunk: str) -> bool:
 
 def _dedented(text: str) -> str:
     first, _, rest = text.lstrip("\n").partition("\n")
-    # Stripping a reply moves its first line to the margin, and no other.
+    # A stripped reply has lost the indentation of its first line only.
     if first[:1] not in {" ", "\t"} and parses(moved := f"{first}\n{textwrap.dedent(rest)}"):
         return moved
     depths = [len(found[1]) for found in re.finditer(r"^([ \t]*)(?:def|class|async def)\b", text, re.MULTILINE)]
@@ -224,7 +223,7 @@ def _dedented(text: str) -> str:
 
 
 def _with_plain_characters(text: str) -> str:
-    """Typographic quotes and dashes made plain on the lines that the parser complains of."""
+    """Return `text` with ASCII quotes and dashes on the lines that the parser reports."""
     if text.translate(_TYPOGRAPHY) == text:
         return text
     lines = text.split("\n")
@@ -238,7 +237,7 @@ def _with_plain_characters(text: str) -> str:
 
 
 def _made_plain(found: re.Match[str]) -> str:
-    """Make typographic characters plain, save inside of strings."""
+    """Return the match with ASCII characters; a string stays unchanged."""
     if found["plain"]:
         return found["plain"]
     quote = found[0][0].translate(_TYPOGRAPHY)

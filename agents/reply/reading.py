@@ -1,4 +1,4 @@
-"""A model's reply -> a module that parses, or tests; or a ReplyError, worded so that the model can mend it."""
+"""A model's reply -> a module that parses, or tests; or a ReplyError with a message for the model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .split_cases import asserts
 from .strip_demos import cut, without_demos
 
 MAX_CHARACTERS = 200_000
-"""Longer replies are refused: no role is given room to write so much."""
+"""Longer replies are refused: no role may write so much."""
 _MOST_TESTS = 40
 _SETTINGS = "settings(max_examples=50, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))"
 _IMPORT = "from hypothesis import HealthCheck, settings"
@@ -27,15 +27,15 @@ _IMPORT = "from hypothesis import HealthCheck, settings"
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module that parses and binds the entry point; `mended` says in one phrase each what was changed."""
+    """A module that parses and binds the entry point; `mended` has a phrase for each repair."""
 
     code: str
     mended: tuple[str, ...] = ()
 
 
 def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
-    """Return the module in a reply. `truncated` says that the reply was stopped before its own end. Raises
-    ReplyError where there is none, where it leaves code out, or lacks the spec's entry point."""
+    """Return the module in a reply. `truncated`: the reply was cut off. Raises ReplyError where it has no module,
+    or one with omitted code or without the spec's entry point."""
     drafts = _drafts(text, truncated=truncated)
     reasons: list[str] = []
     for draft in _by_promise(drafts, spec):
@@ -57,8 +57,8 @@ def read_code(text: str, spec: Spec, *, truncated: bool) -> Module:
 def read_tests(
     text: str, spec: Spec, *, truncated: bool, limit: int = 12
 ) -> tuple[tuple[Test, ...], tuple[str, ...]]:
-    """Return at most `limit` generated tests of a reply, one case each, and what was changed to get them. Raises
-    ReplyError where the reply holds no test with an assertion on the spec's entry point."""
+    """Return at most `limit` generated tests of a reply, one case each, and notes on changes. Raises ReplyError
+    where it has no test with an assertion on the spec's entry point."""
     drafts = _drafts(text, truncated=truncated, keep_begun=True)
     testing = [draft for draft in drafts if any(is_test(node) or asserts(node) for node in parse(draft.code).body)]
     if not testing:
@@ -72,7 +72,7 @@ def read_tests(
 
 
 def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Mended]:
-    """Return the blocks of a reply, mended; those that hold no statement are left out."""
+    """Return the repaired blocks of a reply, without those that have no statement."""
     if len(text) > MAX_CHARACTERS:
         raise ReplyError(f"the reply is longer than {MAX_CHARACTERS} characters; answer with the code alone")
     found = blocks(text.replace("\0", ""), truncated=truncated)
@@ -84,7 +84,7 @@ def _drafts(text: str, *, truncated: bool, keep_begun: bool = False) -> list[Men
 
 
 def _by_promise(drafts: Sequence[Mended], spec: Spec) -> list[Mended]:
-    """Return drafts that may be the module, the most promising first: of several, models mean the last."""
+    """Return the drafts that may be the module, most likely first: of several, models mean the last."""
     name = spec.signature.name if spec.signature else ""
     defining = [
         draft
@@ -109,7 +109,7 @@ def _binds(code: str, name: str) -> bool:
 
 
 def _joined(codes: Sequence[str]) -> str:
-    """Return several modules as one, where a later definition of a name takes the place of an earlier one."""
+    """Return several modules as one, where a later definition of a name replaces an earlier one."""
     joined = ""
     for code in codes:
         again = _definitions(code)
@@ -151,8 +151,8 @@ def _why_lost(draft: Mended, name: str) -> str:
 
 
 def _completed(code: str, others: Sequence[str], elsewhere: Container[str]) -> tuple[str, tuple[str, ...]]:
-    """Return `code` with the other blocks of its reply before it where one defines what it lacks, those names left
-    out that come from `elsewhere`; and a note on that."""
+    """Return `code` after the other blocks of its reply if one defines a name that it lacks (not one from
+    `elsewhere`), and a note on that."""
     missing = {name for name in names_unbound(code) if name not in elsewhere} - KNOWN.keys()
     defining = [other for other in others if _definitions(other)]
     if not any(missing & _definitions(other) for other in defining):
@@ -161,10 +161,10 @@ def _completed(code: str, others: Sequence[str], elsewhere: Container[str]) -> t
 
 
 def read_properties(text: str, spec: Spec, *, truncated: bool, limit: int) -> tuple[Test, ...]:
-    """Return at most `limit` generated property tests of a reply, one assertion each; other tests are left out.
+    """Return at most `limit` generated property tests of a reply, one assertion each, without other tests.
 
-    Each carries its own settings: plain pytest tries the same number of examples as the judge, and the same ones
-    every time. Raises ReplyError where there is no property of the spec's entry point.
+    Each has its own settings: plain pytest tries as many examples as the verifier, and always the same ones.
+    Raises ReplyError where there is no property of the spec's entry point.
     """
     tests, _notes = read_tests(text, spec, truncated=truncated, limit=_MOST_TESTS)
     properties = [_bounded(test) for test in tests if is_property(parse(test.source).body[0])]

@@ -1,4 +1,4 @@
-"""Split tests of several cases, so that each case counts for itself: classes, parameters, runs of asserts."""
+"""Tests of several cases split into one test for each: classes, parameters, series of asserts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Constants = Mapping[str, ast.expr]
 
 
 def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
-    """Return the test `node` as tests of one case each, in order, or whole; names may repeat."""
+    """Return the test `node` split into cases, in order, or whole; names may repeat."""
     if isinstance(node, ast.ClassDef):
         methods = _functions_of(node)
         return [case for method in methods for case in single_cases(method, constants)] if methods else [node]
@@ -29,7 +29,7 @@ def single_cases(node: ast.stmt, constants: Constants) -> list[ast.stmt]:
 
 
 def _functions_of(node: ast.ClassDef) -> list[Function]:
-    """Return the methods of a class as functions; none where the class shares anything among them."""
+    """Return the methods of a class as functions; none where they share anything of the class."""
     functions: list[Function] = []
     for item in copy.deepcopy(node.body):
         if is_constant(item):
@@ -94,7 +94,7 @@ def _rows(node: ast.expr, constants: Constants, width: int) -> list[list[ast.exp
 
 
 def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[ast.stmt]:
-    """Return `body` with `values` in the place of names; one that is read more than once is assigned first."""
+    """Return `body` with names replaced by `values`; a name that is read more than once is assigned instead."""
     reads = Counter(inner.id for node in body for inner in ast.walk(node) if isinstance(inner, ast.Name))
     stored = {name for node in body for name in names_bound(node)}
     nested = any(isinstance(inner, Function | ast.Lambda) for node in body for inner in ast.walk(node))
@@ -110,7 +110,7 @@ def _filled(body: Sequence[ast.stmt], values: Mapping[str, ast.expr]) -> list[as
 
 
 def _split(function: Function, constants: Constants) -> list[Function]:
-    """Return `function` as one function a check, where no check needs what another one left behind."""
+    """Return `function` as one function for each check, if no check depends on another."""
     body = function.body[1:] if is_constant(function.body[0]) else function.body
     said = [node for node in body if isinstance(node, ast.Expr) and last_name(node.value) == "print"]
     body = [node for node in body if node not in said]
@@ -127,7 +127,7 @@ def _split(function: Function, constants: Constants) -> list[Function]:
 
 
 def _share_state(groups: Sequence[Sequence[ast.stmt]], constants: Constants) -> bool:
-    """Return True if checks use one module-level object, or expect one call to give different answers in turn."""
+    """Return True if checks share a module-level object, or expect different results of one call in turn."""
     answers: dict[str, str] = {}
     own = {name for group in groups for node in group for name in names_bound(node)}
     for node in (node for group in groups for node in group):
@@ -157,7 +157,7 @@ def _independent(groups: Sequence[Sequence[ast.stmt]]) -> bool:
 
 
 def _read(node: ast.stmt) -> set[str]:
-    """Names that a statement reads, the targets of `+=` among them; those it binds itself first are left out."""
+    """Return the names that a statement reads, with targets of `+=`, without those that it binds first."""
     read: set[str] = set()
     for inner in ast.walk(node):
         match inner:

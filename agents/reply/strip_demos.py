@@ -1,4 +1,4 @@
-"""Statements of a module that only demonstrate it: prints, sample calls, checks; found and cut out."""
+"""Removal of statements that only demonstrate a module: prints, sample calls, checks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILLS = frozenset({"append", "extend", "update", "add", "insert", "setdefault",
 def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
     """Return `code` without top-level prints, sample calls, asserts and tests; an `if __name__` block stays.
 
-    `entry` is the signature's name: a test of it is never mistaken for it. The rest of the text is left as it is.
+    `entry` is the signature's name, which is never removed. The rest of the text is unchanged.
     """
     tree = parse(code)
     checks = [node for node in tree.body if _is_check(node)]
@@ -37,7 +37,7 @@ def without_demos(code: str, entry: str | None) -> tuple[str, tuple[str, ...]]:
         statements = f"{len(demos)} top-level statement{'s' * (len(demos) > 1)}"
         notes.append(f"dropped {statements} that only demonstrate")
     kept = [node for node in rest if node not in demos]
-    # An `if __name__` block that runs tests, or nothing that is left.
+    # An `if __name__` block that runs tests, or only what was removed.
     gone = {"unittest", "pytest"}.union(*map(names_bound, tests))
     guards = [node for node in kept if is_main_guard(node) and names_used(node) & gone]
     return cut(code, [*tests, *demos, *guards, *_idle_imports(tree, kept, bool(tests))]), tuple(notes)
@@ -48,7 +48,7 @@ def cut(code: str, dead: Sequence[ast.stmt]) -> str:
     if not dead:
         return code
     laid_out, lines = LaidOut(code), code.split("\n")
-    # From the end, so that the places before stay right.
+    # From the end, so that earlier positions stay valid.
     for node in sorted(dead, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         first, last = laid_out.first(node) - 1, (node.end_lineno or node.lineno) - 1
         start = node.col_offset if node.lineno == first + 1 else 0
@@ -74,7 +74,7 @@ def _is_check(node: ast.stmt) -> bool:
 
 
 def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
-    """Return statements that only demonstrate: no other one reads what they bind or fill."""
+    """Return the statements that only demonstrate: no other one reads what they bind or change."""
     own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
     reads = {node: _globals_of(node) for node in nodes}
     demos = {node for node in nodes if _may_demonstrate(node, own) and not _prepares(node, nodes, entry)}
@@ -97,14 +97,14 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
 
 
 def _globals_of(node: ast.stmt) -> frozenset[str]:
-    """Return module-level names that `node` may read: none of a definition's own parameters and locals."""
+    """Return the module-level names that `node` may read, without a definition's parameters and locals."""
     if not is_definition(node):
         return names_used(node)
     return names_unbound(unparse(node)) | (names_used(node) & BUILTINS)
 
 
 def _is_sample(node: ast.stmt) -> bool:
-    """Return True if `node` only names a value, as `numbers = [3, 1]` does for what shows it."""
+    """Return True if `node` only assigns a literal for a demonstration: `numbers = [3, 1]`."""
     return isinstance(node, ast.Assign) and not any(isinstance(inner, ast.Call) for inner in ast.walk(node))
 
 
@@ -120,7 +120,7 @@ def _may_demonstrate(node: ast.stmt, own: set[str]) -> bool:
     names = names_bound(node)
     called = {last_name(inner) for inner in parts if isinstance(inner, ast.Call)}
     if called & (_TALKS | own) or (_is_sample(node) and names):
-        # `Colour = make()` is a part of the module; `result = make()` shows what it does.
+        # `Colour = make()` is part of the module; `result = make()` is a demonstration.
         return not names or any(name.islower() and not name.startswith("_") for name in names)
     if names or isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign) or called & _SETS_UP:
         return False
@@ -128,7 +128,7 @@ def _may_demonstrate(node: ast.stmt, own: set[str]) -> bool:
 
 
 def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
-    """Return True for a bare call such as `_build_table()`, of a function that shows and checks nothing."""
+    """Return True for a bare call such as `_build_table()`, of a function that prints and checks nothing."""
     call = node.value if isinstance(node, ast.Expr) else None
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)) or call.func.id == entry:
         return False
@@ -137,7 +137,7 @@ def _prepares(node: ast.stmt, nodes: list[ast.stmt], entry: str | None) -> bool:
 
 
 def _touched(node: ast.AST) -> frozenset[str]:
-    """Return names that a statement fills or changes in place."""
+    """Return the names of objects that a statement may change in place."""
     touched: set[str] = set()
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript | ast.Attribute) and isinstance(inner.ctx, ast.Store):
@@ -148,7 +148,7 @@ def _touched(node: ast.AST) -> frozenset[str]:
 
 
 def _idle_imports(tree: ast.Module, kept: list[ast.stmt], had_tests: bool) -> list[ast.stmt]:
-    """Return imports of the module itself, and of test frameworks once the tests are gone."""
+    """Return imports of the module itself, and of test frameworks after tests were removed."""
     frameworks = {"pytest", "unittest", "hypothesis"} if had_tests else set()
     used = names_used([node for node in kept if not is_main_guard(node)])
     imports = [(node, {each.module.split(".")[0] for each in split_imports(node)}) for node in tree.body]
