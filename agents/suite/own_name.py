@@ -1,4 +1,4 @@
-"""Tests that import the module under test by the name of its file."""
+"""Tests that import the module under test by its file's name, rewritten to import `user_code`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..syntax.laid_out import LaidOut
 from ..syntax.source import names_bound, statements
 
 _BY_NAME = frozenset({"patch", "multiple", "setattr", "delattr", "import_module", "__import__"})
-"""Functions whose first argument may name a module, or what is in it, as a text."""
+"""Functions whose first argument may be the name of a module or of an object in it."""
 
 
 def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
-    """Return the pytest file `tests` with the file `path`, which holds `code`, imported and named as `user_code`,
-    and the code with the name by which they import it as its `__name__`; every line stays where it was.
+    """Return the pytest file `tests` with `user_code` for the module in the file `path`, and its `code` with the
+    name that they import as its `__name__`. Line numbers stay.
 
-    Raises ValueError where the tests aren't Python. Of `first/first.py`, `from first import first` is the module
-    only where that defines no `first`.
+    Raises ValueError where the tests aren't Python. For `first/first.py`, `from first import first` is the module
+    only if that defines no `first`.
     """
     parts = path.absolute().with_suffix("").parts[1:]
     names = {".".join(parts[-count:]) for count in range(1, len(parts) + 1)}
@@ -44,7 +44,8 @@ def as_user_code(tests: str, path: Path, code: str) -> tuple[str, str]:
 
 
 def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, str]]:
-    """Yield the text in a call such as `patch("mailer.connect")`, with one that names `user_code` in its place."""
+    """Yield the string in a call such as `patch("mailer.connect")`, with its replacement that names
+    `user_code`."""
     match node:
         case ast.Call(func=function, args=[ast.Constant(value=str(text)) as target, *_]):
             of_patch = isinstance(function, ast.Attribute) and last_name(function.value) == "patch"
@@ -55,8 +56,8 @@ def _targets(node: ast.AST, names: Collection[str]) -> Iterator[tuple[ast.expr, 
 
 
 def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
-    """Return where code asks for its `__name__`, but for `__name__ == "__main__"`, and within an f-string, whose
-    parts have no places before Python 3.12."""
+    """Return the uses of `__name__`, except in `__name__ == "__main__"`, and in f-strings, whose parts have no
+    positions before Python 3.12."""
     left_out = {
         each for node in ast.walk(tree) if isinstance(node, ast.Compare | ast.JoinedStr) for each in ast.walk(node)
     }
@@ -65,14 +66,14 @@ def _asked_for_name(tree: ast.Module) -> list[ast.expr]:
 
 
 def _span(file: LaidOut, node: ast.expr | ast.stmt) -> tuple[int, int]:
-    """Return the offsets of the beginning and the end of `node` on the line that it begins on."""
+    """Return the start and end offsets of `node`, up to the end of its first line."""
     whole = node.lineno == node.end_lineno
     end = file.offset(node.lineno, node.end_col_offset or 0) if whole else file.line_end(node.lineno)
     return file.offset(node.lineno, node.col_offset), end
 
 
 def _import(node: ast.Import | ast.ImportFrom, statement: str, names: set[str]) -> str:
-    """Return the first line of an import, which is `statement`, as one of `user_code` where it is of the file."""
+    """Return `statement`, the first line of an import, with `user_code` for the file's module."""
     if isinstance(node, ast.Import):
         aliases = [
             ast.alias(USER_MODULE, each.asname or each.name)

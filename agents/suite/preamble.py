@@ -1,4 +1,4 @@
-"""The preambles of several tests, merged into one: equal statements once, rivals under one name renamed apart."""
+"""Merging of the preambles of several tests: equal statements once, different definitions of a name renamed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from ..syntax.source import (
 )
 
 _Meaning = frozenset[str]
-"""Definition of a name: the texts of all statements that it is made of."""
+"""The definition of a name: the texts of all statements that make it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One statement at the top level of tests; imports come one binding a piece (`entry`)."""
+    """One top-level statement of tests, or one binding of an import (`entry`)."""
 
     text: str
     node: ast.stmt
@@ -37,22 +37,22 @@ class Piece:
     uses: frozenset[str]
     entry: Import | None = None
     always: bool = False
-    """True if it acts, or is of `__future__`, and belongs to every test of its file."""
+    """True if it has effects, or is of `__future__`: every test of its file needs it."""
 
     @property
     def key(self) -> str:
-        """Return what equal pieces share."""
+        """The key that equal pieces share."""
         return repr(self.entry) if self.entry else self.text
 
 
 def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the imports, definitions and test functions of one module that holds all `tests`."""
+    """Return the imports, definitions and test functions of one module with all `tests`."""
     read = functools.cache(_pieces)  # many tests have one preamble
     named = _named_apart([(*read(test.preamble), *read(test.source)) for test in tests])
     own = {pieces[-1].key for pieces in named}
     imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
     shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
-    # A class of tests that another one inherits from is in the other's preamble, and must come first.
+    # A base class of tests is in the preamble of its subclass, and must come first.
     functions = dict.fromkeys(piece.key for pieces in named for piece in pieces if piece.key in own)
     return render_imports(imports), tuple(_in_order(shared)), tuple(functions)
 
@@ -63,7 +63,7 @@ def _pieces(source: str) -> tuple[Piece, ...]:
 
 
 def pieces_of(node: ast.stmt, lines: Sequence[str]) -> list[Piece]:
-    """Return a statement of a module as one piece, or as one for each binding of an import."""
+    """Return a statement of a module as a piece, or an import as a piece for each binding."""
     if imports := split_imports(node):
         return [_import_piece(entry) for entry in imports]
     return [Piece(source_of(lines, node), node, names_bound(node), names_used(node))]
@@ -75,7 +75,7 @@ def _import_piece(entry: Import) -> Piece:
 
 
 def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
-    """Return what tells of a name which statements it is made of, and which act on them."""
+    """Return a function from a name to its `_Meaning`: the statements that define and change it."""
     imported = {each for piece in pieces if piece.entry for each in piece.binds}
     makers: dict[str, list[Piece]] = {}
     for piece in pieces:
@@ -97,7 +97,7 @@ def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
 
 
 def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
-    """Return the same pieces, where one name has one meaning in all of them."""
+    """Return the pieces renamed, so that each name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
     meanings = [_meanings(pieces) for pieces in suites]
@@ -109,7 +109,7 @@ def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]
         taken[new] = meaning
         return new
 
-    # The tests' own names come first: a helper gives way to them.
+    # Names of tests are kept; a helper with such a name is renamed.
     for pieces, meaning_of in zip(suites, meanings, strict=True):
         for name in pieces[-1].binds:
             placed(name, meaning_of(name))
@@ -124,7 +124,7 @@ def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]
 
 
 def _outside(pieces: Sequence[Piece]) -> frozenset[str]:
-    """Return names that a test takes from outside its own statements: builtins, mostly."""
+    """Return names that the pieces use and don't bind: mostly builtins."""
     text = "\n".join(piece.text for piece in pieces)
     here = {name for piece in pieces for name in piece.binds}
     read = {name for piece in pieces for name in piece.uses} & BUILTINS
@@ -142,7 +142,7 @@ def _apply(piece: Piece, names: Mapping[str, str], fixtures: frozenset[str]) -> 
 
 
 def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
-    """The members of all `sequences`, once each, in an order that suits every one of them where there is one."""
+    """Return the members of all `sequences` once, in an order that fits all of them if there is one."""
     sorter: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
     first_seen: dict[str, None] = {}
     for sequence in sequences:
@@ -156,7 +156,7 @@ def _in_order(sequences: Iterable[Sequence[str]]) -> list[str]:
 
 
 class _Renamer(ast.NodeTransformer):
-    """Renames global names, except where a function's own names hide them; a parameter asks for a fixture."""
+    """Renames global names, except where local names hide them, and parameters that are fixtures."""
 
     def __init__(self, names: Mapping[str, str], fixtures: frozenset[str]) -> None:
         self.names = dict(names)
@@ -201,7 +201,7 @@ class _Renamer(ast.NodeTransformer):
     visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - ast.NodeVisitor names them
 
     def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST]) -> None:
-        """Visit `nodes` with the `hidden` names left as they are."""
+        """Visit `nodes` without renaming the `hidden` names."""
         names = self.names
         self.names = {old: new for old, new in names.items() if old not in hidden}
         self.depth += 1

@@ -1,4 +1,4 @@
-"""A suite of tests: split out of a pytest module, rendered as one, and made from a spec's examples."""
+"""Tests of a suite: split from a pytest module, rendered as one, and made from a spec's examples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _XUNIT = frozenset(
      "pytestmark"}
 )  # fmt: skip
 _MOST_PREAMBLES = 32 << 20
-"""Characters: each test has what it needs for itself, and is read with it."""
+"""Characters of all preambles: each test has its own, which is parsed with it."""
 _INERT = (
     ast.Assign, ast.AnnAssign, ast.Pass, ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict,
     ast.UnaryOp, ast.Starred, ast.expr_context, ast.unaryop,
@@ -48,7 +48,7 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     source = source.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     tree = parse(source)
     lines = source.split("\n")
-    # A user's file is run as it stands: what acts in it bears on each of its tests, whether named there or not.
+    # Statements with effects in a user's file may matter to every test, used there or not.
     whole = origin == "user"
     statements = [statement for node in tree.body for statement in _statements(node, lines, whole)]
     fixtures = frozenset(name for node in tree.body if is_fixture(node) for name in names_bound(node))
@@ -74,9 +74,9 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
 
 
 def render(tests: Sequence[Test]) -> str:
-    """One file with all `tests`, runnable by plain pytest: imports, shared definitions, then the tests.
+    """Return one file with all `tests`, runnable by plain pytest: imports, shared definitions, then the tests.
 
-    Definitions that differ under one name are renamed apart. Of what `split` made, `split` makes the same again.
+    Different definitions of a name are renamed. `split` of the file returns the same tests that `split` made.
     Raises ValueError where a test's source isn't Python.
     """
     imports, definitions, functions = merged(tests)
@@ -103,7 +103,7 @@ def _example_test(number: int, example: Example, spec: Spec) -> Test:
 
 
 def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[Piece]:
-    """Return the parts of `node` for a preamble; a test may be one, as another may inherit from it."""
+    """Return the pieces of `node` for a preamble; also of a test, since another may inherit from it."""
     if is_main_guard(node) or is_constant(node):
         return []
     pieces = pieces_of(node, lines)
@@ -121,7 +121,7 @@ def _statements(node: ast.stmt, lines: Sequence[str], whole: bool) -> list[Piece
 
 
 def _acts(node: ast.stmt) -> bool:
-    """Return True if a statement may do more than bind its own names: run something, or replace a test."""
+    """Return True if a statement may have effects other than binding its names: run code, or replace a test."""
     if isinstance(node, ast.ClassDef):
         return bool(node.bases or node.keywords or node.decorator_list) or any(map(_acts, node.body))
     if isinstance(node, Function):
@@ -135,8 +135,8 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _preambles(statements: Sequence[Piece]) -> Callable[[str, frozenset[str]], str]:
-    """Return what makes the preamble for a test by its text and the names that it uses. Statements that bind
-    nothing run for their effect: always kept."""
+    """Return a function from a test's text and used names to its preamble. Statements that bind nothing are always
+    kept, for their effects."""
     binding: dict[str, list[int]] = {}
     for number, one in enumerate(statements):
         for name in one.binds:
@@ -160,8 +160,8 @@ def _preambles(statements: Sequence[Piece]) -> Callable[[str, frozenset[str]], s
 
 
 def named_imports(packages: Sequence[str], modules: Sequence[UserModule]) -> dict[str, str]:
-    """Return those names, each with the statement that imports it: of packages (requirements) their own names and
-    aliases that everyone uses, of modules their names and what they define."""
+    """Return names and the statements that import them: of packages (requirements) their names and usual aliases,
+    of modules their names and definitions."""
     found: dict[str, str] = {}
     for requirement in packages:
         name = re.split(r"[^\w.-]", requirement.strip(), maxsplit=1)[0].lower()
