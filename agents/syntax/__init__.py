@@ -1,1 +1,1 @@
-"""Python source as text: parse, names, imports, literals, what pytest collects."""
+"""Python source as text: parsing, names, imports, literals, tests that pytest collects."""

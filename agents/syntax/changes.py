@@ -1,4 +1,4 @@
-"""How two texts differ: how much, and as a unified diff."""
+"""Differences between two texts: their size, and a unified diff."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .source import parse
 T = TypeVar("T")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MOST_COMPARED = 25_000_000
-"""Pairs of lines; where there are more, all between the first and the last change count as new."""
+"""Pairs of lines to compare; above it, all between the first and the last change counts as changed."""
 
 
 def changed_nodes(old: str, new: str) -> int:
-    """Nodes of the AST that are in one of two modules alone; lines where one of them is no Python."""
+    """Return how many AST nodes are in only one of two modules; lines if one of them is not Python."""
     try:
         before, after = list(_labels(parse(old))), list(_labels(parse(new)))
     except ValueError:
@@ -29,13 +29,12 @@ def changed_nodes(old: str, new: str) -> int:
 
 
 def changed_lines(old: str, new: str) -> int:
-    """Lines that are in one of two texts alone."""
+    """Return how many lines are in only one of two texts."""
     return _differing(old.splitlines(), new.splitlines())
 
 
 def between_ends(before: Sequence[T], after: Sequence[T]) -> tuple[int, Sequence[T], Sequence[T]]:
-    """Return how many items two lists both begin with, and what is left of each without those and what both end
-    with."""
+    """Return the length of the common prefix of two lists, and each list without common prefix and suffix."""
     same = sum(accumulate(map(eq, before, after), and_))
     before, after = before[same:], after[same:]
     end = sum(accumulate(map(eq, before[::-1], after[::-1]), and_))
@@ -43,7 +42,7 @@ def between_ends(before: Sequence[T], after: Sequence[T]) -> tuple[int, Sequence
 
 
 def new_lines(old: bytes, new: bytes) -> frozenset[int]:
-    """Return the numbers, from 1, of the lines of `new` that are not in `old`, whatever ends them."""
+    """Return the numbers, from 1, of the lines of `new` that are not in `old`, ignoring line ends."""
     same, before, after = between_ends(old.splitlines(), new.splitlines())
     kept: set[int] = set()
     if len(before) * len(after) <= _MOST_COMPARED:
@@ -60,7 +59,7 @@ def _differing(before: Sequence[str], after: Sequence[str]) -> int:
 
 
 def _labels(tree: ast.AST) -> Iterator[str]:
-    """A label for each node, in the order of the source: its kind, and its names and constants."""
+    """Yield a label for each node, in source order: its type, names and constants."""
     own = [
         repr(value)
         for name, value in ast.iter_fields(tree)
@@ -72,7 +71,7 @@ def _labels(tree: ast.AST) -> Iterator[str]:
 
 
 def unified(old: str, new: str, name: str) -> str:
-    """The diff of a file as git writes and applies it: lines keep their carriage returns, and a last line that
-    nothing ends is marked."""
+    """Return a unified diff as git writes and applies it: lines keep their carriage returns, and a last line
+    without a line end is marked."""
     lines = unified_diff(_LINE.findall(old), _LINE.findall(new), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -1,7 +1,6 @@
-"""Checks as tests and examples state them (after steps a call gives a value, or raises), in a form to compare.
+"""Checks of tests and examples (after steps, a call returns a value or raises), in a normalised form.
 
-Two checks ask the same where they differ in layout, in the names of variables, in values that were given a name
-first, or in the order of keyword arguments.
+Layout, names of variables, variables for values, and the order of keyword arguments make no difference.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _CLOSE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """After `steps` the call `call` gives what `sign` and `value` say; all are normalised source text."""
+    """The check that `call`, after `steps`, has the result of `sign` and `value`; all are normalised source."""
 
     steps: tuple[str, ...]
     call: str
@@ -40,7 +39,7 @@ class Check:
 
     @property
     def decides(self) -> bool:
-        """Return True if it leaves no other outcome."""
+        """True if only one outcome passes it."""
         return self.sign in ("==", "raises")
 
     def __str__(self) -> str:
@@ -66,9 +65,10 @@ class Check:
 
 @lru_cache(maxsize=4096)
 def checks_in(code: str, preamble: str = "") -> tuple[Check, ...]:
-    """Return the checks of a test function, or of an example's statements, in order.
+    """Return the checks of a test function, or of an example's statements, in order; none for a test with
+    parameters.
 
-    A check is a step of those after it. Of a test with parameters of its own there are none.
+    A check is also a step of the checks after it.
     """
     steps: list[ast.stmt] = []
     found: list[Check] = []
@@ -85,7 +85,7 @@ def checks_in(code: str, preamble: str = "") -> tuple[Check, ...]:
 
 
 def asked_in(code: str) -> tuple[str, ...]:
-    """Return steps and a call, as statements, in the form of `Check.question`."""
+    """Return the statements in `code`, steps and a call, in the form of `Check.question`."""
     return normalised(statements_of(code))
 
 
@@ -99,8 +99,8 @@ def same_check(one: str, other: str, preamble: str = "") -> bool:
 
 
 def statements_of(code: str, preamble: str = "") -> list[ast.stmt]:
-    """Return the statements of a test function or of an example, without docstring and imports; a value that was
-    given a name stands where the name is used once. There are none in what is not Python."""
+    """Return the statements of a test function or of an example, without docstring and imports, and with a
+    variable that is used once replaced by its value; none if `code` is not Python."""
     try:
         made = _inlined(_said(parse(code).body, parse(preamble).body))
     except (ValueError, RecursionError):
@@ -133,8 +133,7 @@ def _said(body: list[ast.stmt], before: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def normalised(statements: Sequence[ast.stmt]) -> tuple[str, ...]:
-    """Return the source of each statement, with their variables renamed in order; nothing for what nests too
-    deeply."""
+    """Return the source of each statement, with variables renamed in order; none for too deep nesting."""
     nodes = (node for each in statements for node in ast.walk(each) if isinstance(node, ast.Name))
     bound = dict.fromkeys(node.id for node in nodes if isinstance(node.ctx, ast.Store))
     names = {name: ast.Name(f"v{number}") for number, name in enumerate(bound, 1)}
@@ -192,7 +191,7 @@ def _inlined(body: Sequence[ast.stmt]) -> list[ast.stmt]:
 
 
 def _compares(node: ast.stmt | None, name: str) -> bool:
-    """Return True if `node` asserts something of the very value called `name`."""
+    """Return True if `node` asserts something about the value of `name` itself."""
     if not isinstance(node, ast.Assert):
         return False
     test = node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test
@@ -211,7 +210,7 @@ def _literal(text: str) -> tuple[object] | None:
 
 
 def _equal(one: str, other: str) -> bool | None:
-    """Return True if two values are equal, by `==`; None where that can't be told without evaluating them."""
+    """Return True if two values are equal, by `==`; None where that would need an evaluation."""
     if one == other:
         return True
     left, right = _literal(one), _literal(other)
@@ -225,7 +224,7 @@ def _equal(one: str, other: str) -> bool | None:
 
 
 def _number(text: str) -> tuple[float, float] | None:
-    """Return the number that `text` is, or `pytest.approx` of one, and how far another may be from it."""
+    """Return the number that `text` is, or `pytest.approx` of one, and its absolute tolerance."""
     node = expression(text)
     if not isinstance(node, ast.Call) or last_name(node) != "approx" or not node.args:
         found = _literal(text)
@@ -240,7 +239,7 @@ def _number(text: str) -> tuple[float, float] | None:
 
 
 def _related(one: str, other: str) -> bool:
-    """Return True if one exception may be the other: by name, by inheritance, or where one is not a built-in."""
+    """Return True if one exception may be the other: by name, by inheritance, or if one is no built-in."""
     left, right = (getattr(builtins, name, None) for name in (one, other))
     if one == other or not (isinstance(left, type) and isinstance(right, type)):
         return True

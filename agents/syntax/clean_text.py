@@ -1,4 +1,4 @@
-"""Makes text that untrusted code printed safe to show: on a terminal, in a log, in a prompt, in a report."""
+"""Cleaning of untrusted text for a terminal, a log, a prompt and a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COMMANDS = re.compile(r"^[ \t]*(?=::)|#(?=#(?:vso)?\[)", re.MULTILINE)
 """GitHub's workflow commands, `::error` and `##[error]`, and those of Azure Pipelines."""
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
-"""Characters that GitHub's Markdown could read as more than text, also in bare links and mentions."""
+"""Characters with a meaning in GitHub's Markdown, also in bare links and mentions."""
 
 
 def clean(text: bytes | str) -> str:
@@ -39,28 +39,28 @@ def clean(text: bytes | str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` with every character that hides, reorders or controls as an escape, and nothing taken out:
-    what a person approves is what will run."""
+    """Return `text` with every character that hides, reorders or controls as an escape, and nothing removed, so
+    that a person sees all that will run."""
     hidden = {each for each in set(text) - {"\n", "\t"} if unicodedata.category(each) in _HIDDEN_CATEGORIES}
     hidden.update(each for each in set(text) if ord(each) in _IGNORABLE)
     return text.translate({ord(each): ascii(each)[1:-1] for each in hidden})
 
 
 def one_line(text: str) -> str:
-    """Clean `text`, and put it on one line."""
+    """Return `text` cleaned, on one line."""
     return " ".join(clean(text).split())
 
 
 def for_log(text: str) -> str:
-    """Break what a CI system would run as a command of its own in a cleaned text, by a backslash."""
+    """Return a cleaned text with a backslash in each workflow command that a CI system would run."""
     return _COMMANDS.sub(r"\g<0>\\", text)
 
 
 def for_xml(text: str) -> str:
-    """Clean `text`, and drop what XML can't hold."""
+    """Return `text` cleaned, without characters that XML does not allow."""
     return _NO_XML.sub("", clean(text))
 
 
 def for_markdown(line: str) -> str:
-    """Escape a cleaned line so that Markdown shows it as it is."""
+    """Return a cleaned line escaped for Markdown."""
     return _MARKS.sub(r"\\\1", line).replace("\\<", "&lt;").replace("\\&", "&amp;")

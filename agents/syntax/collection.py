@@ -1,4 +1,4 @@
-"""Tests and fixtures that pytest collects from a module, told by their syntax."""
+"""Tests and fixtures that pytest collects from a module, by their syntax."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .definitions import Function
 from .source import text_of
 
 FIXTURES = frozenset({"tmp_path", "capsys"})
-"""Of pytest's own, those that an example, or a test that claims a value, may use."""
+"""pytest's fixtures that an example, or a test with a claim, may use."""
 
 
 def last_name(node: ast.expr) -> str:
@@ -21,8 +21,8 @@ def last_name(node: ast.expr) -> str:
 
 
 def chain(node: ast.AST | None) -> tuple[ast.Name | None, list[str]]:
-    """Return the name that attributes of attributes begin with, None where that is anything else, and the
-    attributes in order."""
+    """Return the name at the beginning of a chain of attributes (None for another expression), and the
+    attributes."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.insert(0, node.attr)
@@ -31,7 +31,7 @@ def chain(node: ast.AST | None) -> tuple[ast.Name | None, list[str]]:
 
 
 def is_fixture(node: ast.stmt) -> bool:
-    """Return True if `node` is a function that pytest takes for a fixture."""
+    """Return True if `node` is a fixture of pytest."""
     return isinstance(node, Function) and any(
         last_name(decorator) in {"fixture", "yield_fixture"} for decorator in node.decorator_list
     )
@@ -63,13 +63,13 @@ def is_test(node: ast.stmt) -> bool:
 
 
 def is_main_guard(node: ast.stmt) -> bool:
-    """Return True if `node` is an `if __name__ == "__main__":` block, which no run of the tests enters."""
+    """Return True if `node` is an `if __name__ == "__main__":` block, which tests never run."""
     if not isinstance(node, ast.If) or node.orelse:
         return False
     return ast.unparse(node.test) in ("__name__ == '__main__'", "'__main__' == __name__")
 
 
 def parameters_listed(named: ast.expr) -> list[str]:
-    """Return the names in the first argument of `pytest.mark.parametrize`, a text or a list of texts."""
+    """Return the names in the first argument of `pytest.mark.parametrize`, a string or a list of strings."""
     each = [text_of(named), *map(text_of, getattr(named, "elts", ()))]
     return [name.strip() for name in ",".join(each).split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""Functions and classes among statements, where they begin, and the names that nodes bind."""
+"""Functions and classes among statements, their first lines, and the names that nodes bind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports: taken apart into single bindings, written in one canonical form, and known for well-known names."""
+"""Imports: split into single bindings, rendered in a canonical form, and added for well-known names."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ KNOWN = {
     "np": "import numpy as np",
     "pd": "import pandas as pd",
 }
-"""Names that mean one thing to every Python reader, and the statement that imports each."""
+"""Well-known names with one usual meaning, and the statement that imports each."""
 
 _CALLABLE_MODULES = frozenset({"array", "bisect", "copy", "random", "time"})
-"""Modules that hold a function of their own name."""
+"""Modules with a function of the same name."""
 
 
 class Import(NamedTuple):
@@ -84,13 +84,13 @@ def split_imports(statement: ast.stmt) -> tuple[Import, ...]:
 
 
 def modules_imported(tree: ast.AST) -> frozenset[str]:
-    """Top-level names of the modules that `tree` imports, anywhere in it."""
+    """Return the top-level names of the modules that `tree` imports, anywhere in it."""
     entries = (entry for node in ast.walk(tree) if isinstance(node, ast.stmt) for entry in split_imports(node))
     return frozenset(entry.module.partition(".")[0] for entry in entries if not entry.level)
 
 
 def render_imports(imports: Iterable[Import]) -> str:
-    """Import statements for `imports`: merged by module, sorted, `__future__` first and `user_code` last."""
+    """Return import statements: merged by module, sorted, `__future__` first and `user_code` last."""
     plain: set[str] = set()
     members: dict[str, set[str]] = {}
     for entry in imports:
@@ -109,8 +109,8 @@ def render_imports(imports: Iterable[Import]) -> str:
 
 
 def add_missing_imports(code: str, own: Mapping[str, str] = MappingProxyType({})) -> tuple[str, tuple[str, ...]]:
-    """Return `code` with the imports that it plainly lacks, and one note on each; `own` are the statements that
-    import names which mean something else here than to every Python reader."""
+    """Return `code` with missing imports of well-known names, and a note on each; `own` has the statements for
+    names with another meaning here."""
     tree = parse(code)
     unbound = names_unbound(code).union(*(names_unbound(code, name) for name in own.keys() & BUILTINS))
     missing = sorted(name for name in unbound if name in own or name in KNOWN)
@@ -119,7 +119,7 @@ def add_missing_imports(code: str, own: Mapping[str, str] = MappingProxyType({})
     added = [own.get(name) or _known(name, tree) for name in missing]
     place = head_end(tree)
     lines = code.split("\n")
-    # Before the other imports: where a star import binds the name after all, it wins.
+    # Before the other imports: a star import that binds the name overrides it.
     head = [*lines[:place], ""] if place else []
     block = render_imports(entry for line in added for node in parse(line).body for entry in split_imports(node))
     rest = lines[place:]
@@ -146,7 +146,7 @@ def _known(name: str, tree: ast.Module) -> str:
 
 
 def _datetime(tree: ast.Module) -> str:
-    """Return the import for `datetime`, which names a module and its best-known class."""
+    """Return the import for `datetime`, which may be the module or its class."""
     members = {"datetime", "timedelta", "date", "time", "timezone"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime":

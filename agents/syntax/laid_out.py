@@ -1,4 +1,4 @@
-"""A module with the layout of its text: where statements begin and end, and how they are indented."""
+"""A module with the layout of its text: positions and indentation of statements."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class LaidOut:
         return self.starts[line - 1] + len(self.lines[line - 1].encode()[:column].decode())
 
     def line_end(self, line: int | None) -> int:
-        """Return the offset of the end of a line, before what ends it."""
+        """Return the offset of the end of a line, before its line end."""
         assert line is not None
         return self.starts[line - 1] + len(self.lines[line - 1].rstrip("\r\n"))
 
     def newline(self, line: int) -> str:
-        """Return what ends a line; for one that nothing ends, what ends the one before."""
+        """Return the line end of a line; for one without, that of the line before."""
         for text in reversed(self.lines[:line]):
             if text.endswith(("\r", "\n")):
                 return text[len(text.rstrip("\r\n")) :]
@@ -48,7 +48,7 @@ class LaidOut:
         line = first_line(node)
         if line == node.lineno:
             return self.offset(line, node.col_offset)
-        while not (text := self.lines[line - 1]).lstrip().startswith("@"):  # `@(` may stand above its expression
+        while not (text := self.lines[line - 1]).lstrip().startswith("@"):  # `@(` may be on its own line
             line -= 1
         return self.starts[line - 1] + text.index("@")
 
@@ -57,11 +57,11 @@ class LaidOut:
         return self.line_of(self.start(node))
 
     def line_of(self, offset: int) -> int:
-        """Return the number of the line, from 1, that holds an offset."""
+        """Return the number of the line, from 1, at an offset."""
         return bisect_right(self.starts, offset)
 
     def lead(self, node: ast.stmt) -> str | None:
-        """Return the white space before a statement; None where it shares its line with what goes before it."""
+        """Return the white space before a statement; None where other code precedes it on its line."""
         before = self.text[self.starts[self.first(node) - 1] : self.start(node)]
         return before if _SPACE.fullmatch(before) else None
 
@@ -74,9 +74,8 @@ class LaidOut:
         return line
 
     def head(self) -> int:
-        """Return the number of the line where imports may begin: after what the file's first comments say of it.
-
-        A comment right above the first statement is that statement's."""
+        """Return the number of the line where imports may begin: after the comments on the file, which end with a
+        blank line."""
         line = 1
         while line <= len(self.lines) and self.lines[line - 1].startswith("#"):
             line += 1
@@ -88,7 +87,7 @@ class LaidOut:
         return line
 
     def edited(self, edits: Iterable[tuple[int, int, str]]) -> str:
-        """Return the text with other text in the stead of what is from one offset to another."""
+        """Return the text with each edit (start offset, end offset, new text) applied."""
         pieces, place = [], 0
         for start, end, new in sorted(edits, key=lambda edit: edit[:2]):
             assert place <= start, "edits overlap"
@@ -109,8 +108,8 @@ class LaidOut:
         return "    "
 
     def statement(self, node: ast.stmt, unit: str, base: str | None, *, comments: bool = False) -> str:
-        """Return the text of a statement, indented by `unit` below `base`, which its first line does not have;
-        with the `comments` right above it. What is inside of strings stays as it is."""
+        """Return the text of a statement, indented by `unit` below `base` (the first line without `base`); with
+        the `comments` right above it. The inside of strings is unchanged."""
         first = self.first(node)
         top = self.top(node) if comments else first
         last = node.end_lineno or node.lineno
@@ -124,7 +123,7 @@ class LaidOut:
             line = lines[number - top]
             if number in inside or not line.strip():
                 continue
-            # A comment stands with the line that follows it.
+            # A comment is indented like the line after it.
             if not line.lstrip().startswith("#") or not line.startswith(level[0]):
                 level = levels.get(number, (self.lead(node) or "", 0))
             lead, depth = level
@@ -133,7 +132,7 @@ class LaidOut:
         return "\n".join(lines)
 
     def _levels(self, node: ast.stmt, first: int) -> dict[int, tuple[str, int]]:
-        """Return for each line of a statement the white space of its block, and how deep that is in it."""
+        """Return for each line of a statement the indentation of its block, and the block's depth."""
         levels = dict.fromkeys(range(first, (node.end_lineno or first) + 1), (self.lead(node) or "", 0))
         pending = [(node, 0)]
         while pending:
@@ -151,7 +150,7 @@ class LaidOut:
 
 
 def blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
-    """Yield the blocks right inside of a statement: its body, its branches, its handlers' and its cases'."""
+    """Yield the blocks directly in a statement: its body, branches, handlers and cases."""
     for inner in [node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())]:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(inner, field, None)

@@ -1,6 +1,6 @@
-"""Values that an example may state: literals, and what plainly makes one; and whether two are the same.
+"""Values that an example may state: literals and calls that make one; and their comparison.
 
-Values are only ever parsed, never evaluated: they come from models and from untrusted code.
+Values are parsed, never evaluated: they come from models and from untrusted code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .source import parse_expression, statements
 LONGEST_LITERAL = 4000
 """Characters; a longer text counts as no literal."""
 LONGEST_WHOLE = 250
-"""Characters; a longer value in a report may have been cut in its middle, and then it is another value."""
+"""Characters; a longer value in a report may be cut in its middle, which makes it another value."""
 MAKERS = frozenset(
     {"Counter", "Decimal", "Fraction", "OrderedDict", "date", "defaultdict", "deque", "math", "timedelta"}
 )
@@ -27,7 +27,7 @@ _SPELLINGS = {"true": "True", "false": "False", "null": "None", "none": "None", 
 
 
 def expression(text: str) -> ast.expr | None:
-    """Return the one expression that `text` is; None where it is none, or more."""
+    """Return `text` as a single expression; None where it is not one."""
     match statements(text.strip()):
         case [ast.Expr(value=node)]:
             return node
@@ -35,15 +35,15 @@ def expression(text: str) -> ast.expr | None:
 
 
 def value(text: str) -> str | None:
-    """Return `text` as the source of a value, `true` and `null` spelt as Python does; None where it states none.
+    """Return `text` as the source of a value, with `true` and `null` as in Python; None where it is no value.
 
-    One string in brackets is none: it may be meant as a tuple of one.
+    One string in parentheses is none: it may be meant as a tuple of one.
     """
     text = text.strip()
     text = _SPELLINGS.get(text, text)
-    # The full stop of a sentence makes no float.
+    # A full stop after an integer makes no float.
     text = re.sub(r"^(-?\d+)\.$", r"\1", text)
-    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+", text):  # a number as people write it
+    if re.fullmatch(r"-?\d{1,3}(?:,\d{3})+", text):  # an integer with thousands separators
         return None
     node = expression(text)
     if node is None or not is_value(node) or text.endswith(","):
@@ -55,7 +55,7 @@ def value(text: str) -> str | None:
 
 
 def is_value(node: ast.expr) -> bool:
-    """Return True if `node` stands for the same value wherever it is evaluated."""
+    """Return True if `node` has the same value wherever it is evaluated."""
     match node:
         case ast.Constant(value=stated):
             return stated is not ...
@@ -66,7 +66,7 @@ def is_value(node: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
             return is_value(operand)
         case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.BitOr | ast.BitXor | ast.BitAnd):
-            return is_value(left) and is_value(right)  # `'a' | 'b'` names two
+            return is_value(left) and is_value(right)  # `'a' | 'b'` is two values
         case ast.Attribute(value=ast.Name(id="math"), attr=name):
             return name in {"pi", "e", "inf", "tau"}
         case ast.Call(func=ast.Name(id=name), args=items, keywords=[]) if name in _CALLED:
@@ -77,7 +77,7 @@ def is_value(node: ast.expr) -> bool:
 
 
 def exception(text: str) -> str | None:
-    """Return the name of the built-in exception that `text` is; None where it is none."""
+    """Return `text` if it is the name of a built-in exception; else None."""
     name = text.strip().removesuffix("()")
     found = getattr(builtins, name, None) if name.isidentifier() else None
     return found.__name__ if isinstance(found, type) and issubclass(found, Exception) else None
@@ -97,10 +97,8 @@ def is_literal(text: str) -> bool:
 
 
 def is_writable(text: str) -> bool:
-    """Return True if `text` is a plain value that is the same when it is read and written again.
-
-    `inf` and `nan` are none, nor is `1e999`, which is read as `inf`.
-    """
+    """Return True if `text` is a plain value that stays the same when it is parsed and written again: not `inf`,
+    `nan` or `1e999`."""
     parsed = _parsed(text)
     return parsed is not None and is_literal(repr(parsed[0])) and same_value(repr(parsed[0]), text)
 
@@ -126,7 +124,7 @@ def _parsed(text: str) -> tuple[object] | None:
 
 
 def _typed(value: object) -> object:
-    """Return `value` with the type of every part spelled out, so that equality tells 1 from True."""
+    """Return `value` with the type of every part, so that 1 and True are not equal."""
     typed = value
     if isinstance(value, list | tuple):
         typed = tuple(map(_typed, value))

@@ -1,4 +1,4 @@
-"""Python source as text: parsed without warnings, cut into statements, and the names that it binds and uses."""
+"""Python source as text: parsing without warnings, statements, and the names that it binds and uses."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .definitions import Definition, bound_by, first_line, is_definition
 _SCOPES = Definition | ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 BUILTINS = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
 
-# Warning filters belong to the process. So does, without the fix of python/cpython#106905 (as in 3.11.7),
-# the depth that the parser counts: of two threads that parse at once one gets a SystemError now and then.
+# Warning filters are global to the process, and without the fix of python/cpython#106905 (as in 3.11.7) so is the
+# parser's recursion depth: two threads that parse at the same time may get a SystemError.
 _one_at_a_time = threading.Lock()
 
 
 def parse(text: str) -> ast.Module:
-    """Parse `text`, without the warnings that Python prints for odd literals; from any thread.
+    """Parse `text`, without the warnings that Python prints for odd literals; thread-safe.
 
     Raises ValueError with a reason and a line number for text that isn't Python, nests too deeply or has a number
-    that can't be written out: whatever goes through the tree comes to its end.
+    that `repr` refuses, so that the tree can be copied and unparsed.
     """
     tree: ast.Module = _tree(text, "exec")
     return tree
@@ -49,8 +49,8 @@ def _tree(text: str, mode: Literal["exec", "eval"]) -> Any:
 
 
 def _check_bounds(tree: ast.AST) -> None:
-    """Raise ValueError for a tree that `ast.unparse` or `copy.deepcopy` can't go through, or a number that `repr`
-    refuses."""
+    """Raise ValueError for a tree that is too deep for `ast.unparse` or `copy.deepcopy`, or has a number that
+    `repr` refuses."""
     level = [tree]
     for _ in range(_DEEPEST):
         for node in level:
@@ -68,12 +68,12 @@ _DEEPEST = 200
 _MOST_BITS = 14_000
 """4,300 digits, the most that Python writes by default, have 14,284."""
 _NO_FILE = ""
-"""The parser opens the file that a faulty text is said to be from, `<unknown>` by default, to quote its line."""
+"""File name for the parser, which opens the named file (`<unknown>` by default) to quote a faulty line."""
 
 
 @contextmanager
 def _parser() -> Iterator[None]:
-    """Keep warnings and other threads from the parser, and make its errors ValueErrors with a reason."""
+    """Lock the parser and turn warnings off during the body; raise its errors as ValueErrors with a reason."""
     try:
         with _one_at_a_time, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -86,7 +86,7 @@ def _parser() -> Iterator[None]:
 
 
 def program(text: str) -> str:
-    """Return a key that texts of one program share: its AST without layout; `text` where it is no program."""
+    """Return a key that texts with the same AST share; `text` where it is not Python."""
     try:
         return ast.dump(parse(text))
     except ValueError:
@@ -112,7 +112,7 @@ def _error(reader: Callable[[str], object], text: str) -> str:
 
 
 def statements(text: str) -> list[ast.stmt]:
-    """Return the statements of `text`; there are none in what is not Python."""
+    """Return the statements of `text`; none if it is not Python."""
     try:
         return parse(text).body
     except ValueError:
@@ -125,7 +125,7 @@ def compile_error(text: str) -> str:
 
 
 def compiled(text: str) -> CodeType:
-    """The code of a module, of which nothing is run. Raises ValueError with a reason where there can't be any."""
+    """Return the compiled code of a module, without running it. Raises ValueError with a reason."""
     tree = parse(text)
     with _parser():
         code: CodeType = compile(tree, _NO_FILE, "exec", dont_inherit=True)
@@ -133,12 +133,12 @@ def compiled(text: str) -> CodeType:
 
 
 def unparse(node: ast.AST) -> str:
-    """Source for `node`. Raises ValueError where it nests too deeply."""
+    """Return the source of `node`. Raises ValueError where it nests too deeply."""
     try:
         return ast.unparse(node)
     except RecursionError as error:
         raise ValueError("the code nests too deeply to be written out") from error
-    except ValueError:  # before Python 3.12 no backslash may stand in the braces of an f-string
+    except ValueError:  # before Python 3.12 the braces of an f-string can't have a backslash
         return ast.unparse(swapped(copy.deepcopy(node), _formatted))
 
 
@@ -177,7 +177,7 @@ def source_of(lines: Sequence[str], node: ast.stmt) -> str:
 
 
 def indented(code: str) -> str:
-    """Return `code` one level deeper, the inside of multi-line strings left alone."""
+    """Return `code` indented one level, without the inside of multi-line strings."""
     inside = lines_in_strings(parse(code))
     lines = enumerate(code.split("\n"), 1)
     return "\n".join(line if number in inside or not line.strip() else f"    {line}" for number, line in lines)
@@ -194,7 +194,7 @@ def lines_in_strings(tree: ast.AST) -> frozenset[int]:
 
 
 def names_bound(statement: ast.stmt) -> frozenset[str]:
-    """Return names that a module-level statement binds, in its branches too (a star import binds `*`)."""
+    """Return the names that a module-level statement binds, also in its branches (a star import binds `*`)."""
     names: set[str] = set()
     pending: list[ast.AST] = [statement]
     while pending:
@@ -211,7 +211,7 @@ def names_bound(statement: ast.stmt) -> frozenset[str]:
 
 
 def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
-    """Return names that are read anywhere below `nodes`; parameters count, as pytest resolves them to fixtures."""
+    """Return the names that are read anywhere in `nodes`, with parameters, which pytest resolves to fixtures."""
     names: set[str] = set()
     for root in [nodes] if isinstance(nodes, ast.AST) else nodes:
         for node in ast.walk(root):
@@ -222,10 +222,10 @@ def names_used(nodes: ast.AST | Iterable[ast.AST]) -> frozenset[str]:
 
 
 def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
-    """Global names that `text` reads and never binds, builtins left out unless they are `own`.
+    """Return the global names that `text` reads and never binds, without builtins other than `own`.
 
-    A star import may bind any of them. Raises ValueError for text that isn't Python; of text that parses and
-    can't be compiled (a `nonlocal` that nothing binds) there are none.
+    A star import may bind any of them. Raises ValueError for text that isn't Python; text that parses and can't be
+    compiled (an unbound `nonlocal`) has none.
     """
     parse(text)
     try:
@@ -249,7 +249,7 @@ def names_unbound(text: str, own: str | None = None) -> frozenset[str]:
 
 
 def is_constant(node: ast.AST) -> bool:
-    """Return True for a statement that is a constant alone, such as a docstring."""
+    """Return True for a statement that is only a constant, such as a docstring."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
@@ -270,13 +270,13 @@ def with_name(text: str, old: str, new: str) -> str:
 
 
 def text_of(node: object) -> str:
-    """Return the text that `node` is a constant of; empty for other nodes."""
+    """Return the string of the constant `node`; empty for other nodes."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
 def plain(tree: ast.Module) -> ast.Module:
-    """`tree`, in place, with one way to write one thing: texts put together from constants are one constant, and
-    `getattr` of a constant is an attribute."""
+    """Normalize `tree` in place, and return it: concatenated string constants become one, and `getattr` with a
+    constant becomes an attribute."""
     visited = _Plain().visit(tree)
     assert isinstance(visited, ast.Module)
     return visited
@@ -297,13 +297,13 @@ class _Plain(ast.NodeTransformer):
 
 
 def swapped(tree: ast.AST, other: Callable[[ast.AST], ast.AST | None]) -> Any:
-    """Return `tree`, in place, with what `other` returns in the stead of nodes; where that is None, a node stays
-    and is looked into."""
+    """Replace nodes of `tree` in place by what `other` returns for them, and return it; for None, keep the node
+    and visit its children."""
     return _Swapped(other).visit(tree)
 
 
 def with_values(tree: ast.AST, values: Mapping[str, ast.expr]) -> Any:
-    """Return `tree`, in place, with expressions in the stead of names."""
+    """Replace names in `tree` in place by expressions, and return it."""
     return swapped(tree, lambda node: values.get(node.id) if isinstance(node, ast.Name) else None)
 
 
@@ -317,7 +317,7 @@ class _Swapped(ast.NodeTransformer):
 
 
 def annotations_in(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the annotations in `tree`: of variables, parameters and what functions return."""
+    """Yield the annotations in `tree`: of variables, parameters and return values."""
     for node in ast.walk(tree):
         annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
         if isinstance(annotation, ast.expr):
@@ -325,7 +325,7 @@ def annotations_in(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def quoted(tree: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of the annotations in quotes, in other quotes too: some functions run them."""
+    """Yield the nodes of quoted annotations, also of quotes in quotes: some functions evaluate them."""
     for annotation in annotations_in(tree):
         yield from _quoted_in(annotation)
 
@@ -338,7 +338,7 @@ def _quoted_in(annotation: ast.AST) -> Iterator[ast.AST]:
 
 
 def in_quotes(text: str) -> ast.expr | None:
-    """Return the expression that an annotation in quotes is, also where a comment follows or a star leads it."""
+    """Return the expression of a quoted annotation, which may have a comment after it or a star before it."""
     for form in (f"({text}\n)", f"({text}\n,)"):
         match statements(form):
             case [ast.Expr(value=expression)]:

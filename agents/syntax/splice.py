@@ -1,7 +1,7 @@
-"""Splice a definition of one module into the text of another, of which every other character stays as it is.
+"""Splicing of a definition of one module into the text of another, whose other characters stay unchanged.
 
-Definitions are named as Python qualifies them (`slugify`, `Stack`, `Stack.push`). With a definition comes what it
-needs of its module: imports, helpers, constants, and statements that fill those; the rest stays behind.
+Definitions have qualified names (`slugify`, `Stack`, `Stack.push`). A definition brings what it needs of its
+module: imports, helpers, constants, and statements that change those.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _ANNOTATIONS = Import(0, "__future__", "annotations", None)
 
 @dataclass(frozen=True, slots=True)
 class DefinitionPlace:
-    """Where a definition goes: in the stead of `old`, or, where that is None, anew into `owner` (None: into the
-    module). `outer` is the statement of the module that holds it."""
+    """The place for a definition: it replaces `old`, or where that is None is added to `owner` (None: the module).
+    `outer` is the module's statement with the place."""
 
     old: ast.stmt | None
     owner: ast.ClassDef | None
@@ -31,7 +31,7 @@ class DefinitionPlace:
 
 
 class _Edit(NamedTuple):
-    """`new` in the stead of the characters from `start` to `end`."""
+    """The edit that replaces the characters from `start` to `end` by `new`."""
 
     start: int
     end: int
@@ -39,15 +39,15 @@ class _Edit(NamedTuple):
 
 
 def _added(file: LaidOut, line: int, place: int, text: str) -> _Edit:
-    """Add text at a place of a file, with the line ends that `line` has there."""
+    """Return the edit that adds `text` at the offset `place`, with the line ends of `line`."""
     return _Edit(place, place, text.replace("\n", file.newline(line)))
 
 
 def spliced(text: str, code: str, name: str) -> str:
     """Return the module `text` with the definition `name` of the module `code`, and with what that needs.
 
-    Raises ValueError with a reason where `text` has no one place for it, where something that comes along has
-    another meaning there, and where no Python would come of it.
+    Raises ValueError with a reason where `text` has no single place for it, a name that it brings has another
+    meaning there, or the result is not Python.
     """
     file, module = LaidOut(text), LaidOut(code.replace("\r\n", "\n").replace("\r", "\n"))
     place = place_of(file.tree, name)
@@ -70,7 +70,7 @@ def spliced(text: str, code: str, name: str) -> str:
 
 
 def place_of(tree: ast.Module, name: str) -> DefinitionPlace:
-    """Return where the definition `name` is or goes. Raises ValueError with a reason where that is not plain."""
+    """Return the place of the definition `name`. Raises ValueError with a reason where there is no single one."""
     *classes, last = name.split(".")
     body: Sequence[ast.stmt] = tree.body
     owner = outer = None
@@ -84,7 +84,7 @@ def place_of(tree: ast.Module, name: str) -> DefinitionPlace:
 
 
 def _definition(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
-    """Return the one definition of `name` in `body`; None where nothing there has the name."""
+    """Return the only definition of `name` in `body`; None without one."""
     binding = [node for node in body if name in names_bound(node)]
     definitions = [node for node in binding if is_definition(node)]
     if len(definitions) > 1:
@@ -99,7 +99,7 @@ def _definition(body: Sequence[ast.stmt], name: str) -> ast.stmt | None:
 
 
 def _needed(tree: ast.Module, target: DefinitionPlace) -> list[ast.stmt]:
-    """The statements of a module that the definition needs, in their order, without the one that holds it."""
+    """Return the statements of a module that the definition needs, in order, without its own."""
     assert target.old is not None
     bound_there = frozenset().union(*map(names_bound, tree.body))
     names = _reads(target.old, bound_there)
@@ -115,7 +115,7 @@ def _needed(tree: ast.Module, target: DefinitionPlace) -> list[ast.stmt]:
 
 
 def _comes_along(node: ast.stmt, names: set[str], made: set[str]) -> bool:
-    """Return True for a statement that binds one of `names`, or that changes what is `made` in the module."""
+    """Return True for a statement that binds one of `names`, or changes an object in `made`."""
     bound = names_bound(node)
     if isinstance(node, ast.ImportFrom) and node.module == "__future__":
         return False
@@ -125,7 +125,7 @@ def _comes_along(node: ast.stmt, names: set[str], made: set[str]) -> bool:
 
 
 def _changed(node: ast.stmt) -> set[str]:
-    """Names whose value a statement may change: it sets an attribute or an item of it, or calls a method of it."""
+    """Return the names of objects that a statement may change: by an attribute, an item, or a method call."""
     changed = set()
     for inner in ast.walk(node):
         part = inner.func if isinstance(inner, ast.Call) else inner
@@ -142,7 +142,7 @@ def _changed(node: ast.stmt) -> set[str]:
 
 
 def _reads(node: ast.stmt, bound_there: Iterable[str]) -> set[str]:
-    """Names of its module that a statement reads or declares global, annotations in quotes included."""
+    """Return the names of its module that a statement reads or declares global, also in quoted annotations."""
     text = unparse(node)
     tree = parse(text)
     names = set(names_unbound(text)) | names_used(quoted(tree))
@@ -151,7 +151,7 @@ def _reads(node: ast.stmt, bound_there: Iterable[str]) -> set[str]:
 
 
 def _is_there(tree: ast.Module, helper: ast.stmt, place: DefinitionPlace) -> bool:
-    """Return True if a module has the same statement. Raises ValueError where a name is another thing."""
+    """Return True if a module has the same statement. Raises ValueError where a name has another meaning."""
     if any(ast.dump(node) == ast.dump(helper) for node in tree.body):
         return True
     for node in tree.body:
@@ -164,7 +164,7 @@ def _is_there(tree: ast.Module, helper: ast.stmt, place: DefinitionPlace) -> boo
 
 
 def _is_imported(tree: ast.Module, entry: Import) -> bool:
-    """Return True if a module has the import. Raises ValueError where the name that it binds is another thing."""
+    """Return True if a module has the import. Raises ValueError where its name has another meaning."""
     other = None
     for node in tree.body:
         parts = [] if is_definition(node) else ast.walk(node)
@@ -191,8 +191,8 @@ def _check_builtins(tree: ast.Module, moved: Iterable[ast.stmt]) -> None:
 
 
 def _looks_ahead(file: ast.Module, module: ast.Module, moved: Sequence[ast.stmt], place: DefinitionPlace) -> bool:
-    """Return True if annotations of `moved` name what is bound only later, as `from __future__ import annotations`
-    in `module` allows and `file` does not yet."""
+    """Return True if annotations of `moved` use names that are bound later, which `module` allows by `from
+    __future__ import annotations` and `file` does not."""
 
     def postponed(tree: ast.Module) -> bool:
         return any(_ANNOTATIONS in split_imports(node) for node in tree.body)
@@ -250,7 +250,7 @@ def _definition_edits(
 
 
 def _appended(file: LaidOut, block: str) -> _Edit:
-    """Append to a module; before the block that runs it as a program, which would not see the definition."""
+    """Append to a module, but before an `if __name__` block, which would not see the definition."""
     guard = next((node for node in file.tree.body if is_main_guard(node)), None)
     line = file.top(guard) if guard else len(file.lines) + 1
     blank = 0
@@ -264,7 +264,7 @@ def _appended(file: LaidOut, block: str) -> _Edit:
 
 
 def _first(file: LaidOut, module: LaidOut, imports: Sequence[Import], moved: Sequence[ast.stmt]) -> _Edit:
-    """Append to a module without any statement."""
+    """Append to a module without statements."""
     parts = [render_imports(imports), _joined(module, moved, file.unit(None))]
     whole = not file.lines or file.lines[-1].endswith(("\r", "\n"))
     gap = "" if not file.lines else "\n" if whole else "\n\n"
@@ -273,7 +273,7 @@ def _first(file: LaidOut, module: LaidOut, imports: Sequence[Import], moved: Seq
 
 
 def _import_edits(file: LaidOut, imports: Sequence[Import]) -> list[_Edit]:
-    """Add imports: after the docstring those of `__future__`, the others after the imports at the top."""
+    """Add imports: those of `__future__` after the docstring, others after the imports at the top."""
     body = file.tree.body
     ahead = 1 if ast.get_docstring(file.tree, clean=False) is not None else 0
     while ahead < len(body) and isinstance(node := body[ahead], ast.ImportFrom) and node.module == "__future__":
@@ -289,7 +289,7 @@ def _import_edits(file: LaidOut, imports: Sequence[Import]) -> list[_Edit]:
 
 
 def _import_edit(file: LaidOut, count: int, imports: Sequence[Import]) -> _Edit:
-    """Add imports after the first `count` statements of a module that has some."""
+    """Add imports after the first `count` statements of a module."""
     block = render_imports(imports)
     if count == 0:
         line = file.head()
@@ -304,7 +304,7 @@ def _import_edit(file: LaidOut, count: int, imports: Sequence[Import]) -> _Edit:
 
 
 def _joined(module: LaidOut, nodes: Sequence[ast.stmt], unit: str) -> str:
-    """The text of statements of `module`: two empty lines around each definition, none between others."""
+    """Return the text of statements of `module`: two empty lines around each definition, none between others."""
     text = ""
     for index, node in enumerate(nodes):
         if index:

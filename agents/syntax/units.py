@@ -17,9 +17,9 @@ from .splice import spliced
 
 
 def unit_at(path: str, text: str, line: int, most: int) -> Place:
-    """Return the smallest unit of the module that holds a line (from 1) and has at most `most` characters: the
-    function (a function in a function belongs to that), the class, statements; the file where it has no more than
-    half of `most` and the line is in no function."""
+    """Return the unit of the module at a line (from 1), of at most `most` characters: the function (the outer one
+    of nested functions), the class, or statements; the file if the line is in no function and the file has at most
+    half of `most`."""
     try:
         file = LaidOut(text)
     except ValueError:
@@ -33,8 +33,8 @@ def unit_at(path: str, text: str, line: int, most: int) -> Place:
 
 
 def unit_named(path: str, text: str, name: str, lines: Sequence[int], most: int) -> Place:
-    """Return the place of a definition; of one with more than `most` characters the statements in it that hold one
-    of `lines`. Raises ValueError where the module has none of the name."""
+    """Return the place of a definition; if it has more than `most` characters, of its statements at one of
+    `lines`. Raises ValueError where the module has no such definition."""
     file = LaidOut(text)
     holding = named(file.tree, name)
     if not holding:
@@ -54,7 +54,7 @@ def _unit(path: str, file: LaidOut, holding: Sequence[Definition], line: int, mo
 
 
 def definitions_in(node: ast.AST) -> Iterator[Definition]:
-    """The functions and classes in a module or a definition, those in them left out."""
+    """Yield the functions and classes directly in a module or a definition."""
     for child in ast.iter_child_nodes(node):
         if is_definition(child):
             yield child
@@ -63,28 +63,28 @@ def definitions_in(node: ast.AST) -> Iterator[Definition]:
 
 
 def qualified(node: ast.AST, outer: str = "") -> Iterator[tuple[str, Definition]]:
-    """Yield every function and class in a module, behind its qualified name (those in functions as in classes)."""
+    """Yield every function and class in a module with its qualified name (`outer.inner`, also in functions)."""
     for each in definitions_in(node):
         yield outer + each.name, each
         yield from qualified(each, f"{outer}{each.name}.")
 
 
 def whole_file(path: str, text: str) -> Place:
-    """Return the place that is a whole file."""
+    """Return the place of a whole file."""
     return Place(path, "file", "", 1, max(1, len(LINE.findall(text))))
 
 
 def text_of(text: str, place: Place) -> str:
-    """Return the lines of a place, their ends made plain."""
+    """Return the lines of a place, with `\\n` as line ends."""
     lines = LINE.findall(text)[place.first_line - 1 : place.last_line]
     return "".join(re.sub(r"\r\n?$", "\n", line) for line in lines)
 
 
 def replaced(text: str, place: Place, code: str) -> str:
-    """Return the module `text` with `code` at a place, and what that needs of its module at the top.
+    """Return the module `text` with a place replaced by `code`, whose imports go to the top.
 
-    Every line outside the place stays byte for byte, and so do lines at it that are as before. Raises ValueError,
-    worded for the model, where `code` is none that can stand there.
+    Lines outside the place, and unchanged lines in it, keep their bytes. Raises ValueError, with a message for the
+    model, where `code` does not fit the place.
     """
     code = code.replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
     if place.unit in ("file", "statements") and (names := _definitions_alone(text, code)):
@@ -103,7 +103,8 @@ def replaced(text: str, place: Place, code: str) -> str:
 
 
 def _definitions_alone(text: str, code: str) -> list[str]:
-    """The definitions in `code`, where it has nothing else, the file `text` has them all and others too."""
+    """Return the names of the definitions in `code`, if it has nothing else and the file `text` has them and
+    more."""
     before, body = statements(text), statements(code)
     there = [node.name for node in before if is_definition(node)]
     names = [node.name for node in body if is_definition(node)]
@@ -113,8 +114,8 @@ def _definitions_alone(text: str, code: str) -> list[str]:
 
 
 def _with_definition(text: str, place: Place, code: str) -> str:
-    """Replace a function or a class; its decorators stay, and so does the signature of a function. For a function
-    in a function the one that holds it may be written."""
+    """Replace a function or a class; keep its decorators, and the signature of a function. A nested function may
+    be replaced with its outer one."""
     *outer, last = place.name.split(".")
     holding = named(parse(text), place.name)
     old = holding[-1]
@@ -142,7 +143,7 @@ def _with_definition(text: str, place: Place, code: str) -> str:
 
 
 def _shape(arguments: ast.arguments) -> str:
-    """Names, order and defaults of parameters, without annotations."""
+    """Return names, order and defaults of parameters, without annotations."""
     plain = parse(f"def f({unparse(arguments)}): 0").body[0]
     for node in ast.walk(plain):
         if isinstance(node, ast.arg):
@@ -151,7 +152,7 @@ def _shape(arguments: ast.arguments) -> str:
 
 
 def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str) -> str:
-    """The code with its function `name` moved into the classes that the place is in."""
+    """Return the code with its function `name` moved into the classes of the place."""
     lines = code.split("\n")
     for found in (node for node in module.body if is_definition(node) and node.name == name):
         first, last = first_line(found), found.end_lineno or found.lineno
@@ -163,7 +164,7 @@ def _in_classes(code: str, module: ast.Module, classes: Sequence[str], name: str
 
 
 def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr]) -> str:
-    """The code with `decorators` in the stead of those that a definition has there."""
+    """Return the code with the decorators of a definition replaced by `decorators`."""
     lines = code.split("\n")
     lead = lines[new.lineno - 1][: new.col_offset]
     written = [f"{lead}@{unparse(each)}" for each in decorators]
@@ -171,7 +172,7 @@ def _with_decorators(code: str, new: Definition, decorators: Sequence[ast.expr])
 
 
 def named(tree: ast.Module, name: str) -> list[Definition]:
-    """Return the definition `name` behind those that it is in; empty where there is none."""
+    """Return the outer definitions of `name` and itself, outermost first; empty without it."""
     found: list[Definition] = []
     for part in name.split("."):
         inside = definitions_in(found[-1] if found else tree)
@@ -183,7 +184,7 @@ def named(tree: ast.Module, name: str) -> list[Definition]:
 
 
 def _inside_a_function(text: str, old: Definition, code: str, new: Definition) -> str:
-    """Replace a function that another function holds: its lines, and nothing else."""
+    """Replace the lines of a function in a function."""
     file, module = LaidOut(text), LaidOut(code)
     lead = file.lead(old)
     if lead is None:
@@ -203,7 +204,7 @@ def _with_lines(text: str, place: Place, code: str) -> str:
 
 
 def _with_old_lines(old: str, new: str, around: str | None = None) -> str:
-    """`new`, where lines that are those of `old` keep their ends, and others end as their neighbours do."""
+    """Return `new` with the line ends of equal lines in `old`; other lines end like their neighbours."""
     before, after = LINE.findall(old), LINE.findall(new)
     ends = around or next((_end(line) for line in before if _end(line)), "\n")
     was, now = ([line.rstrip("\r\n") for line in lines] for lines in (before, after))
@@ -225,7 +226,7 @@ def _end(line: str) -> str:
 
 
 def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, most: int) -> Place:
-    """The statement that holds a line, or where that is too long the one in it; with those around that fit."""
+    """Return the statement at a line, or where it is too long one in it, with neighbours that fit."""
     block = body
     while True:
         holding = next((node for node in block if file.first(node) <= line <= (node.end_lineno or 0)), None)
@@ -250,8 +251,8 @@ def _statements(path: str, file: LaidOut, body: Sequence[ast.stmt], line: int, m
 
 
 def _around(path: str, text: str, line: int, most: int) -> Place:
-    """The place of a line in text that is no Python: the file if it is short, else from the last line at the
-    margin before it to the next one."""
+    """Return the place of a line in text that is not Python: the file if it is short, else from the last
+    unindented line before it to the next one."""
     if len(text) <= most // 2:
         return whole_file(path, text)
     lines = LINE.findall(text)
@@ -269,7 +270,7 @@ def _around(path: str, text: str, line: int, most: int) -> Place:
 
 
 def changed_bodies(old: str, new: str) -> list[range] | None:
-    """Return the lines, in `old`, of the functions whose bodies are others in `new`; None where more differs."""
+    """Return the lines in `old` of the functions whose bodies differ in `new`; None where more differs."""
     try:
         (before, bodies), (after, others) = _apart(old), _apart(new)
     except ValueError:
@@ -280,7 +281,7 @@ def changed_bodies(old: str, new: str) -> list[range] | None:
 
 
 def _apart(text: str) -> tuple[str, list[tuple[range, str]]]:
-    """A module without the bodies of its functions, and those with their lines, both as dumps of their trees."""
+    """Return a module without its functions' bodies, and the bodies with their lines, all as dumps of trees."""
     tree = parse(text)
     bodies: list[tuple[range, str]] = []
 
