@@ -1,7 +1,6 @@
-"""Immutable records that every floor uses, without behaviour beyond reading themselves.
+"""Immutable records that every floor uses. Their terms are in docs/words.md.
 
-The words are the project's, in docs/words.md: spec, candidate, test, suite, board, verdict, ruling, grade.
-Imports nothing of other parts, and nothing heavy.
+Imports only errors.py, and no heavy library.
 """
 
 from .model_call import Message, Reply, Request, Role, Usage

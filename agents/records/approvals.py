@@ -27,7 +27,7 @@ ANSWERS: dict[Point, tuple[Answer, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One question. `text` is what `edit` changes: the code, or the tests."""
+    """One proposal. `text` is the code or the tests, which the answer `edit` changes."""
 
     point: Point
     title: str
@@ -35,23 +35,23 @@ class Proposal:
     diff: str = ""
     """Unified: what `text` changes."""
     facts: tuple[str, ...] = ()
-    """Failing tests with what happened, or the ruling."""
+    """Failing tests with their outcomes, or the ruling."""
     usage: Usage = field(default_factory=Usage)
     """Spent so far."""
     problem: str = ""
-    """Why the last answer could not be taken."""
+    """Why the last answer is invalid."""
 
     @property
     def digest(self) -> str:
-        """SHA-256 of what is shown, without what is spent."""
+        """SHA-256 of all that is shown, except `usage`."""
         shown = json.dumps([self.point, self.title, self.text, self.diff, self.facts])
         return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer: `yes`; `no` (what is there stays); `edit`, with the new text; `note`, with a text for the next
-    repair; `always` (yes, and ask no more); `stop`. Raises UsageError for another."""
+    """An answer: `yes`; `no`, which changes nothing; `edit`, with the new text; `note`, with a text for the next
+    repair; `always` (yes, without further questions); `stop`. Raises UsageError for another."""
 
     answer: Answer
     text: str = ""

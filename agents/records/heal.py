@@ -1,4 +1,4 @@
-"""Records of healing: how a case fails, where it may change, the patches, and what they are worth."""
+"""Records of a heal: symptoms, places, patches, and their ruling."""
 
 from __future__ import annotations
 

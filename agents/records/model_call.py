@@ -1,4 +1,4 @@
-"""A question to a model, its answer, and what was spent."""
+"""A request to a model, its reply, and the usage."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 
 Role = Literal["code_writer", "test_writer", "critic", "healer"]
 _MOST = 10**15
-"""Of anything that is spent: a sum ends there."""
+"""The highest amount: sums are capped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Spent on model calls. `seconds` is wall time inside calls; `cost_usd` is None where no price is known.
+    """Usage of model calls. `seconds` is wall time inside calls; `cost_usd` is None where no price is known.
 
-    Raises ValueError for less than nothing and for what is no amount: it would be taken off what limits count.
+    Raises ValueError for negative amounts and NaN, which would lower what limits count.
     """
 
     calls: int = 0
@@ -27,7 +27,7 @@ class Usage:
     accepted_tokens: int = 0
     """Tokens proposed by speculation, and those of them that were accepted (embedded model)."""
     replayed: int = 0
-    """How many of `calls` were not made: recorded or cached replies repeat them."""
+    """How many of `calls` were answered by recorded or cached replies."""
 
     def __post_init__(self) -> None:
         if not all(0 <= (getattr(self, each.name) or 0) <= _MOST for each in fields(self)):
@@ -50,7 +50,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One question to a model, complete: equal requests may be answered by the same recorded reply."""
+    """One complete request to a model: equal requests may be answered by the same recorded reply."""
 
     role: Role
     messages: tuple[Message, ...]
@@ -59,7 +59,7 @@ class Request:
     seed: int
     stop: tuple[str, ...] = ()
     purpose: str = ""
-    """Shown to the user, such as `draft 2`; no part of the question."""
+    """Shown to the user, such as `draft 2`; not sent to the model."""
 
 
 @dataclass(frozen=True, slots=True)

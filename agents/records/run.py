@@ -36,24 +36,24 @@ class Survivor:
 
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """How much of the code the surviving suite looks at: of `mutants` changes tried it noticed `killed`, and the
-    share of lines and branches that it runs.
+    """Strength of the surviving suite: it noticed `killed` of the `mutants` tried, and ran shares of lines and
+    branches.
 
     The shares are from 0 to 1: None where they could not be measured, that of branches also where there are none.
-    They are told by the process that runs the code, which could lie; the mutants were judged by the verifier."""
+    They come from the process that runs the code, which could forge them; the verifier judged the mutants."""
 
     killed: int
     mutants: int
     planned: int
     """Changes that would have been tried with more time."""
     survivors: tuple[Survivor, ...] = ()
-    """Not all are gaps: some changes make no difference that a test could see."""
+    """Mutants that no test notices; some of them may be equivalent to the code."""
     line_coverage: float | None = None
     branch_coverage: float | None = None
     uncovered_lines: tuple[int, ...] = ()
     noticed: int = 0
     changed: int = 0
-    """Of so many changes of the code's answers the tests noticed so many, all tests together."""
+    """Changed answers, and how many of them were noticed, summed over all tests."""
     seconds: float = 0.0
 
     def __str__(self) -> str:
@@ -68,10 +68,9 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """Of `results` on `benchmarks` that greenloop gave `grade` with `model`, `right` passed hidden tests that no
-    role had seen: between `low` and `high` of all such results (0 to 1; exact binomial interval, 95 %).
-
-    A model that was not measured has no results and no interval."""
+    """How often `grade` was right with `model`: `right` of `results` on `benchmarks` passed the hidden tests.
+    `low` and `high` (0 to 1) are the exact binomial 95 % interval. A model that was not measured has no results
+    and no interval."""
 
     model: str
     grade: Grade
@@ -93,8 +92,7 @@ class TrackRecord:
 
 @dataclass(frozen=True, slots=True)
 class RoundRecord:
-    """One round as it is kept: board, what the candidates return on the probes (None where there were none), and
-    ruling."""
+    """One round as it is recorded: board, board of the probes (None without probes), and ruling."""
 
     number: int
     board: Board
@@ -105,7 +103,7 @@ class RoundRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a run or a heal ended, as its record, its result and its entry in a batch's results share it."""
+    """How a run or a heal ended: the fields that its record, its result and its batch entry share."""
 
     grade: Grade | None = None
     """None when it ended before a ruling."""
@@ -114,11 +112,11 @@ class Ending:
     seconds: float = 0.0
     """Wall time, waiting for models and tests included; a resumed run adds to it."""
     error: Failure | None = None
-    """Why it came to no end of its own; None when it did."""
+    """Why it did not finish; None when it did."""
     notes: tuple[str, ...] = ()
 
     def ending(self) -> dict[str, Any]:
-        """The fields of Ending and RunOutcome alone, to make another view of the same."""
+        """Return the fields of Ending and RunOutcome, to construct another record of the same end."""
         kind = RunOutcome if isinstance(self, RunOutcome) else Ending
         return {each.name: getattr(self, each.name) for each in fields(kind)}
 
@@ -135,7 +133,7 @@ class RunOutcome(Ending):
 
 @dataclass(frozen=True, slots=True)
 class ForkedFrom:
-    """The run that a fork goes on from, by its directory's name, and the last round that they share."""
+    """The parent of a fork, by its directory's name, and the last round that they share."""
 
     run: str
     round: int

@@ -13,7 +13,7 @@ TRUSTED_ORIGINS: tuple[TestOrigin, ...] = ("spec", "user")
 
 
 def fingerprint(text: str) -> str:
-    """The first 12 hexadecimal digits of the SHA-256 of `text`: an id that follows the content."""
+    """Return the first 12 hexadecimal digits of the SHA-256 of `text`: an id that follows the content."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

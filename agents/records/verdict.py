@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A test that was not run, and why, or why its pass shows nothing."""
+    """A test that was not run, or whose pass shows nothing, and the reason."""
 
     test_id: str
     reason: str
@@ -49,7 +49,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class TestStrength:
-    """How many changes of the code's answers a passing test noticed; `missed` says one that it did not."""
+    """How many changed answers a passing test noticed; `missed` is one that it did not."""
 
     __test__ = False
 
@@ -78,12 +78,12 @@ class Verdict:
     """For each test, where all of them passed."""
 
     def outcome(self, test_id: str) -> Outcome:
-        """The outcome of `test_id`; `missing` where the test never ran."""
+        """Return the outcome of `test_id`; `missing` where the test never ran."""
         return self._by_test.get(test_id) or Outcome(test_id, "missing", self.reason)
 
     @cached_property
     def _by_test(self) -> dict[str, Outcome]:
-        """The outcomes by their tests: of two for one test the first."""
+        """The outcomes by test id; of two for one test the first."""
         return {outcome.test_id: outcome for outcome in reversed(self.outcomes)}
 
     def passes(self, test_id: str) -> bool:
@@ -101,7 +101,7 @@ class Board:
     seconds: float = 0.0
 
     def verdict(self, candidate_id: str) -> Verdict:
-        """The verdict on `candidate_id`. Raises KeyError when it is not on the board."""
+        """Return the verdict on `candidate_id`. Raises KeyError when it is not on the board."""
         for candidate, verdict in zip(self.candidates, self.verdicts, strict=True):
             if candidate.id == candidate_id:
                 return verdict
