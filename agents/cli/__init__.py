@@ -1,4 +1,4 @@
-"""The commands. Heavy imports come late, so that `--help` and `show` start at once."""
+"""The commands. Heavy imports are inside functions, so that `--help` and `show` start at once."""
 
 from .main import app, main
 

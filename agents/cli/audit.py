@@ -83,7 +83,7 @@ def audit(
             closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
-            say = (lambda text: None) if agent else count  # a hook hands on all of standard error
+            say = (lambda text: None) if agent else count  # a hook passes all of standard error to the agent
             project = Comparison(root, tests, box, seconds, cancelled.is_set, say, began)
             report = project.report() if base is None else project.report_since(base, strict=strict)
         if json:

@@ -1,4 +1,4 @@
-"""Runs a batch of specs, says how it stands, and joins shards of one."""
+"""The commands `batch`, `batch status` and `batch merge`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def batch(
 def _concluded(
     console: Console, as_json: bool, work: Callable[[TextIO], BatchResult | int], interrupted: str
 ) -> int:
-    """Do `work` as `conclude` does, with the result of a batch."""
+    """Call `conclude` for the result of a batch."""
     from ..batch.outcome import SCHEMA_VERSION, BatchResult
     from ..terminal.batch_console import print_batch
 
@@ -112,7 +112,7 @@ def _stored(
     given: Sequence[object],
     console: Console,
 ) -> Batch:
-    """Load the batch in `directory` as it was planned; a flag of this call goes before what is stored."""
+    """Return the batch in `directory` as it was planned; a flag of this call overrides a stored setting."""
     from ..batch.journal import Journal
     from ..batch.records import Batch
     from ..run.recorded_settings import gone_on
@@ -128,7 +128,7 @@ def _stored(
 
 
 def _interruptible(stop: Callable[[Stop], None]) -> AbstractContextManager[None]:
-    """Ctrl-C lets what runs end, a second one stops it; SIGTERM and a closed terminal stop it at once."""
+    """Handle signals: Ctrl-C lets running entries end, a second one, SIGTERM and SIGHUP cancel them at once."""
     now = partial(stop, "now")
     return handled({"SIGINT": partial(stop, "soon"), "SIGTERM": now, "SIGHUP": now})
 

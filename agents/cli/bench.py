@@ -1,4 +1,4 @@
-"""Measurements of greenloop itself: of what it writes, and of its repairs of programs with a bug."""
+"""The commands `bench ...`: benchmarks of specs, and of repairs of programs with a bug."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..verifier import Verifier
 
     Opened = tuple[Tests, Callable[[Means], Runner]]
-    """The tests of a benchmark, and what makes the runner of a measurement."""
+    """The tests of a benchmark, and a factory of its runner."""
     Repairs = tuple[Tests, Sequence[RepairTask]]
     """The tests, and the programs to be repaired."""
 
@@ -164,8 +164,8 @@ def measure(
     roles: Sequence[Role] = ("code_writer", "test_writer", "critic"),
     write: Callable[[str, list[Any], Path], tuple[Sequence[Table], Sequence[Path]]] = write_results,
 ) -> int:
-    """Prove that hidden tests can be relied on, run what they judge, print the tables and write the report. `plan`
-    is what results depend on beside the models; tasks, strategies and seeds may be added later."""
+    """Prove the hidden tests, run the tasks, print the tables and write the report. Results depend on `plan` and
+    the models; tasks, strategies and seeds may be added later."""
     from ..bench.repairs import open_verifier
     from ..bench.results import Journal
     from ..bench.runner import Means

@@ -1,4 +1,4 @@
-"""How a command ends: its result for a person or as one JSON document alone, and what a signal does to it."""
+"""The end of a command: its result as text or as one JSON document, and handlers of signals."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Ended(Protocol):
 
 Result = TypeVar("Result", bound=_Ended)
 _AGAIN = (0.05, 0.5)
-"""Seconds after a signal, and after that."""
+"""Seconds after a signal, and after the first repetition."""
 
 
 def conclude(
@@ -38,18 +38,18 @@ def conclude(
     interrupted: str,
     show: Callable[[Result], None] = lambda _: None,
 ) -> int:
-    """Do `work`, and print its result: by `show`, or as one JSON document. Returns its exit code.
+    """Call `work`, and print its result: by `show`, or as one JSON document. Return its exit code.
 
-    `work` gets the stream for a document; where it returns an exit code, it has printed all there is to say. What
-    stops it is a sentence, or the document that `failed` makes of its `exit_code` and `error`; at Ctrl-C the
-    sentence is `interrupted`. SIGTERM and a closed terminal are like Ctrl-C.
+    `work` gets the stream for a document; where it returns an exit code, it has printed all output. An error is
+    printed as a sentence, or as the document that `failed` makes of its `exit_code` and `error`; at Ctrl-C the
+    sentence is `interrupted`. SIGTERM and SIGHUP act like Ctrl-C.
     """
     with handled(dict.fromkeys(("SIGTERM", "SIGHUP"), interrupt)), document_alone(as_json) as stream:
         try:
             result = work(stream)
         except (GreenloopError, OSError, KeyboardInterrupt) as stop:
             if not as_json and isinstance(stop, OSError) and stop.filename is None:
-                raise  # what is left of the output is not to be written again
+                raise  # the rest of the output must not be written again
             told = unusable(stop) if isinstance(stop, OSError) else stop
             error = told if isinstance(told, GreenloopError) else Interrupted(interrupted)
             if as_json:
@@ -72,8 +72,8 @@ _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 
 
 def unusable(error: OSError) -> GreenloopError:
-    """Return the error of a path that can't be used, of a full disk, of a reader that is gone or of a limit of the
-    system, as a user's; raises any other again."""
+    """Return a GreenloopError for an unusable path, a full disk, a closed pipe or a limit of the system; raise any
+    other error again."""
     if error.errno in _SCARCE:
         return GreenloopError(f"A limit of the system was reached ({error.strerror}); raise it (ulimit).")
     if error.errno in _FULL:
@@ -86,7 +86,7 @@ def unusable(error: OSError) -> GreenloopError:
 
 @contextmanager
 def document_alone(as_json: bool) -> Iterator[TextIO]:
-    """Give the stream for the JSON document; whatever else writes to standard output goes to standard error."""
+    """Yield the stream for the JSON document; redirect other writes to standard output to standard error."""
     if not as_json:
         yield sys.stdout
         return
@@ -104,7 +104,7 @@ def document_alone(as_json: bool) -> Iterator[TextIO]:
 
 @contextmanager
 def handled(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
-    """Call what `handlers` has for a signal's name while the body runs; what this system lacks is left out."""
+    """Install `handlers` by signal name during the body; names that this system lacks are ignored."""
     numbers = {getattr(signal, name): handler for name, handler in handlers.items() if hasattr(signal, name)}
     earlier = [(number, signal.signal(number, lambda got, _: numbers[got]())) for number in numbers]
     try:
@@ -115,12 +115,12 @@ def handled(handlers: Mapping[str, Callable[[], None]]) -> Iterator[None]:
 
 
 def interrupt() -> NoReturn:
-    """Treat a signal like Ctrl-C: what was found is saved."""
+    """Raise KeyboardInterrupt, as for Ctrl-C."""
     raise KeyboardInterrupt
 
 
 class _Log(TextIOWrapper):
-    """Standard error: a line that can't be written there, on a full disk, ends no command."""
+    """Standard error that ignores failed writes, such as on a full disk."""
 
     def write(self, text: str) -> int:
         with suppress(OSError):
@@ -133,9 +133,9 @@ class _Log(TextIOWrapper):
 
 
 def open_streams() -> None:
-    """Open what the shell has closed of the standard streams (`>&-`): what is opened next would get its number,
-    and be written to as one. What the encoding of standard output lacks is escaped, as on standard error.
-    A size of the terminal that is no positive number is forgotten: nothing would be drawn in it."""
+    """Prepare the standard streams. Open those that the shell has closed (`>&-`): another file would get their
+    number, and be written to. Escape characters that standard output can't encode. Ignore an invalid size of the
+    terminal, in which nothing would be drawn."""
     for variable in ("COLUMNS", "LINES"):
         if not re.fullmatch("0*[1-9][0-9]{0,4}", os.environ.get(variable, "1")):
             del os.environ[variable]
@@ -143,7 +143,7 @@ def open_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", encoding="utf-8", closefd=False))
     if isinstance(sys.stdout, TextIOWrapper):
@@ -153,16 +153,16 @@ def open_streams() -> None:
 
 
 def repeat_signals() -> None:
-    """Have the main thread look for signals again after each, while this process lasts.
+    """Repeat each signal for the main thread shortly afterwards, for the life of this process.
 
-    Python notes a signal at once, and acts on it when its main thread next runs or has its wait cut short. One
-    that comes just before a wait begins, while another thread holds the interpreter, was acted on after the wait.
+    Python's handler runs when the main thread next runs, or its wait is interrupted. A signal just before a wait
+    begins, while another thread holds the GIL, would be handled only after the wait.
     """
     if sys.platform != "win32" and threading.current_thread() is threading.main_thread():
         main = threading.get_ident()
         noted, written = os.pipe()
         os.set_blocking(written, False)
-        signal.signal(signal.SIGURG, lambda *_: None)  # nobody sends it otherwise: by default it has no effect
+        signal.signal(signal.SIGURG, lambda *_: None)  # otherwise unused: by default it has no effect
         signal.set_wakeup_fd(written, warn_on_full_buffer=False)
 
         def repeat() -> None:
@@ -171,4 +171,4 @@ def repeat_signals() -> None:
                     time.sleep(seconds)
                     signal.pthread_kill(main, signal.SIGURG)
 
-        _thread.start_new_thread(repeat, ())  # not a threading.Thread, which would be waited for or counted
+        _thread.start_new_thread(repeat, ())  # not a threading.Thread, which would be joined or counted

@@ -19,7 +19,7 @@ from .ending import conclude
 
 @dataclass(frozen=True, kw_only=True)
 class FailureOptions(Record):
-    """How it is run, what fails, and what may change: fields of a HealRequest."""
+    """How the case is run, how it fails, and which files may change: fields of a HealRequest."""
 
     may_change: tuple[str, ...] = ()
     """Other files that patches may change: `helpers.py`, `lib/*.py`."""
@@ -147,7 +147,7 @@ def heal(
 
 
 def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
-    """The calls that are given, and those in the file of `--answers`. Raises UsageError."""
+    """Return the given calls, and those in the file of `--answers`. Raises UsageError."""
     if answers is None:
         return given
     from ..healing.expectations import asked_and_expected
@@ -163,8 +163,8 @@ def _calls(given: tuple[str, ...], answers: Path | None) -> tuple[str, ...]:
 
 
 def _environment(given: tuple[str, ...], names: tuple[str, ...]) -> dict[str, str]:
-    """The variables that are given, with this process's own value where none is. Raises UsageError where one has
-    none, and for one of `names` that is not given: a record may be anybody's."""
+    """Return the given variables, with this process's value for a bare NAME. Raises UsageError for a variable
+    without a value, and for one of the recorded `names` that is not given: the record is untrusted."""
     parts = (each.partition("=") for each in given)
     values = {name: value if equals else os.environ.get(name) for name, equals, value in parts}
     for name in (*names, *values):

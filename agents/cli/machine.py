@@ -1,4 +1,4 @@
-"""Says what this machine has, and fetches what it lacks: the models and the sandbox."""
+"""The commands for models and sandbox: `models` and `sandbox ...`."""
 
 from __future__ import annotations
 

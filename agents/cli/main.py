@@ -1,4 +1,4 @@
-"""Reads the command line, runs one command, and maps its end to an exit code."""
+"""The command line: parse it, run one command, and return its exit code."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from .verify import verify
 from .verify_pairs import verify_pairs
 
 _READ_DOTENV = ((), ("batch",), ("debug",), ("models",))
-"""Commands that take from `.env` what it may set. Others are started in folders of strangers: by an editor (mcp),
-in CI or before a push (verify, heal), or go on for others (ui)."""
+"""Commands that read `.env`. Others are started in untrusted folders: by an editor (mcp), in CI or before a push
+(verify, heal), or serve others (ui)."""
 
 RUN = "a run of a spec"
 """The command without a name."""
 _OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
-"""What was an option of `verify` once."""
+"""Former options of `verify`, with the commands that replace them."""
 
 
 app = App(
@@ -46,14 +46,14 @@ app = App(
     help="Spec in, verified Python out: drafts a module and, blind to it, its tests; runs them in a sandbox; "
     "repairs until the judge is satisfied or says that it is not.",
     version=__version__,
-    # No default is shown of what is off or empty.
+    # Defaults that are off or empty are not shown.
     default_parameter=Parameter(
         negative="", show_default=lambda value: None if isinstance(value, bool) or value in ("", ()) else value
     ),
     config=Variables(_READ_DOTENV.__contains__, lambda sentence: Console().error(sentence)),
     help_format="plaintext",
     version_flags=["--version"],
-    suppress_keyboard_interrupt=False,  # it would end by SystemExit, which waits for every thread
+    suppress_keyboard_interrupt=False,  # SystemExit would wait for every thread
 )
 app.default(run)
 _models = "List the models that can be used here, and why others can't."
@@ -95,7 +95,7 @@ def main(argv: list[str] | None = None) -> int:
         open_streams()
         repeat_signals()
     for token in tokens:
-        if re.search("[\ud800-\udfff]", token):  # bytes that are no text: no record could hold them
+        if re.search("[\ud800-\udfff]", token):  # undecodable bytes, which no record can hold
             encoding = sys.getfilesystemencoding()
             fault = f"is read as {encoding}; set PYTHONUTF8=1" if encoding != "utf-8" else "is not UTF-8"
             Console().error(f"The argument {token[:200]!a} {fault}.")
@@ -124,7 +124,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _specs_last(tokens: list[str]) -> list[str]:
-    """Put specs that begin with a hyphen (`-`, or a Markdown list) behind `--`: else they would be options."""
+    """Return `tokens` with specs that begin with a hyphen (`-`, or a Markdown list) after `--`, not as options."""
     spec = re.compile(r"-(?!-[\w-]+=)(.*\s.*)?", re.DOTALL)
     if "--" in tokens or not any(spec.fullmatch(word) for word in tokens):
         return tokens
@@ -155,8 +155,8 @@ def commands() -> Mapping[str, ArgumentCollection]:
 
 
 def elsewhere(error: CycloptsError) -> str:
-    """Return a sentence on the commands that have an option which this one lacks, or on words that it does not
-    take; an empty text for another error."""
+    """Return a sentence on the commands that have an unknown option of this one, or on unused words; empty for
+    other errors."""
     command = " ".join(error.command_chain or ())
     if isinstance(error, UnusedCliTokensError):
         words = repr(" ".join(error.unused_tokens or ()))[:200]
@@ -177,7 +177,7 @@ def elsewhere(error: CycloptsError) -> str:
 
 
 def _leave(code: int) -> NoReturn:
-    """End now: a model that is still reading a prompt can't be waited for, and everything is written."""
+    """End the process at once: all is written, and a model that reads a prompt can't be interrupted."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()

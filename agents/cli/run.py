@@ -1,4 +1,4 @@
-"""The main command, one spec to a tested module, and a debugger with tools for a run that failed."""
+"""The main command, from one spec to a tested module, and `debug`, for a failed run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..storage.run_directory import RunDirectory
 
     _Prepared = tuple[RunRequest, RunDirectory | None]
-    """A run to be done, and the run directory that it goes on with."""
+    """A request, and the run directory that it resumes."""
 
 
 def run(
@@ -138,10 +138,10 @@ def _shown_run(
     into: Path | None = None,
     questions: int = 0,
 ) -> int:
-    """Do the run that `prepare` gives, on the console or as one JSON document; returns its exit code.
+    """Run the request of `prepare`, on the console or with one JSON document; return the exit code.
 
-    `prepare` gets the stream for a document; where it returns an exit code, it has printed all there is to say. On
-    a terminal at most `questions` of its open questions are asked, and it goes on with the answers.
+    `prepare` gets the stream for a document; where it returns an exit code, it has printed all output. On a
+    terminal ask at most `questions` open questions, and go on with the answers.
     """
     from ..records import RunResult
     from ..run.into import open_into
@@ -182,7 +182,7 @@ def _shown_run(
 
 
 def _prepare_fork(own: RunSettings | DebugSettings, name: str, console: Console, **given: Any) -> _Prepared:
-    """Prepare a fork of the run called `name`; `given` is as for `open_fork`. Raises UsageError."""
+    """Return the request for a fork of the run called `name`; `given` is as for `open_fork`. Raises UsageError."""
     from ..run.fork import open_fork
     from ..run.recorded_settings import gone_on
     from ..run.run import RunRequest
@@ -217,8 +217,8 @@ def _read_spec(
 
 
 def mistyped(text: str) -> str:
-    """Return a sentence on the path of what exists, and on one or two words, no sentence of two, that begin almost
-    like a command; an empty text for another one."""
+    """Return a message for a spec that is the path of an existing file, or one or two words that resemble a
+    command; empty for others."""
     try:
         path = Path(text)
         if text.strip() and path.exists():
@@ -233,7 +233,7 @@ def mistyped(text: str) -> str:
 
 
 def check_spec(text: str) -> None:
-    """Raise UsageError for what is `mistyped`, and for one or two words that are no sentence.
+    """Raise UsageError for a `mistyped` spec, and for one or two words that are no sentence.
 
     A sentence has a third word, a full stop at its end, a signature's parenthesis, or a letter that is not ASCII.
     """

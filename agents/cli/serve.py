@@ -1,4 +1,4 @@
-"""greenloop as a page in the browser, and as an MCP server."""
+"""The commands `ui`, a page in the browser, and `mcp`, a server for agents."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ui(
     from ..storage.run_directory import make_work_dir
 
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening, handled({"SIGTERM": interrupt}):
-        if sys.platform != "win32":  # where it would let another program have the same port
+        if sys.platform != "win32":  # there it would allow another program the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind(("127.0.0.1", port))

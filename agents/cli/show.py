@@ -1,4 +1,4 @@
-"""Prints a run again, or lists the runs."""
+"""The command `show`: a run again, or the list of runs."""
 
 from __future__ import annotations
 

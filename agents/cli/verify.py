@@ -1,4 +1,4 @@
-"""The verifier on a user's own files."""
+"""The command `verify`, for a user's own files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VerifyOptions(SandboxSettings):
 
     @cached_property
     def named(self) -> tuple[str, ...] | None:
-        """The packages as requirements; None where none is named. Raises UsageError."""
+        """Return the packages as requirements; None without any. Raises UsageError."""
         from ..spec import requirements
 
         return requirements(self.packages) if self.packages else None
@@ -93,8 +93,8 @@ def verify(code: Path, tests: Path, /, *, options: VerifyOptions = VerifyOptions
 
 
 def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
-    """Do `work` with the stream for its document, and return its exit code; what stops it is a sentence, or with
-    `as_json` a document without a verdict."""
+    """Call `work` with the stream for its document, and return its exit code; print an error as a sentence, or
+    with `as_json` as a document without a verdict."""
 
     def failed(**stop: object) -> dict[str, object]:
         return {**stop, "verdict": None, "schema_version": 1}
@@ -104,6 +104,6 @@ def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
 
 
 def warn_without_sandbox(sandbox: SandboxName) -> None:
-    """Say on standard error that nothing protects from what runs, where nothing does."""
+    """Warn on standard error where the sandbox is `none`."""
     if sandbox == "none":
         Console().emit(Note("No sandbox: the code and its tests run with all your rights.", warning=True))

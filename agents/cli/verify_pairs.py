@@ -1,4 +1,4 @@
-"""The verifier on a stream of pairs of code and tests: JSON Lines in, the lines of their verdicts out."""
+"""The command `verify-pairs`: JSON Lines with code and tests in, verdicts out."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FORM = '{"id": "a", "code": "...", "tests": "..."}'
 _BEGIN = b'{"id": '
 
 Key = tuple[str | int, str]
-"""A pair's id, and the digest of its code, its tests and the terms."""
+"""A pair's id, and the digest of its code, its tests and the options."""
 
 
 def verify_pairs(
@@ -56,7 +56,7 @@ def verify_pairs(
         with ExitStack() as held:
             to = held.enter_context(document_alone(True))
             verifier = held.enter_context(options.verifier(jobs))
-            # A verdict in `out` counts for a pair under the same terms.
+            # A verdict in `out` is reused for the same pair with the same options.
             terms = [asdict(options.limits), str(options.python), options.named, [*map(asdict, options.modules)]]
             lines = held.enter_context(nullcontext(sys.stdin.buffer) if str(file) == "-" else opened(file))
             known = known_verdicts(out) if out is not None else {}
@@ -90,15 +90,15 @@ def verify_pairs(
 
 @dataclass(slots=True)
 class Pairs:
-    """Iterates over the code and tests of the pairs in `file`, but not those whose verdict is in `known`. `refuse`
-    is called with a sentence for each line that is no pair."""
+    """Iterable of code and tests of the pairs in `file` without a verdict in `known`. `refuse` is called with a
+    sentence for each line that is no pair."""
 
     file: BinaryIO
     terms: str
     known: Mapping[Key, str]
     refuse: Callable[[str], None]
     taken: deque[Key] = field(init=False, default_factory=deque)
-    """Of pairs that are being verified: who has the verdict of the first takes it out."""
+    """Keys of pairs in verification, in order; the consumer removes the first with its verdict."""
     earlier: list[str] = field(init=False, default_factory=list)
     """The verdicts in `known` on pairs of this file."""
     refused: int = field(init=False, default=0)
@@ -125,8 +125,8 @@ class Pairs:
 
 
 def known_verdicts(out: Path) -> dict[Key, str]:
-    """The verdicts in the file `out` of an earlier call; what it wrote of its last line is removed. Raises
-    UsageError where the file holds anything else."""
+    """Return the verdicts in the file `out` of an earlier call; remove an unfinished last line. Raises UsageError
+    where the file has other content."""
     known: dict[Key, str] = {}
     try:
         with os.fdopen(open_regular(out, flags=os.O_RDWR | os.O_CREAT, mode=0o666), "rb+") as file:
@@ -146,7 +146,7 @@ def known_verdicts(out: Path) -> dict[Key, str]:
 
 
 def _pair(line: bytes, terms: str) -> tuple[Key, str, str]:
-    """Read a line: its key, code and tests. Raises ValueError with what is wrong, and RecursionError."""
+    """Return key, code and tests of a line. Raises ValueError with the reason, and RecursionError."""
     try:
         read = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
