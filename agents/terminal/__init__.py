@@ -1,1 +1,1 @@
-"""Everything that prints: console, live view, transcript, batch view."""
+"""All output to the terminal: console, live view, transcript, batch view."""

@@ -1,4 +1,4 @@
-"""Asks on the terminal: the open questions of a run, and for approvals."""
+"""Questions on the terminal: the open questions of a run, and approvals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..syntax.clean_text import visible
 from .console import Console
 
 _LETTERS = "abcefghijk"
-"""For rival answers; the other keys have a meaning of their own."""
+"""Keys for rival answers; other letters have fixed meanings."""
 _WORDS = {"yes": "y", "no": "n", "skip": "s", "wrong": "w", "doesn't care": "d", "any": "d"}
 _MEANT = {"y": "yes", "n": "no", "d": "the spec doesn't care", "w": "the test is wrong", "s": "skip"}
 _ORIGIN = "Your answer"
@@ -35,7 +35,7 @@ class Asking:
         self._asked: set[str] = set()
 
     def next_of(self, result: RunResult) -> list[Dispute]:
-        """Return the questions of `result` that are to be asked: none twice."""
+        """Return the questions of `result` to ask next, without those asked before."""
         new = [dispute for dispute in result.disputes if dispute.question not in self._asked]
         return new[: self._left] if result.run_dir is not None and result.error is None else []
 
@@ -57,8 +57,8 @@ class Asking:
         return answered(spec, "\n".join(lines), _ORIGIN, under_way=True, tests=tests) if lines else None
 
     def _ask(self, dispute: Dispute, spec: Spec, tests: Sequence[Test], given: Sequence[str]) -> str | None:
-        """Return the line that answers `dispute`, an empty one where it is skipped, None at the end of the input.
-        What is no answer, or contradicts the spec, is named, and asked again once."""
+        """Return the line that answers `dispute`, empty where it is skipped, None at the end of the input. Report
+        an invalid answer, or one that contradicts the spec, and ask once more."""
         keys = _keys(dispute, answer_lines(dispute, spec, tests))
         if asked_call(dispute) is None:
             self._console.say(visible(dispute.question))
@@ -118,14 +118,14 @@ _KEYS = {meaning[0]: answer for answer, meaning in _MEANINGS.items()}
 
 
 def approver(console: Console, *, as_json: bool) -> Approve:
-    """Return the person at the terminal. Raises UsageError where nobody can be asked."""
+    """Return a function that asks on the terminal. Raises UsageError where there is none."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()) or in_ci():
         raise UsageError(NOBODY_APPROVES)
     return partial(_decided, console)
 
 
 def _decided(console: Console, proposal: Proposal) -> Decision:
-    """Ask until there is an answer that the proposal takes; the end of the input stops."""
+    """Ask until there is a valid answer; the end of the input is `stop`."""
     usage, taken = proposal.usage, ANSWERS[proposal.point]
     with console.paused():
         console.say(f"--- {proposal.title} ({usage.calls} calls, {usage.completion_tokens} tokens so far)")
@@ -146,7 +146,7 @@ def _decided(console: Console, proposal: Proposal) -> Decision:
 
 
 def _edited(console: Console, proposal: Proposal) -> str | None:
-    """The text after the user's editor; None where there is no editor, or it failed."""
+    """Return the text after the user's editor; None where there is no editor, or it failed."""
     from cyclopts import EditorError, edit
 
     with TemporaryDirectory() as folder:

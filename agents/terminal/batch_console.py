@@ -1,4 +1,4 @@
-"""Prints a batch: a live table on a terminal, a line for each finished spec elsewhere, and the result."""
+"""Output of a batch: a live table on a terminal, a line for each finished spec elsewhere, and the result."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class _Row:
 
 @dataclass(slots=True)
 class BatchConsole:
-    """Shows a batch through `console`, and is its live table; implements `BatchDisplay`. `total` entries are to be
-    run in this sitting; `earlier` counts those done before it, by label."""
+    """The BatchDisplay on `console`, and a rich renderable of its live table. `total` entries are to be run now;
+    `earlier` counts finished ones by label."""
 
     console: Console
     total: int
@@ -49,7 +49,7 @@ class BatchConsole:
 
     @contextmanager
     def progress(self) -> Iterator[Self]:
-        """Draw the table in place while the body runs, on a terminal."""
+        """Draw the live table during the body, on a terminal."""
         with self.console.drawn(self) if self.console.is_live else nullcontext():
             yield self
 
@@ -59,7 +59,7 @@ class BatchConsole:
             self._rows[task.entry.id] = _Row(time.monotonic())
 
     def emit(self, event: Event, entry_id: str | None = None) -> None:
-        """Handle an event of an entry's run (of its notes the warnings, each once), or of the whole batch."""
+        """Handle an event of an entry's run (of notes only warnings, each once), or of the whole batch."""
         if entry_id is None:
             if isinstance(event, Note | Fetching):
                 self.console.emit(event)

@@ -34,11 +34,11 @@ GRADE_STYLES = {
     "failed": "bold red",
 }
 ATTACK_STYLES = {"stopped": "green", "known residual": "yellow", "unprovable": "dim"}
-"""By standing; every other one is red."""
+"""Styles by result; others are red."""
 
 
 class Console:
-    """Prints for one command, with colours and the live display where they can be shown."""
+    """Output of one command, with colours and a live display where the terminal has them."""
 
     def __init__(self, *, quiet: bool = False, color: bool = True) -> None:
         self.quiet = quiet
@@ -62,7 +62,7 @@ class Console:
 
     @property
     def is_live(self) -> bool:
-        """Return True if progress is drawn in place: on a terminal outside CI, unless quiet."""
+        """True if progress is drawn live: on a terminal outside CI, unless quiet."""
         return not self.quiet and self.err.is_terminal and not in_ci()
 
     def _console(self, stream: TextIO) -> RichConsole:
@@ -87,7 +87,7 @@ class Console:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Draw nothing in place while the body runs: it asks something."""
+        """Pause the live display during the body, which asks the user."""
         drawing = self._drawing
         if drawing is not None:
             drawing.stop()
@@ -102,7 +102,7 @@ class Console:
         self.err.print(text)
 
     def drawn(self, view: RenderableType) -> Live:
-        """Draw `view` in place while the body runs; the terminal is left as it was, whatever ends the body."""
+        """Return a live display of `view` for a `with` block; it restores the terminal at the end."""
         from rich.live import Live
 
         return Live(view, console=self.err, refresh_per_second=4, transient=True, redirect_stdout=False)
@@ -139,7 +139,7 @@ class Console:
         return []
 
     def error(self, message: str) -> None:
-        """Print an error's sentence to standard error, on one line: a name in it may hold line ends."""
+        """Print an error to standard error, on one line: a name in it may have line ends."""
         escaped = message.replace("\r", "\\r").replace("\n", "\\n")
         self.err.print(f"greenloop: {escaped}", style="red")
 
@@ -147,7 +147,7 @@ class Console:
         """Print one JSON document: a record, or a list or mapping that may hold records."""
         text = json.dumps(document, indent=2, ensure_ascii=True, default=asdict)
         with suppress(BrokenPipeError):
-            stream.write(text.replace("##", "#\\u0023") + "\n" if in_ci() else f"{text}\n")  # no command of a log
+            stream.write(text.replace("##", "#\\u0023") + "\n" if in_ci() else f"{text}\n")  # no CI command
             stream.flush()
 
     def result(self, result: RunResult) -> None:
@@ -198,7 +198,7 @@ class Console:
         self.out.print(source_text(diff, "diff"))
 
     def into(self, result: RunResult) -> None:
-        """Print what became of a module of the user's that the result of a run was to be written into."""
+        """Print the outcome of `--into`."""
         if (written := result.into) is None:
             return
         if not self.quiet and written.diff:
@@ -239,10 +239,10 @@ class Console:
 
     @contextmanager
     def counting(self, total: int | None, what: str, *, every: float = 0.0) -> Iterator[Callable[[str], None]]:
-        """Count to `total` (None: it isn't known) while the body runs: a bar on a terminal, elsewhere a line for
-        each but for those that come within `every` seconds of the last.
+        """Show progress up to `total` (None: unknown) during the body: a bar on a terminal, elsewhere a line for
+        each item, at most one in `every` seconds.
 
-        The body calls the function it gets with a line on each finished thing; from any thread.
+        The body calls the yielded function with a line on each finished item; thread-safe.
         """
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)

@@ -1,4 +1,4 @@
-"""The live display of a run: the roles at work, their replies as they stream, the last round."""
+"""The live display of a run: running requests, their replies as they stream, the last round."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _OpenRequest:
 
 @dataclass(slots=True)
 class LiveView:
-    """The state of the live display, and a rich renderable; events may come from any thread."""
+    """State and rich renderable of the live display; thread-safe."""
 
     started: float = field(default_factory=time.monotonic)
     _open: dict[int, _OpenRequest] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Ends what is shown of a run: ways to a better grade (answers, an example, drafts, a model), and what it took."""
+"""The last lines of a run: failures, questions, ways to a better grade (an answer, drafts, a model), and cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..records.heal import HealResult
 from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
 
 MORE_DRAFTS = (12, 24)
-"""The fewest of these that a run has not asked for yet, by its calls."""
+"""Numbers of drafts to suggest: the lowest that is above the run's calls."""
 _MOST_FAILURES = 3
 """Shown after a run; the ledger has them all."""
 _MOST_QUESTIONS = 5
@@ -15,17 +15,17 @@ _MOST_QUESTIONS = 5
 
 
 def ending_lines(result: RunResult, *, whole: bool) -> list[str]:
-    """Return what fails, what no test holds (with `whole` what holds each clause), what is open, and what next."""
+    """Return lines on failures, unchecked clauses (with `whole` all clauses), open questions, and next steps."""
     asked = [*question_lines(result), *next_steps(result)]
     return [*failure_lines(result), *clause_lines(result, whole=whole), *asked]
 
 
 def failure_lines(result: RunResult) -> list[str]:
-    """Return what the delivered code does on tests that it fails and that count, trusted ones first."""
+    """Return a line for each test that counts and that the delivered code fails, trusted ones first."""
     failing = sorted((entry for entry in result.ledger if entry.failure), key=lambda entry: not entry.test.trusted)
     lines = []
     for entry in failing[:_MOST_FAILURES]:
-        failure = entry.failure.split("\n")[0]  # of an exception, or one that is not raised, it names no call
+        failure = entry.failure.split("\n")[0]  # a failure by an exception, raised or missing, names no call
         name = entry.test.source.strip().split("\n")[-1].strip() if entry.test.origin == "spec" else entry.test.id
         lines.append(f"Fails: {failure if failure.startswith(name) else f'{name}: {failure}'}")
     more = len(failing) - len(lines)
@@ -33,8 +33,8 @@ def failure_lines(result: RunResult) -> list[str]:
 
 
 def clause_lines(result: RunResult, *, whole: bool) -> list[str]:
-    """Return the clauses of the spec with what tests say of them, a line each: without `whole` those alone that no
-    test holds, and how many it holds."""
+    """Return a line with the standing of each clause; without `whole` only of those that no test holds, and the
+    number of the others."""
     shown = [each for each in result.clauses if whole or not each.is_held]
     held = len(result.clauses) - len(shown)
     rest = f"{held} of {len(result.clauses)} clauses of the spec are held by tests."
@@ -82,7 +82,7 @@ def next_steps(result: RunResult) -> list[str]:
 
 
 def summary_lines(result: RunResult) -> list[str]:
-    """Return strength of the suite, time, tokens and files of a run; nothing for one that never began."""
+    """Return strength of the suite, time, tokens and files of a run; none for one that never began."""
     if result.run_dir is None:
         return []
     strength = [str(result.strength)] if result.strength is not None else []
@@ -104,7 +104,7 @@ def spent_line(ended: Ending, speed: float | None = None) -> str:
 
 
 def heal_lines(result: HealResult) -> list[str]:
-    """Return what is open, what was written or how to write it, and the cost and files of a heal."""
+    """Return lines on the open question, written files or how to write them, cost and files of a heal."""
     lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
     undo = f"undo: heal --undo {result.run_dir}"
     lines += [f"Written: {each.file} (the file before: {each.backup}); {undo}" for each in result.written]

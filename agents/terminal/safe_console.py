@@ -1,4 +1,4 @@
-"""The rich console of all that is printed: text is data, and reaches a terminal without what would control it."""
+"""The rich console for all output: text is cleaned of everything that would control a terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..syntax.clean_text import clean, for_log
 
 
 class SafeConsole(Console):
-    """Cleans every piece of text that is about to be printed, whatever drew it; interprets no markup in it, and in
-    CI lets none of it be a command of the log."""
+    """A rich console that cleans every piece of text before printing; without markup, and in CI without workflow
+    commands."""
 
     def __init__(self, file: TextIO, *, color: bool) -> None:
         super().__init__(
@@ -24,13 +24,13 @@ class SafeConsole(Console):
         )
 
     def on_broken_pipe(self) -> None:
-        """Go on, since a reader that is gone changes no exit code: rich would end the process, too."""
+        """Ignore a closed pipe, which changes no exit code; rich would end the process."""
         with suppress(SystemExit):
             super().on_broken_pipe()
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the pieces of `renderable`; those that rich itself controls the terminal with stay as they are."""
-        begins = ""  # a line, unless a piece before has begun it
+        """Yield the cleaned pieces of `renderable`; rich's own control codes stay."""
+        begins = ""  # of the current line, from earlier pieces
         for text, style, control in super().render(renderable, options):
             shown = text if control else clean(text)
             if not control and in_ci():
@@ -40,7 +40,7 @@ class SafeConsole(Console):
 
 
 def source_text(source: str, language: str = "python") -> Text:
-    """Return `source` with its colors: wrapped at a terminal, whole in a pipe, where rich's Syntax is cropped."""
+    """Return `source` highlighted: wrapped on a terminal, complete in a pipe, where rich's Syntax is cropped."""
     from rich.syntax import Syntax
 
     text = clean(source)
