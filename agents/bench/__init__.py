@@ -1,1 +1,1 @@
-"""Measurements of greenloop itself."""
+"""Benchmarks of greenloop."""

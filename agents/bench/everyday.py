@@ -89,10 +89,10 @@ def _broken(rows: Any, spec: str, reference: str) -> Iterator[Broken]:
 
 
 class EverydayTests:
-    """Judges solutions by the hidden tests; `judge` may be called from several threads."""
+    """Judges solutions by the hidden tests; thread-safe."""
 
     def __init__(self, tasks: Iterable[EverydayTask], verifier: Verifier) -> None:
-        """The verifier stays its owner's."""
+        """Use `verifier`, which the caller closes."""
         self._tasks = {task.task_id: task for task in tasks}
         self._verifier = verifier
 
@@ -102,7 +102,7 @@ class EverydayTests:
         return Hidden(base=passed, plus=passed)
 
     def prove(self) -> Proof:
-        """Judge the references, which pass, and the broken ones, which fail. Raises SandboxBroken."""
+        """Check that the references pass and the broken ones fail. Raises SandboxBroken."""
         broken = sum(len(task.broken) for task in self._tasks.values())
         return proved(all_pass_and_fail(len(self._tasks), broken), self._faults, self._tasks.values())
 

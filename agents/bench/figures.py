@@ -81,10 +81,10 @@ class Report:
 
 
 def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs: bool = False) -> Report:
-    """Compute the figures of `results`, one observation for each task and seed of a strategy.
+    """Return the figures of `results`, one observation for each task and seed of a strategy.
 
-    Intervals go by tasks where there are several seeds (see statistics.py). A result without a solution counts as
-    wrong; one with a solution that the hidden tests have not judged yet is left out of the shares.
+    With several seeds intervals are by task (see statistics.py). A result without a solution is wrong; one that
+    the hidden tests have not judged yet is not in the shares.
     """
     found = [result if result.solution.strip() else replace(result, hidden=_WRONG) for result in results]
     names = dict.fromkeys([*STRATEGIES, *(result.strategy for result in found)])

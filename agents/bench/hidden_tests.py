@@ -1,8 +1,8 @@
-"""Judges solutions of HumanEval+ and MBPP+ by EvalPlus's own code, each in a sandbox job of its own.
+"""Judging of solutions of HumanEval+ and MBPP+ by EvalPlus's own code, each in its own sandbox job.
 
-EvalPlus runs a solution in the process that holds the expected values and writes the outcome, so a solution may
-find both there. Whatever passes is therefore run once more in another job, against expectations of which some are
-wrong, and fails where EvalPlus says that it met one of those.
+EvalPlus runs a solution in the process that has the expected values and writes the outcome, so a solution may
+forge it. A solution that passes is therefore run again in another job with some wrong expectations, and fails if
+EvalPlus says that it met one of those.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .tasks import BenchTask
 
 
 class HiddenTests:
-    """Judges solutions; methods may be called from several threads, and none judges the same text twice."""
+    """Judges solutions, each text once; thread-safe."""
 
     def __init__(self, tasks: Iterable[BenchTask], sandbox: Sandbox, jobs: int | None = None) -> None:
-        """Run at most `jobs` sandbox jobs at once (by default one a processor); the sandbox stays its owner's.
-        Raises UsageError without EvalPlus."""
+        """Run at most `jobs` sandbox jobs at the same time (by default one a processor) in `sandbox`, which the
+        caller closes. Raises UsageError without EvalPlus."""
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
@@ -71,7 +71,7 @@ class HiddenTests:
         name = task.task_id
         answer = self.rehearse(name, [task.reference, *(broken(task.head) for broken in BROKEN.values())])
         right = bool(answer.judged) and answer.judged[0].plus
-        # Without an answer none is shown to fail.
+        # Without an answer no solution is proved to fail.
         broken = ((way, not answer.judged or answer.judged[number].base) for number, way in enumerate(BROKEN, 1))
         yield from faults_of(name, right=right, broken=broken)
         if any(answer.accepted):
@@ -92,14 +92,14 @@ class HiddenTests:
         with self._slots:
             answer = ask_evalplus(self._sandbox, task, solutions, controls)
         if answer.judged and answer.judged[0].may_be_late:
-            # Other jobs may have taken its time: once more without them, with limits measured anew.
+            # Other jobs may have slowed it down: once more without them, with limits measured again.
             with self._alone():
                 answer = ask_evalplus(self._sandbox, task, solutions, controls)
         return answer
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Wait until all other jobs are through, and keep others waiting."""
+        """Wait until all other jobs have ended, and block new ones during the body."""
         with self._clearing, ExitStack() as held:
             for _ in range(self.jobs):
                 held.enter_context(self._slots)
@@ -108,7 +108,7 @@ class HiddenTests:
     def _judged(self, task: BenchTask, solution: str) -> Hidden:
         answer = self._ask(task, [solution], [])
         base = bool(answer.judged) and answer.judged[0].base
-        # Whoever passes against wrong expectations, too, is forged.
+        # A solution that also passes against wrong expectations is forged.
         base = base and self._ask(task, [], [solution]).accepted == (0,)
         return Hidden(base=base, plus=base and answer.judged[0].plus)
 
@@ -156,10 +156,10 @@ def require_evalplus(find: Callable[[str], object] = importlib.util.find_spec) -
 def ask_evalplus(
     sandbox: Sandbox, task: BenchTask, solutions: Sequence[str] = (), controls: Sequence[str] = ()
 ) -> Answer:
-    """Have EvalPlus judge `solutions`, and then `controls` against expectations of which some are wrong.
+    """Return EvalPlus's answer on `solutions`, and then on `controls` with some wrong expectations.
 
-    Untrusted solutions need a job each: they could leave traces for the next. Raises SandboxBroken where EvalPlus
-    does not work in this sandbox.
+    Untrusted solutions need a job each: they could affect the next one. Raises SandboxBroken where EvalPlus does
+    not work in this sandbox.
     """
     nonce = secrets.token_hex(16)
     order = {
@@ -196,7 +196,7 @@ def ask_evalplus(
 
 
 def _received(channel: socket.socket) -> bytes:
-    """Read what the job, which has ended, left in the channel."""
+    """Return the bytes that the ended job wrote to the channel."""
     channel.setblocking(False)
     try:
         return channel.recv(_ANSWER_BYTES)

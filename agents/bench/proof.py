@@ -1,4 +1,4 @@
-"""Proves that a benchmark can be judged here and now: right solutions pass, broken ones fail."""
+"""Proof that a benchmark's hidden tests work on this machine: right solutions pass, broken ones fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BROKEN: Mapping[str, Callable[[str], str]] = {
     "returns a text of its own": lambda head: head + "    return 'no result of this task'\n",
     "cannot be read": lambda head: head + "    return (\n",
 }
-"""Ways to be wrong on every task, by name: each makes a module of the head of a function."""
+"""Wrong solutions of every task, by name: each makes a module from a function's header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +56,23 @@ def faults_of(task: str, *, right: bool, broken: Iterable[tuple[str, bool]]) -> 
 
 
 def proved(shown: str, faults: Callable[[_Given], Iterable[str]], tasks: Iterable[_Given]) -> Proof:
-    """Look for `faults` of each task, one a processor at once; `shown` holds where there is none."""
+    """Return the proof by `faults` of each task, in one thread a processor; `shown` holds where there are none."""
     begun = time.monotonic()
-    found = each(lambda task: tuple(faults(task)), tasks)  # looked for in the threads, not by who reads them
+    found = each(lambda task: tuple(faults(task)), tasks)  # a tuple: evaluated in the thread
     return Proof(shown, tuple(chain.from_iterable(found)), time.monotonic() - begun)
 
 
 def each(work: Callable[[_Given], _Made], items: Iterable[_Given]) -> list[_Made]:
-    """Do `work` for each item, one a processor at once, and return what it makes in their order."""
+    """Return the results of `work` for each item, in order, in one thread a processor."""
     with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="task") as pool:
         return list(pool.map(work, items))
 
 
 class Tests(Protocol):
-    """The hidden tests of a benchmark; `judge` may be called from several threads."""
+    """The hidden tests of a benchmark; `judge` is thread-safe."""
 
     def judge(self, task_id: str, solution: str, /) -> Hidden:
         """Run them on a solution. Raises SandboxBroken."""
 
     def prove(self) -> Proof:
-        """Find out whether they can be relied on. Raises SandboxBroken."""
+        """Check them with right and broken solutions. Raises SandboxBroken."""

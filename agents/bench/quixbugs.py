@@ -157,10 +157,10 @@ _TRUTH = ("breadth_first_search", "depth_first_search", "detect_cycle")
 
 
 class QuixBugsTests:
-    """Judges solutions; methods may be called from several threads."""
+    """Judges solutions; thread-safe."""
 
     def __init__(self, programs: Iterable[Program], sandbox: Sandbox, verifier: Verifier) -> None:
-        """Sandbox and verifier stay their owner's."""
+        """Use `sandbox` and `verifier`, which the caller closes."""
         self._programs = {program.name: program for program in programs}
         self._sandbox = sandbox
         self._verifier = verifier

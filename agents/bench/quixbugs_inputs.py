@@ -17,7 +17,7 @@ _Edges = list[tuple[int, int]]
 
 
 def inputs(name: str) -> tuple[str, ...]:
-    """Make the inputs of the program `name`, always the same ones."""
+    """Return the inputs of the program `name`. Deterministic."""
     random = Random(name)
     made = (GENERATORS[name](random) for _ in range(COUNT))
     return tuple(each if isinstance(each, str) else repr(each) for each in made)
@@ -128,7 +128,7 @@ def _cyclic(random: Random) -> str:
 
 
 def _edges(random: Random, count: int, share: float, *, forward: bool = False) -> _Edges:
-    """A share of the edges between `count` nodes; `forward` ones alone make no cycle."""
+    """Return a share of the edges between `count` nodes; `forward` ones alone make no cycle."""
     pairs = [(one, other) for one in range(count) for other in range(count) if (one < other or not forward)]
     return [pair for pair in pairs if pair[0] != pair[1] and random.random() < share]
 
@@ -148,7 +148,7 @@ def _ordering(random: Random) -> str:
 
 
 def _spanning(random: Random) -> tuple[Any, ...]:
-    """A connected graph whose weights all differ: it has one spanning tree of the least weight."""
+    """Return a connected graph whose weights all differ: it has one spanning tree of the least weight."""
     count = random.randint(2, 8)
     edges = {(random.randrange(node), node) for node in range(1, count)}
     edges |= set(_edges(random, count, 0.4, forward=True))
@@ -181,7 +181,7 @@ def _lengths_from(random: Random) -> tuple[Any, ...]:
 
 
 def _length(random: Random) -> str:
-    """A start, nodes beside each other, one where their ways meet, and a tree behind it.
+    """Return a start, nodes beside each other, one where their ways meet, and a tree behind it.
 
     The reference does not keep its heap in order when a way becomes shorter; only that one's does here, and it
     changes nothing. Lengths differ, as nodes of equal distance would be compared.

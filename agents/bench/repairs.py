@@ -63,7 +63,7 @@ def quixbugs_tasks(
 
 
 def of_one_item(tasks: Sequence[RepairTask], verifier: Verifier) -> tuple[RepairTask, ...]:
-    """Leave each task the first of its tests that fails, and nothing else. Raises SandboxBroken."""
+    """Return the tasks with only the first failing test of each. Raises SandboxBroken."""
     return tuple(replace(task, tests=render([_first_failing(task, verifier)])) for task in tasks)
 
 
@@ -74,7 +74,7 @@ def _first_failing(task: RepairTask, verifier: Verifier) -> Test:
 
 
 def seeded_tasks(tasks: Sequence[BenchTask], verifier: Verifier) -> tuple[RepairTask, ...]:
-    """Plant a mutant in the reference of each task, the first by a hash that fails an example of its docstring.
+    """Return tasks with a mutant of each reference: the first, by a hash, that fails an example of its docstring.
     Tasks without one are left out. Raises SandboxBroken."""
     return tuple(seeded for task in tasks for seeded in _seeded(task, verifier))
 
@@ -97,13 +97,13 @@ def _seeded(task: BenchTask, verifier: Verifier) -> Iterator[RepairTask]:
 
 
 def open_verifier(sandbox: Sandbox) -> Verifier:
-    """A verifier for programs of which an item takes 3 s at most (levenshtein's has no cache), or never ends."""
+    """Return a verifier for programs whose items take 3 s at most (levenshtein has no cache), or never end."""
     return Verifier(sandbox, _LIMITS, call_seconds=_CALL_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCase(Case):
-    """The case of a task of a benchmark; the verifier stays its owner's."""
+    """The case of a task of a benchmark; the caller closes the verifier."""
 
     subject: RepairTask
     verifier: Verifier
@@ -114,11 +114,11 @@ class VerifiedCase(Case):
         return {MODULE: self.subject.code}
 
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        """The calls of literals that the tests make, whatever the module."""
+        """Return the calls of literals that the tests make, whatever the module."""
         return self._calls_of(split(self.subject.tests, "user"))[0]
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
-        """The calls of literals that these tests make."""
+        """Return the calls of literals that these tests make."""
         names = {item.name for item in items}
         return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names])
 
@@ -163,7 +163,7 @@ class VerifiedCase(Case):
         )
 
     def _functions(self) -> dict[str, float]:
-        """The functions at the top of the module, that which the tests call first."""
+        """Return the functions at the top of the module, that which the tests call first."""
         nodes = [node for node in parse(self.subject.code).body if isinstance(node, ast.FunctionDef)]
         own = self.subject.entry_point
         return {f"{MODULE}::{node.lineno}": 1.0 if node.name == own else 0.5 for node in nodes}
@@ -180,7 +180,7 @@ class VerifiedCase(Case):
 
 
 def _answer(outcome: Outcome) -> Answer | None:
-    """A value, or the exception that the detail of a test that raises begins with; the statement ends it."""
+    """Return the value of an outcome, or the exception at the beginning of its detail; None for neither."""
     if outcome.actual is not None:
         return Answer(outcome.actual, seconds=outcome.seconds)
     raised = re.match(r"(\w+)(?::|$)", outcome.detail)
