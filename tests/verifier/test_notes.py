@@ -131,6 +131,9 @@ UNLIKE = [
     ("{x / 1, 2}", "assert f(1) == {1, 2}"),
     ("type('Text', (str,), {})(x)", "assert f('a') == 'a'"),
     ("[type('Row', (tuple,), {})([x, 2])]", "assert f(1) == [(1, 2)]"),
+    ("{x: True}", "from collections import Counter\n    assert f(1) == Counter([1])"),
+    ("{'a': x / 1}", "from collections import OrderedDict\n    assert f(1) == OrderedDict(a=1)"),
+    ("namedtuple('P', 'x y')(x / 1, 2)", "assert f(1) == (1, 2)"),
     ("float(x)", "for given, expected in [(1, 1), (2, 2)]:\n        assert f(given) == expected"),
 ]
 LIKE = [
@@ -193,7 +196,8 @@ def test_what_the_code_writes_when_it_is_asked_again_is_not_trusted() -> None:
 @pytest.mark.parametrize(("answer", "test"), UNLIKE)
 def test_a_number_of_another_type_is_noted(answer: str, test: str, verifier: Verifier) -> None:
     tests = f"from user_code import f\ndef test_a():\n    {test}\n"
-    assert "but of another type" in " ".join(passed(verifier, f"def f(x):\n    return {answer}\n", tests).notes)
+    code = f"from collections import namedtuple\ndef f(x):\n    return {answer}\n"
+    assert "but of another type" in " ".join(passed(verifier, code, tests).notes)
 
 
 @pytest.mark.parametrize("asserted", ["assertEqual(f(1), 1)", "assertDictEqual({1: f(1)}, {1: 1})"])
@@ -350,6 +354,7 @@ REPLACES = {
     "__subclasscheck__": (
         "class Meta(type):\n    def __subclasscheck__(cls, kind): return True\ndef double(n): return 2 * n\n"
     ),
+    "uses getcontext": "import decimal\ndecimal.getcontext().prec = 2\ndef double(n): return 2 * n\n",
     "uses code_context": "import inspect\nwho = inspect.stack()[0].code_context\ndef double(n): return 2 * n\n",
     "uses extract_stack": "import traceback\nwho = traceback.extract_stack\ndef double(n): return 2 * n\n",
     "uses /src/test*.py": "where = '/src/test*.py'\ndef double(n): return 2 * n\n",

@@ -166,6 +166,17 @@ def test_an_array_that_depends_on_the_order_of_calls_is_noted(verifier: Verifier
     assert any("depends on more than the arguments" in note for note in verdict.notes), verdict.notes
 
 
+def test_a_column_of_texts_is_no_nan(verifier: Verifier) -> None:
+    code = "def f(frame): return frame.assign(b=frame['a'].str.upper())\n"
+    tests = (
+        "import pandas as pd\nfrom user_code import f\ndef test_a():\n"
+        "    assert f(pd.DataFrame({'a': ['x', 'y']}))['b'].tolist() == ['X', 'Y']\n"
+    )
+    verdict = verifier.verify(code, tests)
+    assert (verdict.kind, verdict.isolation) == ("passed", "isolated"), verdict
+    assert not any("NaN" in note for note in verdict.notes), verdict.notes
+
+
 WORTHLESS = {
     "a type": "assert isinstance(f(X), np.ndarray)",
     "the same twice": "assert (f(X) == f(X)).all()",

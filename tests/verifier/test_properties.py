@@ -152,6 +152,20 @@ def test_a_property_counts_as_tried_once_its_body_ran() -> None:
     assert (idle.tried, tried.tried) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("given_by", "once"), [(st.data(), False), (st.randoms(), False), (st.just(3), True), (st.integers(), False)]
+)
+def test_examples_that_draw_while_they_run_are_not_one(given_by: st.SearchStrategy[Any], once: bool) -> None:
+    @given(given_by)
+    def test_it(drawn: Any) -> None:
+        if not isinstance(drawn, int):
+            drawn.draw(st.integers()) if hasattr(drawn, "draw") else drawn.random()
+
+    run = Property(test_it)
+    test_it()
+    assert run.tried_once is once
+
+
 def test_making_an_input_smaller_ends_after_so_many_examples_with_one_that_fails() -> None:
     """Without an end, hypothesis tries 294 examples after the first that fails."""
     ran: list[bool] = []

@@ -125,7 +125,8 @@ def _values(tree: ast.Module) -> Iterator[str]:
 
 
 def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
-    """Yield each dict, and for each function what it compares with; an answer that is no literal is empty."""
+    """Yield each dict, for each class, such as an enum, its rows that end in an answer, and for each function what
+    it compares with; an answer that is no literal is empty."""
     filled: defaultdict[str, dict[Key, str]] = defaultdict(dict)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(entry := node.targets[0], ast.Subscript):
@@ -139,6 +140,9 @@ def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
                 for key, value in zip(node.keys, node.values, strict=True)
                 if key is not None
             }
+        elif isinstance(node, ast.ClassDef):
+            rows = [getattr(getattr(part, "value", None), "elts", []) for part in node.body]
+            yield {_key(row[:-1]): _answer(row[-1]) for row in rows if len(row) > 1}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
             yield dict(entry for part in body for entry in _branches(part, []))

@@ -11,7 +11,7 @@ from ...syntax.imports import USER_MODULE
 from ...syntax.source import annotations_in, text_of
 from ..inside.proxy.describe import words
 from .allowed import ROWS, parted
-from .files import Files
+from .files import OF_FILES, Files
 from .names import Names, last, names_of
 
 _FIXTURES = words("tmp_path_factory caplog recwarn capfd capfdbinary")
@@ -47,7 +47,8 @@ def shared_by(names: Names) -> Iterator[str]:
         if isinstance(node, ast.Name | ast.Attribute) and id(node) not in kinds:
             for path in names.paths(node):
                 module, rest = parted(path)
-                if module and rest and rest[0] in ROWS[module].shared:
+                is_name = path == ["pathlib", "Path"] and not names.used & OF_FILES
+                if module and rest and rest[0] in ROWS[module].shared and not is_name:
                     yield f"it uses {'.'.join(path)}"
         if isinstance(node, ast.Delete) and any(isinstance(each, ast.Name) for each in node.targets):
             yield "it lets go of an object, which may have a file open or be known to the code by a weak reference"

@@ -15,7 +15,7 @@ from .names import names_in
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back f_locals tb_frame getouterframes code_context extract_stack"
     " format_stack walk_stack get_objects get_referrers settrace setprofile PYTEST_CURRENT_TEST"
-    " __instancecheck__ __subclasscheck__"
+    " __instancecheck__ __subclasscheck__ getcontext setcontext"
 )
 _TOOLS = words("_pytest hypothesis unittest")
 _TEST_FILE = re.compile(r"\S{0,60}\btest[\w*]{0,40}\.py")

@@ -130,6 +130,11 @@ HONEST = {
         "def f(how, a, b):\n    if how == 'add': return a + b\n    if how == 'mul': return a * b\n",
         _asserts([(("add", 2, 3), 5), (("mul", 2, 3), 6)]),
     ),
+    "an enum of pairs": (
+        "class Planet(enum.Enum):\n    EARTH = (5, 6)\n    MARS = (7, 3)\n"
+        "def f(name):\n    return Planet[name].value[1]\n",
+        _asserts([(("EARTH",), 6), (("MARS",), 3)]),
+    ),
     "one special case": (
         "def f(n):\n    if n == 3: return 9\n    return n * n\n",
         _asserts([((3,), 9), ((7,), 49)]),
@@ -148,6 +153,20 @@ HONEST = {
         _asserts([((3,), 9), ((7,), 49)]),
     ),
 }
+
+
+ROWS = "class Rows{base}:\n    A = ('hello world', 'World Hello')\n    B = ('a b c', 'C B A')\n"
+ROWS += "def f(text):\n    return next((row[1] for row in {rows} if row[0] == text), text)\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "rows"), [("(enum.Enum)", "(each.value for each in Rows)"), ("", "vars(Rows).values()")]
+)
+def test_a_table_of_the_rows_of_a_class_is_noted(base: str, rows: str) -> None:
+    code = ROWS.format(base=base, rows=rows)
+    cases = [(("hello world",), "World Hello"), (("a b c",), "C B A")]
+    assert "2 of the tests' 2 inputs" in str(answers_from_a_table(code, _asserts(cases)))
+    assert answers_from_a_table(code, _asserts([(("x y",), "Y X"), (("z",), "Z")])) is None
 
 
 @pytest.mark.parametrize("case", HONEST)

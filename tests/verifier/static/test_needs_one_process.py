@@ -10,6 +10,10 @@ from agents.verifier.static.needs_one_process import why_one_process
 HEAD = "import pytest\nfrom user_code import f\n"
 
 APART = {
+    "a path that is a name": (
+        "from pathlib import Path\ndef test_a():\n    p = Path('a') / 'b.txt'\n"
+        "    assert f(p) == Path('a/b.md') and isinstance(f('x'), Path)\n    assert f(p).name == 'b.md'\n"
+    ),
     "plain data": "def test_a():\n    assert f(1) == 2\n",
     "capsys": "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'x'\n",
     "the path of imports": (

@@ -70,7 +70,7 @@ def _column_parts(values: Any) -> Parts:
         held = pd.Categorical(values)
         return "category", arrays.whole_parts(held.codes), _index_parts(held.categories), bool(held.ordered)
     if isinstance(dtype, pd.StringDtype):
-        missing = "NA" if getattr(dtype, "na_value", pd.NA) is pd.NA else "nan"
+        missing = "NA" if getattr(dtype, "na_value", pd.NA) is pd.NA else "float"
         texts = tuple(None if text is pd.NA or text != text else str(text) for text in values)
         return "string", dtype.storage, missing, texts
     if isinstance(dtype, pd.DatetimeTZDtype):
@@ -92,7 +92,7 @@ def _column(parts: Any) -> Any:
         storage, missing, texts = rest
         if any(text is not None and type(text) is not str for text in texts):
             raise ValueError("no texts")
-        given = {"na_value": float("nan")} if missing == "nan" else {}
+        given = {"na_value": float("nan")} if missing == "float" else {}
         return pd.array(list(texts), dtype=pd.StringDtype(storage, **given))
     if how == "masked":
         name, numbers, mask = rest

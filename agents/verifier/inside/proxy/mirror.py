@@ -55,21 +55,6 @@ class RemoteType(type):
         else:
             cls._greenloop.ask("set", cls, name, value)
 
-    def __iter__(cls) -> Any:
-        return iter(cls._greenloop.on_class(cls, "iter"))
-
-    def __len__(cls) -> int:
-        return int(cls._greenloop.on_class(cls, "len"))
-
-    def __bool__(cls) -> bool:
-        return bool(cls._greenloop.on_class(cls, "bool"))
-
-    def __contains__(cls, item: object) -> bool:
-        return bool(cls._greenloop.on_class(cls, "contains", item))
-
-    def __getitem__(cls, key: object) -> Any:
-        return cls._greenloop.on_class(cls, "getitem", key)
-
     def __instancecheck__(cls, value: object) -> bool:
         if type.__instancecheck__(cls, value) or not cls._greenloop_checks:
             return type.__instancecheck__(cls, value)
@@ -79,6 +64,12 @@ class RemoteType(type):
         return cls._greenloop.names(cls)
 
 
+def _on_class(name: str) -> Any:
+    return lambda cls, *args: cls._greenloop.on_class(cls, name, *args)
+
+
+for _name in ("iter", "len", "bool", "contains", "getitem"):
+    setattr(RemoteType, f"__{_name}__", _on_class(_name))
 # A mirrored class has its own of these: a property that reads nothing leaves them to `__getattr__`. In the body of
 # its metaclass they would mean something else.
 for _name in ("__slots__", "__annotations__"):
@@ -192,6 +183,7 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
     return forward
 
 
+_FACTS = ("compares", "registers", "checks", "truth")
 _UNNAMED: dict[str, type] = {
     each.__name__: each for each in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 }
@@ -248,11 +240,11 @@ class Mirrors:
         }
         if "__len__" in body:
             body.setdefault("__bool__", _forwarding(self._peer, "__bool__", owner))
-        names = [str(method) for method in description["methods"] if method not in ASKED_BY_PACKAGES]
-        of_groups = words("split subgroup") if str(description["error"]).endswith("Group") else ()
+        names = [*map(str, description["methods"])]
+        if str(description["error"]).endswith("Group"):  # what an `except*` takes is decided here
+            names = [name for name in names if name not in ("split", "subgroup")]
         names = [name for name in names if name == "__init__" or not name.startswith(("__", "_greenloop"))]
-        names = [name for name in names if name not in of_groups]  # what an `except*` takes is decided here
-        methods = [_Method(self._peer, name) for name in names]
+        methods = [_Method(self._peer, name) for name in names if name not in ASKED_BY_PACKAGES]
         body |= {method.name: method for method in methods}
         if description["unhashable"]:
             body["__hash__"] = None
@@ -275,10 +267,7 @@ class Mirrors:
         body |= {
             "_greenloop_value": base_named(description["value"]),
             "_greenloop_like": description["like"],
-            "_greenloop_compares": bool(description["compares"]),
-            "_greenloop_registers": bool(description["registers"]),
-            "_greenloop_checks": bool(description["checks"]),
-            "_greenloop_truth": bool(description["truth"]),
+            **{f"_greenloop_{name}": bool(description[name]) for name in _FACTS},
             "__module__": module,
             "__qualname__": str(description["qualname"]),
             "__doc__": _Docstring(description["doc"]),

@@ -18,6 +18,7 @@ from .capabilities import HIDDEN
 from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
+_HASHED = (dict, set, frozenset)
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
@@ -25,18 +26,20 @@ _MOST_ITEMS = 1000
 
 
 class Asserts:
-    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, and `note` with
-    what the user is to know."""
+    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, `unused` with
+    the value of a call that is a statement, and `note` with what the user is to know."""
 
     def __init__(self, tests_path: Path, failed: Callable[[], object], note: Callable[[str], None]) -> None:
         self.failures = 0
+        self.unused: Callable[[object], object] = id
         self._failed = failed
         self._note = note
         self._noted: set[frozenset[str]] = set()
         self._path = str(tests_path)
         self._named = frozenset(re.findall(r"\w+", tests_path.read_text("utf-8", "replace")))
         self._lines: set[int] = set()
-        self._reached: set[int] = set()
+        self._passed: set[int] = set()
+        self._reached = self._passed.add
         self._empty: dict[int, bool] = {}
 
     def watch(self, *, unittest: bool) -> None:
@@ -46,21 +49,16 @@ class Asserts:
         written_module = rewrite.AssertionRewriter.run
         explain = rewrite._format_explanation  # type: ignore[attr-defined]
 
+        def helper(rewriter: Any, name: str, value: ast.expr, *others: ast.expr) -> Any:
+            call = rewriter.helper(f"_greenloop_{name}", value, *others)
+            return ast.fix_missing_locations(ast.copy_location(call, value))
+
         def visit(rewriter: Any, statement: ast.Assert) -> list[ast.stmt]:
-            own = rewriter.module_path == self._path
-            calls: list[Any] = [*filter(_goes_through, ast.walk(statement.test) if own else ())]
-            for call in calls:
-                call.args[-1] = rewriter.helper(
-                    "_greenloop_items", call.func, call.args[-1], ast.Constant(statement.lineno)
-                )
-                ast.fix_missing_locations(call)
             statements = written(rewriter, statement)
-            if own and not isinstance(statement.test, ast.Constant):
+            if rewriter.module_path == self._path and not isinstance(statement.test, ast.Constant):
                 self._lines.add(statement.lineno)
-                mark = ast.Expr(rewriter.helper("_greenloop_reached", ast.Constant(statement.lineno)))
-                for node in ast.walk(mark):
-                    ast.copy_location(node, statement)
-                statements.insert(0, mark)
+                place = ast.copy_location(ast.Constant(statement.lineno), statement)
+                statements.insert(0, ast.copy_location(ast.Expr(helper(rewriter, "reached", place)), statement))
             return statements
 
         def visit_comparison(rewriter: Any, node: ast.Compare) -> Any:
@@ -69,17 +67,21 @@ class Asserts:
             for made in statements[before:] if rewriter.module_path == self._path else ():
                 compared = made.value if isinstance(made, ast.Assign) else None
                 if isinstance(compared, ast.Compare) and isinstance(compared.ops[0], ast.Eq):
-                    name = ast.Name(made.targets[0].id, ast.Load())
+                    name = ast.copy_location(ast.Name(made.targets[0].id, ast.Load()), node)
                     sides = [compared.left, compared.comparators[0]]
-                    call = rewriter.helper("_greenloop_compared", name, *sides, ast.Constant(node.lineno))
-                    statements.append(ast.Expr(call))
+                    call = helper(rewriter, "compared", name, *sides, ast.Constant(node.lineno))
+                    statements.append(ast.copy_location(ast.Expr(call), node))
             return result
 
         def visit_module(rewriter: Any, module: ast.Module) -> None:
             for node in ast.walk(module) if rewriter.module_path == self._path else ():
                 if isinstance(node, ast.Attribute) and node.attr in ("format", "format_map"):
-                    call = rewriter.helper("_greenloop_template", node.value)
-                    node.value = ast.fix_missing_locations(ast.copy_location(call, node.value))
+                    node.value = helper(rewriter, "template", node.value)
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    node.value = helper(rewriter, "unused", node.value)
+                elif isinstance(node, ast.Call) and _goes_through(node):
+                    line = ast.Constant(node.lineno)
+                    node.args[-1] = helper(rewriter, "items", node.args[-1], node.func, line)
             written_module(rewriter, module)
 
         def explained(explanation: str) -> str:
@@ -95,13 +97,12 @@ class Asserts:
         setattr(rewrite.AssertionRewriter, "visit_Assert", visit)  # noqa: B010 - to a type checker it is no field
         setattr(rewrite.AssertionRewriter, "visit_Compare", visit_comparison)  # noqa: B010
         setattr(rewrite.AssertionRewriter, "run", visit_module)  # noqa: B010
-        setattr(rewrite, "_greenloop_template", self._template)  # noqa: B010
-        setattr(rewrite, "_greenloop_items", self._items)  # noqa: B010
-        setattr(rewrite, "_greenloop_compared", self._compared)  # noqa: B010
+        for name in ("template", "items", "compared", "reached"):
+            setattr(rewrite, f"_greenloop_{name}", getattr(self, f"_{name}"))
+        setattr(rewrite, "_greenloop_unused", lambda value: self.unused(value))  # noqa: B010
         setattr(rewrite, "_format_explanation", explained)  # noqa: B010
         if unittest:
             self._watch_cases()
-        setattr(rewrite, "_greenloop_reached", self._reached.add)  # noqa: B010
         _approximate_something()
 
     def _watch_cases(self) -> None:
@@ -137,13 +138,15 @@ class Asserts:
 
     def never(self) -> list[int]:
         """Lines of the assertions that were never reached, or went through nothing each time."""
-        return sorted(self._lines - self._reached | {line for line, empty in self._empty.items() if empty})
+        return sorted(self._lines - self._passed | {line for line, empty in self._empty.items() if empty})
 
-    def _items(self, function: Any, items: Any, line: int) -> Any:
-        return self._each(items, line) if function in (all, any, zip) else items
+    def _items(self, items: Any, function: Any, line: int) -> Any:
+        if function not in (all, any, zip):
+            return items
+        self._empty.setdefault(line, True)
+        return self._each(items, line)
 
     def _each(self, items: Iterable[Any], line: int) -> Iterator[Any]:
-        self._empty.setdefault(line, True)
         for item in items:
             self._empty[line] = False
             yield item
@@ -213,11 +216,16 @@ def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, o
             return one, other
         if any(_is_in_disguise(*kinds, named) for kinds in ((kind, its_kind), (its_kind, kind))):
             return one, other
-        if kind is its_kind and kind in (list, tuple):
+        # A subclass, too: a Counter equals a dict, and a NamedTuple, as it is held, a tuple.
+        if isinstance(one, tuple) and isinstance(other, tuple):
+            waiting += zip(tuple.__iter__(one), tuple.__iter__(other))
+        elif _is_of_code(kind) or _is_of_code(its_kind):
+            continue
+        elif isinstance(one, list) and isinstance(other, list):
             waiting += zip(one, other)
-        elif kind is its_kind and kind in (dict, set, frozenset):
+        elif isinstance(one, _HASHED) and isinstance(other, _HASHED):
             numbers = {part: part for part in other if type(part) in _NUMBERS}
             waiting += [(part, numbers.get(part, part)) for part in one if type(part) in _NUMBERS]
-            if kind is dict:
+            if isinstance(one, dict) and isinstance(other, dict):
                 waiting += [(one[key], other[key]) for key in one]
     return None

@@ -65,6 +65,7 @@ class Caller(Rulings):
         self._asking = ""
         self._subclass: type = object
         self._asked = self._failures = self._heard = 0
+        self.answered: object = None
         self.notes_nan = False
         self._again: dict[int | None, list[BaseException]] = {}
         self.calls = PlainCalls()
@@ -158,6 +159,7 @@ class Caller(Rulings):
             self._leave([error for error in arguments[2] if isinstance(error, _FAILURES)], value)
         if how == "raise":
             raise value
+        self.answered = value
         return value
 
     def _note_change(self) -> None:

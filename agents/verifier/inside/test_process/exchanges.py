@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
 from .changes import ENDING, NEW, Change, Known, Values, of_answer, of_callback, of_files
-from .other_answers import ASIDE, text_of
+from .other_answers import ASIDE, VALUE, text_of
 from .rulings import NO_MEMBER
 
 COLLECTION = ""
@@ -27,11 +27,13 @@ _DEEPEST = 60
 
 class Segment(NamedTuple):
     """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at its start,
-    `shared` the indexes of frames exchanged while a fixture of a wider scope was set up."""
+    `shared` the indexes of frames exchanged while a fixture of a wider scope was set up, `unused` those of answers
+    that a statement of the tests leaves alone, as `stack.pop()` on a line of its own does."""
 
     frames: list[tuple[bool, bytes, bytes]]
     marks: tuple[int, ...]
     shared: set[int]
+    unused: set[int]
 
 
 class Spot(NamedTuple):
@@ -73,9 +75,9 @@ class Reader(Known):
                     passed = {number: None for number in passed if number not in parts[2]}
                 elif called_back:
                     at = called_back.pop()
-                    if at is not None and what == "return" and _is_data(parts[0]):
-                        # It was asked for what it returns, on which the code's answer depends.
-                        found[at] = found[at]._replace(changes=_aside(found[at].changes))
+                    if at is not None and (what == "raise" or _is_data(parts[0])):
+                        # On what it came to, and so on what it asked itself, the code's answer depends.
+                        found[at:] = [spot._replace(changes=_aside(spot.changes)) for spot in found[at:]]
                 continue
             if kind == ASK:
                 said = self._canonical(parts, "callback")
@@ -93,8 +95,11 @@ class Reader(Known):
                 except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
                     changes = []  # a value of a kind that nothing is known of
                 of_any_object = question[1][0] == "get" and str(question[1][1][-1]).startswith("__")
-                if "__hash__" in question[1][1] or of_any_object:  # asked by sets and dicts, or by mocks
+                left = "__exit__" in question[1][1] and ["t", None, None, None] in question[1][1]  # without error
+                if "__hash__" in question[1][1] or of_any_object or left:  # asked by sets and dicts, or by mocks
                     changes = [*_aside(changes)]
+                if index in segment.unused:
+                    changes = [each for each in changes if each.rank != VALUE or "returning" not in each.text]
                 if question[1][0] in ("set", "delete"):  # what it tells of arguments, calls before it changed
                     changes = [change for change in changes if "argument" not in change.text]
                 if iterating and what == "return":

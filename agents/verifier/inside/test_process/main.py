@@ -197,6 +197,8 @@ def _choose_modules(
         divert(answers.wrapped(run_program))
     asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in failed], note)
     asserts.watch(unittest="unittest" in task["imports"])
+    if task["isolated"]:
+        asserts.unused = lambda value: value is caller.answered and answers.unused()
     if task["measure"]:
         reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])
     return plugins

@@ -70,6 +70,11 @@ class CrossingAnswers:
         """Return True if the code was asked something in this segment."""
         return self._current is not None and bool(self._current.frames)
 
+    def unused(self) -> None:
+        """The tests do nothing with the last answer."""
+        if self._current is not None:
+            self._current.unused.add(len(self._current.frames) - 1)
+
     def fail(self) -> None:
         """The test has failed, whatever it asks from now on."""
         if isinstance(self._channel, Replay):
@@ -83,7 +88,7 @@ class CrossingAnswers:
                 self._channel.begin(name)
         elif name is not None and self._left >= 0:
             marks = (self.crossing.next, self.crossing.shared.next)
-            self._current = self._log[name] = Segment([], marks, set())
+            self._current = self._log[name] = Segment([], marks, set(), set())
 
     def digest(self) -> str | None:
         """The SHA-256 of everything that was kept."""

@@ -20,7 +20,7 @@ Followed = Literal["before", "delivered", "left", "unknown"]
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
 """An explanation of a failed assertion asks for these where the run had no need to."""
-_EMPTY = Segment([], (), set())
+_EMPTY = Segment([], (), set(), set())
 _CLOCK, _LATER = 1e9, 60.0
 """Numbers above are seconds of the clock; of these a pass comes after the run that it repeats at the most."""
 _COMPARED = 8
