@@ -146,14 +146,19 @@ class TwoByTwo:
         last = function.rpartition("::")[2]
         moved = alike or [each for each in added if each.rpartition("::")[2] == last]
         for each in [function] if function in self.new else moved:
-            cases = [other for other in self.now.tests if other.startswith(f"{each}[")]
+            cases = [other for other in self.now.tests if not bracket and other.startswith(f"{each}[")]
             passed = [other for other in cases if self.now.outcome(other) == "passed"]
-            if bracket and any(self.now.outcome(other) != "skipped" for other in cases):
-                passed = cases = []  # else no case is left, and pytest skips one in their place
-            for found in (f"{each}{bracket}{parameters}", each, *passed, *cases):
+            for found in (f"{each}{bracket}{parameters}", each, *passed, *cases, self._skipped.get(each, "")):
                 if found in self.now.tests:
                     return found
         return name
+
+    @cached_property
+    def _skipped(self) -> dict[str, str]:
+        """A case of each function of which none but skipped ones are left now, by the function's id."""
+        ran = {name.partition("[")[0] for name, test in self.now.tests.items() if test.outcome != "skipped"}
+        cases = {name.partition("[")[0]: name for name in self.now.tests}
+        return {function: cases[function] for function in cases.keys() - ran}
 
     def _same(self, run: SuiteRun, name: str) -> str:
         """Return the id of a test in another run, where objects among its parameters may have another number."""

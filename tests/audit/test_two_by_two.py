@@ -99,6 +99,13 @@ def test_where_no_time_is_left_no_rewritten_test_is_compared() -> None:
     assert Duller(side, side, {"test_a": "test_a", "test_b": "test_c"}, {"test_b"}).found(()) == ({}, {"test_a"})
 
 
+def test_a_hash_is_no_answer_that_a_test_notices() -> None:
+    side = Side(SimpleNamespace(left=9.0), ("test_a",))  # type: ignore[arg-type]
+    crossings, questions = ("f", "Key.__hash__", "f"), ("1", "2", "3")
+    side.__dict__["recorded"] = {"test_a": Ended("passed", crossings=crossings, questions=questions, crossed=3)}
+    assert side.answers("test_a") == {("f", 0): 0, ("f", 1): 2}
+
+
 @pytest.mark.parametrize(
     ("is_compared", "slower", "status"),
     [
