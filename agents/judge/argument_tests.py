@@ -12,15 +12,15 @@ from ..syntax.source import indented, unparse
 from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, Calls, literal_calls
 
-_GIVEN = (
+_ARGUMENT_WORDS = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
 )
 _UNCHANGED = re.compile(
     r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
-    rf"{_GIVEN}|\b{_GIVEN}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
-    rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
-    rf"|\b{_GIVEN}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
-    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_GIVEN}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*"
+    rf"{_ARGUMENT_WORDS}|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
+    rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
+    rf"|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*"
 )
 _NEW = re.compile(
     r"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"
@@ -54,7 +54,7 @@ def argument_tests(
     named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
-        telling = sorted(literal_calls(tests), key=_tells) if said else []
+        telling = sorted(literal_calls(tests), key=_sort_key) if said else []
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling)), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
@@ -118,7 +118,7 @@ def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
                 yield from ((source, repr(each), preamble) for each in given)
 
 
-def _tells(found: tuple[ast.Call, str]) -> tuple[bool, int]:
+def _sort_key(found: tuple[ast.Call, str]) -> tuple[bool, int]:
     """Return a sort key: calls with an unsorted list first, then long ones; a change shows there."""
     call, _ = found
     lists = [ast.literal_eval(node) for node in call.args if isinstance(node, ast.List)]

@@ -37,7 +37,7 @@ def clause_checks(
     ]
     doubts = [used_by(test) for test in contested]
     found = []
-    shared = _without_a_raise_of_their_own(clauses, counts)
+    shared = _without_own_raise(clauses, counts)
     for clause in clauses:
         unmet = {need for need in clause.needs if not any(used.meets(need) for used in counts)}
         unmet |= {need for need in clause.needs if need.kind == "exception" and clause in shared}
@@ -63,7 +63,7 @@ def _repeats(test: Test, examples: Sequence[str]) -> bool:
     return not all(str(node.value) in test.about for node in parts if isinstance(node, ast.Constant))
 
 
-def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Used]) -> list[Clause]:
+def _without_own_raise(clauses: Sequence[Clause], counts: Sequence[Used]) -> list[Clause]:
     """Return the clauses that name an exception, where every test of it belongs to another clause."""
     naming = [(clause, need.value) for clause in clauses for need in clause.needs if need.kind == "exception"]
     taken: set[int] = set()
@@ -86,7 +86,7 @@ def _without_a_raise_of_their_own(clauses: Sequence[Clause], counts: Sequence[Us
 
 def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
     """Return a line for a file of answers that would test `need`, with `...` for the parts that are unknown."""
-    call = next((made for test in tests if (made := _made(need, test))), None)
+    call = next((made for test in tests if (made := _call_for(need, test))), None)
     if need.kind == "test" or (need.kind == "bound" and call is None):
         return f"{entry}(...) == {need.giving or '...'}, on an input that shows it"
     if need.kind == "exception" or need.raising:
@@ -96,7 +96,7 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
     return f"{call or f'{entry}(...)'} == {need.giving or '...'}"
 
 
-def _made(need: Need, test: Test) -> str | None:
+def _call_for(need: Need, test: Test) -> str | None:
     """Return the call of `test` with one argument changed so that it meets `need`; None where none can be."""
     if need.kind == "bound" and not need.value.isidentifier():
         number = float(need.value)
@@ -144,13 +144,13 @@ def _odd_texts(text: object, _: Sequence[object]) -> Iterator[str]:
     yield from (f"{text}x", f"-{text}", f"{text}\n")
 
 
-def _of_one_kind(value: object, _: Sequence[object]) -> list[list[object]]:
+def _of_one_type(value: object, _: Sequence[object]) -> list[list[object]]:
     """Return for a list of items of several types a list of one item for each type; else none."""
     firsts = {type(item): item for item in reversed(value)} if isinstance(value, list) else {}
     return [[item] for item in firsts.values()] if len(firsts) > 1 else []
 
 
-def _stated(words: str) -> Iterator[object]:
+def _values_in(words: str) -> Iterator[object]:
     """Yield the numbers and quoted texts in `words`."""
     for found in chain(_NUMBER.finditer(words), QUOTED.finditer(words)):
         yield from literal_value(found[0].strip("`")) or ()
@@ -162,11 +162,11 @@ def edge_probes(clauses: Sequence[Clause], tests: Sequence[Test], count: int) ->
     used = [used_by(test) for test in tests]
     needs = dict.fromkeys(need for clause in clauses for need in clause.needs if need.kind in ("input", "value"))
     missing = [need for need in needs if not any(each.meets(need) for each in used)]
-    made = [(_made(need, test), test.preamble) for need in missing for test in tests]
+    made = [(_call_for(need, test), test.preamble) for need in missing for test in tests]
     calls = {call: preamble for call, preamble in made if call is not None}
     plain = literal_calls(tests)
-    calls |= varied_calls(plain, _of_one_kind)
+    calls |= varied_calls(plain, _of_one_type)
     known = {repr(value) for each in used for value in each.values}
-    stated = [value for clause in clauses for value in _stated(clause.text) if repr(value) not in known]
+    stated = [value for clause in clauses for value in _values_in(clause.text) if repr(value) not in known]
     calls |= calls_with(plain, stated, count)
     return probes_of(dict(islice(calls.items(), count)), EDGE)

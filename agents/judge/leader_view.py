@@ -180,7 +180,7 @@ class LeaderView:
             returned = [each for each in answers if is_odd or not raises(each)]
             asked = Dispute(probe.id, call, tuple(sorted(dict.fromkeys(answers), key=raises)))
             if len(set(returned)) > 1:
-                which.append((-_bits(returned), asked))
+                which.append((-_entropy(returned), asked))
             elif len(set(answers)) == 1 and answers[0] in raising:
                 raising[answers[0]].append(asked)
             elif self.agreement.unnamed_on(self.leader, probe):
@@ -206,7 +206,7 @@ class LeaderView:
             else:
                 voted = [vote for c in voters if (vote := ballot(self.agreement, c, entry.test, claim))]
             if len(set(voted)) > 1:
-                which.append((-_bits(voted), self._dispute(entry)))
+                which.append((-_entropy(voted), self._dispute(entry)))
         for entry in self.ledger:
             counted, asked = self.tallies[entry.test.id], self._dispute(entry)
             by_votes = entry.standing == "ruled out" and counted is not None and not counted.trusted
@@ -248,7 +248,7 @@ class LeaderView:
         return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
 
 
-def _bits(answers: Sequence[str]) -> float:
+def _entropy(answers: Sequence[str]) -> float:
     """Return the Shannon entropy of `answers` in bits: the information that the right one gives."""
     shares = [answers.count(each) / len(answers) for each in dict.fromkeys(answers)]
     return -sum(share * log2(share) for share in shares)

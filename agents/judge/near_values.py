@@ -137,7 +137,7 @@ def _mutated_text(text: str, chance: random.Random, words: Sequence[str] | None)
         number = abs(int(found[0]) + chance.choice([1, -1, 2, 10]))
         return f"{text[: found.start()]}{number:0{len(found[0])}}{text[found.end() :]}"
     if words and chance.random() < 0.5:
-        return _spelled(text, words, chance)
+        return _with_word(text, words, chance)
     if words is not None and (separators := _SEPARATOR.findall(text)) and chance.random() < 0.4:
         separator: str = chance.choice(separators)
         parts: list[object] = [*text.split(separator)]
@@ -150,7 +150,7 @@ def _mutated_text(text: str, chance: random.Random, words: Sequence[str] | None)
     )
 
 
-def _spelled(text: str, words: Sequence[str], chance: random.Random) -> str:
+def _with_word(text: str, words: Sequence[str], chance: random.Random) -> str:
     """Return `text` with one of `words` in it, at an end or in another one's place, or two of them joined."""
     one, two = chance.choices(words, k=2)
     old = chance.choice([each for each in words if each in text] + [""])

@@ -38,7 +38,7 @@ def probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """Return at most `count` probes on mutated inputs of `tests` and on edge cases. Deterministic."""
     calls = literal_calls(tests)
     if not calls:
-        return _of_sessions(tests, count)
+        return _session_probes(tests, count)
     first = calls[:2]
     emptied = _first([(_emptied(call), label) for call, label in first], first, None)
     return probes_of(near_calls(calls, count) | varied_calls(first, edges, count // 3) | emptied)
@@ -79,7 +79,7 @@ def _first(made: Iterable[tuple[str | None, T]], calls: Calls[T], count: int | N
 
 
 def _related_call(call: ast.Call, chance: random.Random) -> str | None:
-    text, tree = _read_again(call)
+    text, tree = _parsed_again(call)
     nodes = [each for each in ast.walk(tree) if isinstance(each, _PARTS) and is_plain(each)]
     parts = {node: text[node.col_offset : node.end_col_offset] for node in nodes}
     keys = {key for node in parts if isinstance(node, ast.Dict) for key in node.keys}
@@ -87,28 +87,28 @@ def _related_call(call: ast.Call, chance: random.Random) -> str | None:
     spot = chance.choice([node for node in parts if node in argument and node not in keys])
     spots = [node for node in parts if parts[node] == parts[spot]]
     if len(spots) > 1 and parts[spot] != b"None" and chance.random() < 0.5:
-        return _with(text, dict.fromkeys(spots, written(mutated(value_of(spot), chance, words=())).encode()))
+        return _replaced(text, dict.fromkeys(spots, written(mutated(value_of(spot), chance, words=())).encode()))
     empty = parts[spot] in (b"[]", b"()", b"{}")
     others = [node for node in parts if node not in keys and (not empty or argument.get(node) == argument[spot])]
     fitting = {parts[node]: None for node in others if _is_fitting(node, spot)}
-    return _with(text, {spot: chance.choice([each for part in fitting for each in (part, *_twins(part))])})
+    return _replaced(text, {spot: chance.choice([each for part in fitting for each in (part, *_variants(part))])})
 
 
-def _twins(part: bytes) -> list[bytes]:
+def _variants(part: bytes) -> list[bytes]:
     """Return for a text one with another last character and one with swapped case; none for other parts."""
     text = value_of(part.decode())
     others = (text[:-1] + "ab"[text[-1] == "a"], text.swapcase()) if text and isinstance(text, str) else ()
     return [repr(each).encode() for each in others]
 
 
-def _read_again(call: ast.Call) -> tuple[bytes, ast.Call]:
+def _parsed_again(call: ast.Call) -> tuple[bytes, ast.Call]:
     """Return the source of `call`, and its tree with the positions in that source."""
     tree = parse_expression(text := unparse(call))
     assert isinstance(tree, ast.Call)
     return text.encode(), tree
 
 
-def _with(text: bytes, others: Mapping[ast.expr, bytes]) -> str | None:
+def _replaced(text: bytes, others: Mapping[ast.expr, bytes]) -> str | None:
     for node in sorted(others, key=lambda node: -node.col_offset):
         text = text[: node.col_offset] + others[node] + text[node.end_col_offset :]
     return text.decode() if len(text) <= LONGEST_INPUT else None
@@ -182,7 +182,7 @@ def varied_calls(calls: Calls[T], others: Others, count: int | None = None) -> d
     return _first(made, calls, count)
 
 
-def _of_sessions(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
+def _session_probes(tests: Sequence[Test], count: int) -> tuple[Test, ...]:
     """Return probes that repeat a test's statements with one literal mutated, for what a single call can't test:
     methods, coroutines, a program."""
     claims = [(claim, test.preamble) for test in tests if (claim := claim_of(test)) is not None]
@@ -282,6 +282,6 @@ def argument_values(call: ast.Call) -> list[object]:
 
 def with_arguments(call: ast.Call, others: Mapping[int, object]) -> str | None:
     """Return the source of `call` with `others` for its arguments at these indices; None if too long."""
-    text, tree = _read_again(call)
+    text, tree = _parsed_again(call)
     nodes = argument_nodes(tree)
-    return _with(text, {nodes[at]: written(value).encode() for at, value in others.items()})
+    return _replaced(text, {nodes[at]: written(value).encode() for at, value in others.items()})

@@ -50,13 +50,13 @@ def shows(rule: str, own: Stated, counting: Stated) -> bool:
     tied = _TIED.match(rule)
     told = [_has_tie(*each, as_given=bool(_IN_ORDER.search(rule))) for each in counting] if tied else []
     if rounded:
-        told += [_has_places(result, rounded["places"]) for _, result in counting]
+        told += [_has_decimals(result, rounded["places"]) for _, result in counting]
     if False in told and True not in told:
         return False
     return not own or all(any(starmap(shown, own)) for shown in wanted)
 
 
-def _loses(given: Sequence[object], result: object) -> bool:
+def _leaves_out(given: Sequence[object], result: object) -> bool:
     """Return True if a key, an item or a character of `given` is not in the result, or they can't be compared."""
     alike: list[Any] = [each for each in given if isinstance(each, type(result))]
     if not alike:
@@ -124,14 +124,14 @@ def _ranks(value: Any) -> Iterator[tuple[list[Any], list[Any]]]:
     yield from ((keys, [*each]) for each in columns if all(isinstance(rank, int | float) for rank in each))
 
 
-def _has_places(result: object, places: str) -> bool | None:
+def _has_decimals(result: object, places: str) -> bool | None:
     """Return True if a float in a result has at least `places` decimals; None without a float."""
     count = int(in_digits(places.lower()))
     numbers = [each for each in (result, *within(result)) if isinstance(each, float)]
     return any(round(each, count - 1) != each for each in numbers) if numbers else None
 
 
-_RULES = ((_LEFT_OUT, _loses), (_SORTED, _reorders), (_AS_GIVEN, _is_unsorted))
+_RULES = ((_LEFT_OUT, _leaves_out), (_SORTED, _reorders), (_AS_GIVEN, _is_unsorted))
 
 
 def within(value: object) -> Iterator[object]:

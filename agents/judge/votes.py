@@ -154,12 +154,12 @@ def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence
         peers = [candidate for candidate, tests in failed.items() if tests <= {test.id}]
         # Without another trusted test nothing supports the drafts that fail this one.
         doubted = len(trusted) > 1 or all(failed[peer] for peer in peers)
-        if doubted and (sentence := _alone(agreement, test, claim, peers, thresholds)):
+        if doubted and (sentence := _contradiction_by_drafts(agreement, test, claim, peers, thresholds)):
             return sentence
     return None
 
 
-def _alone(
+def _contradiction_by_drafts(
     agreement: Agreement, test: Test, claim: ValueClaim, peers: Sequence[Candidate], thresholds: Thresholds
 ) -> str | None:
     """Return a sentence on `test` where most `peers`, which pass all other trusted tests, have another value."""
@@ -186,7 +186,7 @@ def ledger(agreement: Agreement, leader: Candidate, tallies: Tallies, *, crashes
         if test.id in refused:
             return LedgerEntry(test, "refused", reason=refused[test.id])
         counted = tallies[test.id]
-        voted = _voted(test, counted) if counted is not None else LedgerEntry(test, "counts")
+        voted = _entry_by_votes(test, counted) if counted is not None else LedgerEntry(test, "counts")
         if test.trusted or voted.standing != "counts" or crashes or agreement.passes(leader, test):
             return voted
         failing = sum(not agreement.passes(voter, test) for voter in agreement.voters)
@@ -205,7 +205,7 @@ def with_failure(entry: LedgerEntry, verdict: Verdict) -> LedgerEntry:
     return replace(entry, failure=outcome.detail or outcome.status)
 
 
-def _voted(test: Test, counted: Tally) -> LedgerEntry:
+def _entry_by_votes(test: Test, counted: Tally) -> LedgerEntry:
     votes = f"{counted.votes_for} to {counted.votes_against}"
     if counted.decision == "upheld":
         return LedgerEntry(test, "counts", counted.votes_for, counted.votes_against, f"upheld, {votes}")
