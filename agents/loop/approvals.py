@@ -45,7 +45,7 @@ class LoopApprovals:
         code = leader.code if leader is not None else ""
         decision, edited = self._decided("round", f"Round {number}", code, code, facts)
         if decision.answer == "edit":
-            return True, _of_user(edited, number + 1, leader.id if leader else None)
+            return True, _user_candidate(edited, number + 1, leader.id if leader else None)
         return decision.answer != "no", None
 
     def drafts(self, drafts: Sequence[Candidate]) -> list[Candidate]:
@@ -80,7 +80,7 @@ class LoopApprovals:
                 break
             except ValueError as error:
                 problem = f"The edited text is not Python ({error})."
-        self._emit(Note(f"{title}: {_SAID[decision.answer]}."))
+        self._emit(Note(f"{title}: {_ANSWER_WORDS[decision.answer]}."))
         if decision.answer == "note":
             self.note = decision.text
         elif decision.answer == "always":
@@ -96,11 +96,11 @@ class LoopApprovals:
         decision, code = self._decided(point, title, old, proposed.code, facts)
         if decision.answer in ("no", "note"):
             return None
-        return _of_user(code, proposed.round, proposed.parent) if decision.answer == "edit" else proposed
+        return _user_candidate(code, proposed.round, proposed.parent) if decision.answer == "edit" else proposed
 
 
 _STEPS = {"test": "write tests", "repair": "ask for a replacement", "debug": "let the debugger look for one"}
-_SAID = {
+_ANSWER_WORDS = {
     "yes": "approved",
     "always": "approved, and all that follows",
     "no": "refused",
@@ -110,5 +110,5 @@ _SAID = {
 }
 
 
-def _of_user(code: str, number: int, parent: str | None) -> Candidate:
+def _user_candidate(code: str, number: int, parent: str | None) -> Candidate:
     return Candidate(f"user{number}-{fingerprint(code)}", code, "user", number, parent)

@@ -40,7 +40,7 @@ def orchestrate(state: LoopState) -> Ruling:
         if state.take_branch(number):
             going_on = True
             continue
-        if ruling.done and (last or not _strengthened(state, ruling)):
+        if ruling.done and (last or not _add_killing_tests(state, ruling)):
             break
         if not ruling.done:
             going_on = state.approve_step(ruling)
@@ -151,7 +151,7 @@ def _debug(state: LoopState, ruling: Ruling, board: Board) -> None:
         state.draft(1)
 
 
-def _strengthened(state: LoopState, ruling: Ruling) -> bool:
+def _add_killing_tests(state: LoopState, ruling: Ruling) -> bool:
     """Add tests that surviving mutants fail, once a run and after a success. Return True if there are any."""
     if state.strengthened or not state.plan.killing_calls or ruling.grade not in SUCCESSES:
         return False
