@@ -31,7 +31,7 @@ def beginning(spec: Spec) -> str:
     """Return the prefill for `spec`: an open code block, and the module up to its body's indentation."""
     opened = f"{FENCE}python\n"
     if spec.signature and spec.signature.lacks_parameters:
-        said = _said(spec).split("\n") if len(spec.text) <= LONGEST_DOCSTRING else []
+        said = _spec_text(spec).split("\n") if len(spec.text) <= LONGEST_DOCSTRING else []
         comment = "".join(f"# {line}".rstrip() + "\n" for line in said)
         return opened + comment + spec.signature.text.partition("...")[0]
     module = spec.signature and (_stub(spec.text, spec.signature) or _with_docstring(spec, spec.signature))
@@ -58,7 +58,7 @@ def _stub(text: str, signature: Signature) -> str | None:
 def _with_docstring(spec: Spec, signature: Signature) -> str:
     """Return the header of the entry point, the imports that its types need, and the spec as its docstring."""
     header = signature.text.rstrip().removesuffix(":")
-    shown = _said(spec, header).replace('"""', "'''")
+    shown = _spec_text(spec, header).replace('"""', "'''")
     end = "\n" if "\n" in shown or shown.endswith(('"', "\\")) else ""
     raw = "r" if "\\" in shown else ""
     docstring = f'{raw}"""{shown}{end}"""\n' if 0 < len(shown) <= LONGEST_DOCSTRING else ""
@@ -69,7 +69,7 @@ def _with_docstring(spec: Spec, signature: Signature) -> str:
     return module.removesuffix("    pass\n") + textwrap.indent(docstring, "    ")
 
 
-def _said(spec: Spec, header: str = "") -> str:
+def _spec_text(spec: Spec, header: str = "") -> str:
     """Return the text of the spec without the line of its header, and with the examples that it lacks."""
     lines = [line for line in spec.text.split("\n") if not header or line.strip().rstrip(" :.") != header]
     text = "\n".join([*lines, *(example.source_line for example in unsaid(spec))])

@@ -114,7 +114,7 @@ class Healer:
         try:
             return read_patch(reply, files, place, f"patch{number}")
         except ReplyError as reason:
-            return read_patch(self.ask(_again(request, str(reason), place)), files, place, f"patch{number}")
+            return read_patch(self.ask(_correction(request, str(reason), place)), files, place, f"patch{number}")
 
     def _shown_values(self, symptom: Symptom) -> list[str]:
         lines: list[str] = []
@@ -165,7 +165,7 @@ def head_of(code: str) -> str:
     return ""
 
 
-def _again(request: Request, reason: str, place: Place) -> Request:
+def _correction(request: Request, reason: str, place: Place) -> Request:
     """Return the request with `reason` added; without the reply, for which a small context has no room."""
     system, user = request.messages
     wanted = {"file": "the whole corrected file", "statements": "the corrected lines"}
