@@ -101,7 +101,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     """Return the clauses of `spec` in order, without headings, examples and code."""
     found: list[Clause] = []
     raised = named = ""
-    whole = _squeezed(spec.text)
+    whole = _without_spaces(spec.text)
     placed = [(each.code, place) for each in spec.examples if (place := _place(each, whole)) >= 0]
     for number, text in enumerate(dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))):
         said = without_headers(text)
@@ -111,7 +111,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             raised = next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
-            here = whole.find(_squeezed(text))
+            here = whole.find(_without_spaces(text))
             earlier = tuple(code for code, place in placed if place < here)
             told = len(earlier) < len(placed) or (len(found) < 2 and _RETURNS.match(said) is not None)
             rule = rule_need(text, said, needs, first=not number, exemplified=told)
@@ -119,15 +119,15 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     return tuple(found)
 
 
-def _squeezed(text: str) -> str:
+def _without_spaces(text: str) -> str:
     return "".join(text.split()).replace('"', "'")
 
 
 def _place(example: Example, whole: str) -> int:
-    """Return the index of `example` in `whole`, a squeezed text: of its call, or of its line's end; -1 without."""
+    """Return the index of `example` in `whole` (no spaces): of its call, or of its line's end; -1 without."""
     checks = checks_in(example.code)
-    place = whole.rfind(_squeezed(checks[-1].call)) if checks else -1
-    line = _squeezed(example.source_line)
+    place = whole.rfind(_without_spaces(checks[-1].call)) if checks else -1
+    line = _without_spaces(example.source_line)
     return place if place >= 0 or line not in whole else whole.find(line) + len(line)
 
 
@@ -154,13 +154,13 @@ def _is_example(said: str, spec: Spec) -> bool:
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without code; of code only docstrings, and comments on exceptions."""
     text = uncommented(spec.text[:_LONGEST])
-    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_said_in(block[2])}\n", text)
+    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_comments_and_docstrings(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {number for session in shown(lines) for number in lines_of(session)}
     return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
 
 
-def _said_in(code: str) -> str:
+def _comments_and_docstrings(code: str) -> str:
     """Return the docstrings in `code`, and comments on their own lines that are about exceptions."""
     comments = re.findall(r"^[ \t]*# ?(.+)$", code, re.MULTILINE)
     return "\n\n".join([_docstrings(code), *filter(_EXCEPTION.search, comments)])

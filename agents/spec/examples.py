@@ -109,9 +109,9 @@ def examples(text: str, signature: Signature | None, importable: Container[str] 
         if not doubtful[session[0].line]:
             found += checks(session, optional, prints)
     every = [_Found(line, code, source) for code, source, line in found]
-    for index, line in [*_unwrapped(lines), *scenarios(lines)]:
+    for index, line in [*_with_joined_paragraphs(lines), *scenarios(lines)]:
         if line.strip() and index not in prompted and not doubtful[index]:
-            stated = in_line(line if line != lines[index] else _logical(lines, index, signature), signature)
+            stated = in_line(line if line != lines[index] else _logical_line(lines, index, signature), signature)
             every += [_Found(index, code, line.strip(), sure) for code, sure in stated]
     # Two backslashes in Markdown may mean one, as in a docstring. They mean two where an example has a single one.
     as_code = parses(text) or any(re.search(r"(?<!\\)\\[ntr]", item.code) for item in every)
@@ -179,7 +179,7 @@ def _readable(text: str) -> list[str]:
     return (text if raw or not parses(text) else text.replace("\\\\", "\\")).split("\n")
 
 
-def _unwrapped(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def _with_joined_paragraphs(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield each line with its number, and each wrapped paragraph of prose as one line."""
     yield from enumerate(lines)
     paragraph: list[str] = []
@@ -200,7 +200,7 @@ def _comment(match: re.Match[str]) -> str:
     return f"{match['step']}  # {match['said']}" if is_step else match[0]
 
 
-def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> str:
+def _logical_line(lines: Sequence[str], index: int, signature: Signature | None) -> str:
     """Return the line at `index` with those that its brackets include, and with a result above or below it."""
     line = whole = lines[index]
     if not (signature and f"{signature.name}(" in line) and not line.strip().startswith("assert "):
@@ -211,7 +211,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
         whole += "\n" + following
     below = (lines[index + 1 + whole.count("\n") :] or [""])[0].strip()
     above = _STATED_ABOVE.match(lines[index - 1]) if index else None
-    if whole.endswith(")") and _told_above(lines, index):
+    if whole.endswith(")") and _comments_are_above(lines, index):
         whole += f" -> {above['stated']}" if above else ""
     elif below.startswith(("# ", "== ")) and whole.endswith(")"):
         whole += f" {below}"
@@ -220,7 +220,7 @@ def _logical(lines: Sequence[str], index: int, signature: Signature | None) -> s
     return whole if unclosed(whole) == 0 else line
 
 
-def _told_above(lines: Sequence[str], index: int) -> bool:
+def _comments_are_above(lines: Sequence[str], index: int) -> bool:
     """Return True if comments around the line at `index` are above the lines that they describe."""
     above = takewhile(is_shown, map(lines.__getitem__, range(index - 1, -1, -1)))
     below = takewhile(is_shown, map(lines.__getitem__, range(index + 1, len(lines))))
