@@ -50,15 +50,15 @@ class EventLog:
             self._number, whole = _lines_in(self._file)
             os.ftruncate(self._file, whole)
         except OSError as fault:
-            self._give_up(fault)
+            self._stop_after(fault)
 
     def add(self, event: Event) -> None:
         """Append `event`; close the file after RunEnded, after which this is a no-op."""
         with self._lock:
-            said = self._said(event)
+            said = self._fields(event)
             if not isinstance(event, Streamed):
                 self._write(said)
-            elif (text := self._gathered(said["call"], event.text)) is not None:
+            elif (text := self._joined_text(said["call"], event.text)) is not None:
                 self._write({**said, "text": text})
             if isinstance(event, Answered):
                 self._texts.pop(said["call"], None)
@@ -66,12 +66,12 @@ class EventLog:
             elif isinstance(event, RunEnded):
                 self.close()
 
-    def _said(self, event: Event) -> dict[str, Any]:
+    def _fields(self, event: Event) -> dict[str, Any]:
         found: dict[str, Any] = {"event": NAMES[type(event)]}
         for each in fields(event):
             value = getattr(event, each.name)
             if isinstance(value, Request):
-                found["call"] = self._call(value)
+                found["call"] = self._call_number(value)
             if each.name == "run_dir":
                 found["id"] = Path(value).name
             elif is_dataclass(value):
@@ -82,14 +82,14 @@ class EventLog:
                 found[each.name] = value
         return found
 
-    def _call(self, request: Request) -> int:
+    def _call_number(self, request: Request) -> int:
         """Return the number of a request, from 1; keep the object, so that no other gets its `id`."""
         if id(request) not in self._calls:
             self._asked += 1
             self._calls[id(request)] = (self._asked, request)
         return self._calls[id(request)][0]
 
-    def _gathered(self, call: int, text: str) -> str | None:
+    def _joined_text(self, call: int, text: str) -> str | None:
         """Return the text of a call since its last line; None until _STREAM_SECONDS have passed."""
         since, gathered = self._texts.get(call, (time.monotonic(), ""))
         self._texts[call] = (since, gathered + text)
@@ -108,9 +108,9 @@ class EventLog:
                 os.ftruncate(self._file, before)
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as fault:
-            self._give_up(fault)
+            self._stop_after(fault)
 
-    def _give_up(self, fault: OSError) -> None:
+    def _stop_after(self, fault: OSError) -> None:
         self.fault = fault
         self.close()
 
