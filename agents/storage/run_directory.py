@@ -175,7 +175,7 @@ class RunDirectory:
     def begin_attempt(self) -> RunDirectory:
         """Return the directory of a new attempt at the run, emptied. Raises UsageError."""
         try:
-            self._settle()
+            self._finish_adoption()
             if (attempt := self._inside(_ATTEMPT)).is_dir():
                 shutil.rmtree(attempt)
         except OSError as error:
@@ -189,9 +189,9 @@ class RunDirectory:
         attempt = self._inside(_ATTEMPT)
         (attempt / _EARLIER).mkdir()
         attempt.rename(self._inside(_ADOPTED))
-        self._settle()
+        self._finish_adoption()
 
-    def _settle(self) -> None:
+    def _finish_adoption(self) -> None:
         """Move the adopted attempt into place, also after an earlier call was killed. `adopted/earlier` exists
         until the earlier result is complete in it."""
         top, adopted = contained(self.path), self._inside(_ADOPTED)
