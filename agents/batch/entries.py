@@ -46,7 +46,7 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     """
     if not specs:
         raise UsageError("Name the specs: files, folders, globs, or - for standard input.")
-    apart = [_apart(item) for item in find_items(specs, stdin)]
+    apart = [_separated(item) for item in find_items(specs, stdin)]
     ids = frozenset(one.front.id for one in apart if one.front.id)
     read = [_read(one, ids) for one in apart]
     if all(one.absent for one in read):
@@ -64,7 +64,7 @@ def read_entries(specs: Sequence[str], stdin: TextIO) -> tuple[Entry, ...]:
     return tuple(entries.values())
 
 
-def _apart(item: Item) -> Item:
+def _separated(item: Item) -> Item:
     """Separate the front matter of an item from its text."""
     if item.fault or item.heal is not None:
         return item

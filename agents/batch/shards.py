@@ -46,7 +46,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
         with Journal(directory, read_only=True) as journal:
             facts.append(journal.facts)
             for task in journal.tasks():
-                found[task.entry.id] = _furthest(found.get(task.entry.id), (directory, task))
+                found[task.entry.id] = _most_advanced(found.get(task.entry.id), (directory, task))
     with lock_directory(out), Journal(out) as journal:
         for directory, task in found.values():
             source = directory / task.entry.folder
@@ -60,7 +60,7 @@ def merge(directories: Sequence[Path], out: Path, required: RequiredGrade | None
         return conclude(out, journal, whole, None)
 
 
-def _furthest(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tuple[Path, Task]:
+def _most_advanced(known: tuple[Path, Task] | None, other: tuple[Path, Task]) -> tuple[Path, Task]:
     if known is None:
         return other
     (first, task), (second, rival) = known, other
