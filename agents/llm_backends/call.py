@@ -62,7 +62,7 @@ class Caller:
         Raises ModelError, BudgetSpent, Interrupted, and UsageError where the budget limits the cost and the price
         of the model that must be asked is unknown.
         """
-        self._going_on(0.0)
+        self._check_and_seconds_left(0.0)
         reply = self.store.find(request) if self.store else None
         if reply is not None:
             if self.cache is not None and self.model is not None:
@@ -71,7 +71,7 @@ class Caller:
         if self.cache is None:
             reply = self._live(request)
         else:
-            with self.cache.alone(request, self._going_on):
+            with self.cache.alone(request, self._check_and_seconds_left):
                 cached = self.cache.find(request)
                 reply = (
                     self.cache.keep(request, self._live(request))
@@ -101,7 +101,7 @@ class Caller:
     def _prepare(self, model: StreamingModel) -> None:
         """Open `model` if it is not open, in a thread, so that it can be cancelled."""
         if isinstance(model, LazyModel) and not model.is_open:
-            with self._listening(model.open) as stream:
+            with self._reading(model.open) as stream:
                 for _ in self._deltas(stream, model):
                     pass
         if self.budget.max_cost is not None and self.price(model.model_id, 1, 1, 0) is None:
@@ -118,8 +118,8 @@ class Caller:
         held_back = 0.0  # waiting for the rate limit, not for this reply
         began = time.monotonic()
         for number in itertools.count(1):
-            self._going_on(0.0)
-            turn = self.pacer.turn(self._going_on) if self.pacer else contextlib.nullcontext(0.0)
+            self._check_and_seconds_left(0.0)
+            turn = self.pacer.turn(self._check_and_seconds_left) if self.pacer else contextlib.nullcontext(0.0)
             try:
                 with turn as seconds:
                     held_back += seconds
@@ -150,7 +150,7 @@ class Caller:
     def _try(self, model: StreamingModel, request: Request, spent: list[Usage]) -> StreamedReply:
         streamed = StreamedReply(request.max_tokens)
         started = time.monotonic()
-        with self._listening(lambda: _open(model, request)) as stream:
+        with self._reading(lambda: _open(model, request)) as stream:
             try:
                 for delta in self._deltas(stream, model):
                     looping = streamed.take(delta)
@@ -185,7 +185,7 @@ class Caller:
                 yield delta
 
     @contextlib.contextmanager
-    def _listening(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[BackgroundStream[Any]]:
+    def _reading(self, open_stream: Callable[[], Iterator[Any]]) -> Iterator[BackgroundStream[Any]]:
         stream = BackgroundStream(open_stream)
         with self._lock:
             self._streams.add(stream)
@@ -198,7 +198,7 @@ class Caller:
             with self._lock:
                 self._streams.discard(stream)
 
-    def _going_on(self, wait: float) -> float | None:
+    def _check_and_seconds_left(self, wait: float) -> float | None:
         """Raise if no call is allowed, now or after `wait` seconds; return the seconds that are left."""
         if self._cancelled.is_set():
             raise Interrupted("The call was cancelled; go on with --resume.")
