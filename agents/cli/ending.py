@@ -26,7 +26,7 @@ class _Ended(Protocol):
 
 
 Result = TypeVar("Result", bound=_Ended)
-_AGAIN = (0.05, 0.5)
+_REPEAT_AFTER = (0.05, 0.5)
 """Seconds after a signal, and after the first repetition."""
 
 
@@ -167,7 +167,7 @@ def repeat_signals() -> None:
 
         def repeat() -> None:
             while numbers := os.read(noted, 64):
-                for seconds in _AGAIN if {*numbers} - {signal.SIGURG} else ():
+                for seconds in _REPEAT_AFTER if {*numbers} - {signal.SIGURG} else ():
                     time.sleep(seconds)
                     signal.pthread_kill(main, signal.SIGURG)
 
