@@ -48,7 +48,7 @@ class Piece:
 def merged(tests: Sequence[Test]) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
     """Return the imports, definitions and test functions of one module with all `tests`."""
     read = functools.cache(_pieces)  # many tests have one preamble
-    named = _named_apart([(*read(test.preamble), *read(test.source)) for test in tests])
+    named = _renamed([(*read(test.preamble), *read(test.source)) for test in tests])
     own = {pieces[-1].key for pieces in named}
     imports = [piece.entry for pieces in named for piece in pieces if piece.entry]
     shared = [[piece.key for piece in pieces if not piece.entry and piece.key not in own] for pieces in named]
@@ -96,7 +96,7 @@ def _meanings(pieces: Sequence[Piece]) -> Callable[[str], _Meaning]:
     return meaning
 
 
-def _named_apart(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
+def _renamed(suites: Sequence[tuple[Piece, ...]]) -> list[tuple[Piece, ...]]:
     """Return the pieces renamed, so that each name has one meaning in all of them."""
     taken: dict[str, _Meaning] = {name: frozenset() for pieces in suites for name in _outside(pieces)}
     everywhere = {name for pieces in suites for piece in pieces for name in piece.binds | piece.uses}
