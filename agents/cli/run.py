@@ -217,8 +217,8 @@ def _read_spec(
 
 
 def mistyped(text: str) -> str:
-    """Return a message for a spec that is the path of an existing file, or one or two words that resemble a
-    command; empty for others."""
+    """Return a message for a spec that is an existing path, or one or two words that begin like a command;
+    empty for others."""
     try:
         path = Path(text)
         if text.strip() and path.exists():

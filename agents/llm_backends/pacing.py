@@ -67,7 +67,7 @@ class Pacer:
                 self._changed.notify_all()
 
     def wake(self) -> None:
-        """Make everybody who waits look at their bound again."""
+        """Wake all waiting callers, to check their bounds again."""
         with self._changed:
             self._changed.notify_all()
 

@@ -164,7 +164,7 @@ class ReplyCache(ReplyStore):
                 _changed.notify_all()
 
     def wake(self) -> None:
-        """Make everybody who waits look at their bound again."""
+        """Wake all waiting callers, to check their bounds again."""
         with _changed:
             _changed.notify_all()
 

@@ -40,8 +40,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class RaisedError:
-    """An error that a script or a test raised, or one that it came from. `bases` are the names of its class's
-    bases, `frames` those in files of the case, deepest first, `raised_in` the file of the deepest of all."""
+    """An error that a script or a test raised, or its cause. `bases` are the names of its class's bases, `frames`
+    those in files of the case, deepest first, `raised_in` the file of the deepest frame of all."""
 
     kind: str
     bases: tuple[str, ...]
@@ -56,8 +56,8 @@ class RaisedError:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One expectation that a case can fail alone: a test, `--expect`, or a call. `detail` says how it failed;
-    `literals` are the literals (source text) that it hands to the code or expects of it."""
+    """One expectation of a case: a test, `--expect`, or a call. `detail` is its failure; `literals` are the
+    literals (source text) that it passes to the code or expects."""
 
     name: str
     detail: str
@@ -73,15 +73,15 @@ class Symptom:
     summary: str
     """Type and message of the failure with addresses, times and temporary paths left out."""
     traceback: str = ""
-    """As it is shown: the deepest frames of the case's own files, cut."""
+    """As shown to the user: the deepest frames of the case's own files, cut."""
     frames: tuple[Frame, ...] = ()
-    """Deepest first, those of `__cause__`, `__context__` and of groups included, files of the case only."""
+    """Deepest first, also of `__cause__`, `__context__` and groups; only in files of the case."""
     items: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of `function` (its qualified name) in the file `path`; `source` makes it again in that module."""
+    """A call of `function` (its qualified name) in the file `path`; `source` repeats it in that module."""
 
     path: str
     function: str
@@ -90,9 +90,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The outcome of a call: the value as text, of plain data its source, or the name of what it `raises`; what it
-    printed, its arguments and its object where it left them changed, the texts of the files that it wrote, and
-    what its value holds `twice` as one object that can change."""
+    """The outcome of a call: the value as text (source for plain data), or the name of the exception that it
+    `raises`; its output, its arguments and its object (`state`) if it changed them, the texts of the files that it
+    wrote, and mutable objects that its value has `twice`."""
 
     value: str | None
     raises: str | None = None
@@ -116,21 +116,21 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One cold run of a case. A case is healed by files of which `symptom` is None and `broken` empty.
+    """One run of a case in fresh processes. Files heal a case if `symptom` is None and `broken` is empty.
 
-    `environment` is the one sentence with the way out where the failure is none of the code's; no model is asked.
-    `behavior` is what the files did as text that two patches are compared by: output, exit code, files, values.
+    `environment` is a sentence with a remedy where the code is not the cause of the failure; no model is asked.
+    `behavior` is the text by which two patches are compared: output, exit code, files, values.
     """
 
     symptom: Symptom | None = None
     broken: tuple[str, ...] = ()
-    """Guards that no longer hold, each a name or a sentence; of files as they are, failures that are left out."""
+    """Guards that do not hold, each a name or a sentence; for unchanged files, failures that are left out."""
     environment: str | None = None
     behavior: str = ""
     new_files: tuple[str, ...] = ()
-    """Files that it writes and that nobody expects, where the code as it was came to its end without."""
+    """Unexpected files that it writes, and that the unchanged code did not write before it ended."""
     calls: tuple[Call, ...] = ()
-    """Of the functions in its files, where they were asked for; `left_out` says why others can't be made again."""
+    """Calls of functions in its files, where they were asked for; `left_out` are calls that can't be repeated."""
     left_out: tuple[Call, ...] = ()
     reached: Mapping[str, float] = field(default_factory=dict)
     """Suspicion of each function (`path::name` -> Ochiai, 0 to 1), where coverage of tests gave one."""
@@ -173,7 +173,7 @@ class Suspicion:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One patch and what became of it."""
+    """One patch, its observation and its suspicions."""
 
     patch: Patch
     observation: Observation
@@ -181,13 +181,13 @@ class Trial:
 
     @property
     def plausible(self) -> bool:
-        """True where it mends the case."""
+        """True if it heals the case."""
         return self.observation.healed
 
 
 @dataclass(frozen=True, slots=True)
 class HealRuling:
-    """The outcome of the trials of a case."""
+    """The ruling on the trials of a case."""
 
     grade: Grade
     leader: str | None
@@ -211,7 +211,7 @@ class HealResult(Ending):
     """Unified, for `git apply`; empty without a leader."""
     files: Mapping[str, str] = field(default_factory=dict)
     written: tuple[WrittenFile, ...] = ()
-    """The user's files that were changed; empty without `--apply`, and below the grade that it writes at."""
+    """The user's files that were changed; empty without `--apply`, and below the grade required for it."""
     model: str | None = None
     model_reason: str = ""
     sandbox: str | None = None
@@ -221,8 +221,8 @@ class HealResult(Ending):
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """A file of the user's that a patch was written into, or is about to be; `digest` (SHA-256) is of its bytes
-    then, `before` of those that `backup` has (empty in records of earlier versions)."""
+    """A file of the user's that a patch was written into, or is about to be. `digest` is the SHA-256 of its new
+    bytes, `before` of those in `backup` (empty in records of earlier versions)."""
 
     file: str
     backup: str
@@ -232,9 +232,8 @@ class WrittenFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealRequest:
-    """A heal as `case.json` keeps it: the script `path`, or with `tests` (node ids and paths) the
-    project `path`, or with `name` the function of that name in the file `path`. Paths are absolute; of
-    `environment` it has the names alone."""
+    """A heal as recorded in `case.json`: the script `path`, with `tests` (node ids and paths) the project `path`,
+    or with `name` a function in the file `path`. Paths are absolute; `environment` has only names of variables."""
 
     path: str
     name: str | None = None
@@ -254,7 +253,7 @@ class HealRequest:
 
     @property
     def title(self) -> str:
-        """The thing to be mended, in a line."""
+        """The object of the heal, in one line."""
         name = f"{Path(self.path).name}::{self.name}" if self.name else Path(self.path).name
         return " ".join(("heal", name, *self.arguments))
 

@@ -12,7 +12,7 @@ Grade = Literal["verified", "consensus", "contested", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One test of a run and its standing. `reason` says why, where it does not count."""
+    """One test of a run and its standing. `reason` says why it does not count."""
 
     test: Test
     standing: Literal["counts", "contested", "ruled out", "refused"]
@@ -20,22 +20,22 @@ class LedgerEntry:
     votes_against: int = 0
     reason: str = ""
     failure: str = ""
-    """What the leader did, where it fails a test that counts."""
+    """The leader's failure on a test that counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dispute:
-    """A test on which independent candidates and the test's writer disagree: an open question to the user."""
+    """An open question to the user: a test or a probe with rival answers."""
 
     test_id: str
     question: str
     """The call under dispute, as source."""
     answers: tuple[str, ...]
-    """The rival answers, as `repr`s; the test's own expectation first."""
+    """The rival answers: a test's own expectation, values as `repr`s, then `raises NAME`; or a failure's text."""
 
 
 NextStep = Literal["done", "test", "repair", "redraft", "debug", "settle"]
-"""The next step of the loop; `settle` is found in runs of earlier versions alone, which `show` still reads."""
+"""The next step of the loop; `settle` is only in runs of earlier versions, which `show` still reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Ruling:
     clauses: tuple[ClauseCheck, ...] = ()
     passed: int = 0
     failed: int = 0
-    """Counting tests that the leader passes and fails."""
+    """Tests that count and that the leader passes (`passed`) or fails (`failed`)."""
 
     @property
     def done(self) -> bool:
@@ -66,12 +66,11 @@ NeedKind = Literal["exception", "name", "text", "input", "value", "bound", "test
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input,
-    a kind of value that goes in or comes out, a limit at which something changes, or a test that was written for
-    it.
+    """One thing that a test of a clause has to use: an exception, a name, a quoted text, a kind of input, a kind
+    of argument or result (`value`), a limit (`bound`), or a test written for the clause.
 
-    An input needed together with an exception (`raise ValueError for an empty string`) has it in `raising`; the
-    literal that comes out (`if there is none, return -1`) is in `giving`: the test has to expect that.
+    `raising` is the exception for an input (`raise ValueError for an empty string`); `giving` is the literal that
+    the test has to expect (`if there is none, return -1`).
     """
 
     kind: NeedKind
@@ -93,18 +92,18 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One sentence, list item or part between semicolons of a spec, and what a test of it has to use."""
+    """One sentence, list item or part between semicolons of a spec, and the needs of its tests."""
 
     text: str
     needs: tuple[Need, ...] = ()
     earlier: tuple[str, ...] = ()
-    """The examples, as code, that stand before it: they show what another sentence says."""
+    """The examples, as code, before it in the spec: they show other clauses."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseCheck:
-    """The standing of one clause: `tests` that count are about it, `missing` is what none of them uses, and
-    `would_test` a line that would test that. `open` says that a test of it is an open question."""
+    """The standing of one clause: the number of `tests` that count and are about it, the `missing` needs that none
+    of them meets, a line that `would_test` one, and `open` if a contested test meets one."""
 
     text: str
     tests: int
@@ -114,12 +113,12 @@ class ClauseCheck:
 
     @property
     def is_held(self) -> bool:
-        """True if tests count that use all that the clause asks for."""
+        """True if tests that count meet all its needs."""
         return self.tests > 0 and not self.missing
 
     @property
     def standing(self) -> str:
-        """Its standing in a few words."""
+        """Its standing as a phrase."""
         if self.open:
             return "open"
         if self.is_held:

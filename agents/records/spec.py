@@ -30,15 +30,16 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One example found in the spec, as Python statements that hold for right code (the last is an assert,
-    or a `with pytest.raises(...)` block). `source_line` is the text it was found in."""
+    """One example of the spec, as Python statements that right code passes (the last is an assert or a
+    `with pytest.raises(...)` block). `source_line` is the text that states it."""
 
     code: str
     source_line: str
     answer: bool = False
     """An answer to an open question, from a file of answers."""
     told: bool = True
-    """Shown in prompts; an answer to a run under way is a test alone, so that recorded replies serve."""
+    """Shown in prompts. An answer to a running run is only a test, so that recorded replies still fit its
+    requests."""
 
     @property
     def runs_program(self) -> bool:
@@ -61,8 +62,8 @@ class UserModule:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A third-party package as it is installed. `imports` are the names it is imported by, `needs` those of the
-    packages that it needs itself."""
+    """An installed third-party package. `imports` are the names it is imported by, `needs` those of the packages
+    that it depends on."""
 
     name: str
     version: str
@@ -89,9 +90,9 @@ class Spec:
     signature: Signature | None = None
     examples: tuple[Example, ...] = ()
     wrong_tests: tuple[str, ...] = ()
-    """Generated tests that are wrong, by an answer: the source of a test, or the statements of a check."""
+    """Generated tests that are wrong by an answer: the source of a test, or the statements of a check."""
     unspecified: tuple[str, ...] = ()
-    """Calls, after steps, of which every outcome is all right, by an answer."""
+    """Calls, after their steps, of which any outcome is right by an answer."""
     user_tests: str | None = None
     """Source of a pytest file given by the user: trusted."""
     packages: tuple[str, ...] = ()
@@ -101,7 +102,7 @@ class Spec:
     program: bool = False
     """The module is run as a program, with arguments and standard input; what it prints is judged."""
     installed: tuple[Package, ...] = ()
-    """`packages` as they were found when the run began."""
+    """`packages` as installed when the run began."""
     python: str = ""
     """The version of Python that the code is for (`3.9`); empty where none was asked for."""
     limits: SpecLimits = SpecLimits()

@@ -27,7 +27,7 @@ class Candidate:
     round: int
     parent: str | None = None
     mended: tuple[str, ...] = ()
-    """Repairs that made the reply a module, one phrase each."""
+    """Repairs of the reply's text, one phrase each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Test:
     preamble: str = ""
     """Module-level statements it needs (imports, constants, helper functions), one statement after the other."""
     about: str = ""
-    """The clause of the spec that it was asked for; empty where it was asked for the whole."""
+    """The clause of the spec that it was asked for; empty for the whole spec."""
 
     @property
     def trusted(self) -> bool:

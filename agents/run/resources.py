@@ -36,7 +36,7 @@ class Resources:
 def models_by_role(
     settings: Settings, environ: Mapping[str, str], roles: Sequence[Role] = ROLES
 ) -> dict[Role, Choice]:
-    """Choose the model of each role. Raises UsageError for one that nobody serves."""
+    """Choose the model of each role. Raises UsageError for one without a provider."""
     choices = {role: choose(settings, environ, probe_ollama, role) for role in roles}
     for choice in () if settings.cache else set(choices.values()):  # with a cache LiteLLM may not be needed
         check_known(choice)

@@ -214,8 +214,8 @@ def is_mistaken(text: str, example: re.Pattern[str]) -> bool:
 
 
 def _doubtful_part(sentence: str, wanted: ast.arguments | None) -> str:
-    """Return the part of a sentence whose examples are doubtful: up to its last doubt's end, which is `so`, or the
-    colon of a condition on a parameter (`If code is None the price stays:`); else all of it."""
+    """Return the part of a sentence whose examples are doubtful; empty without doubt. It ends at a `so` after the
+    last doubt, or at the colon of a condition on a parameter: `If code is None the price stays:`."""
     last = max((match.start() for match in _DOUBT.finditer(sentence)), default=None)
     if last is None:
         return ""

@@ -74,8 +74,8 @@ class LaidOut:
         return line
 
     def head(self) -> int:
-        """Return the number of the line where imports may begin: after the comments on the file, which end with a
-        blank line."""
+        """Return the number of the line where imports may begin: after first comments that a blank line ends, else
+        after a shebang and an encoding. A comment right above the first statement belongs to that."""
         line = 1
         while line <= len(self.lines) and self.lines[line - 1].startswith("#"):
             line += 1
