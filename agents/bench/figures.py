@@ -18,8 +18,8 @@ _WRONG = Hidden(base=False, plus=False)
 
 @dataclass(frozen=True, slots=True)
 class StrategyFigures:
-    """One strategy. Shares are of the results that the hidden tests have judged; `right` means that they pass,
-    EvalPlus's included. Means are a task and seed, over all results; replayed replies count as if asked for."""
+    """One strategy. Shares are of the judged results; `right` means that the hidden tests pass, EvalPlus's
+    included. Means are per task and seed, over all results; replayed replies count like new ones."""
 
     strategy: str
     tasks: int
@@ -31,7 +31,7 @@ class StrategyFigures:
     plus: Share
     claimed: Share
     false_of_claims: Share
-    """False success: claimed, and not right; as a share of what is claimed."""
+    """False success: the share of claimed results that are not right."""
     false_of_results: Share
     right_unclaimed: Share
     lost_to_repair: Share
@@ -41,12 +41,12 @@ class StrategyFigures:
     model_seconds: float
     seconds: float
     changed_lines: float | None
-    """Of right repairs, mean; None where no program was to be repaired."""
+    """Mean of right repairs; None for benchmarks of specs."""
     every_seed: Share
     """Tasks that are right with every seed."""
     clauses: int
     unchecked: int
-    """Clauses of the specs, and those that nothing checks, in all results."""
+    """Clauses of the specs (`clauses`), and those that nothing checks, over all results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ class TaskResult:
     claimed: bool
     """True if the strategy says that it is right."""
     hidden: Hidden | None = None
-    """None until the hidden tests have run."""
+    """None before the hidden tests have run."""
     rounds: int = 0
     drafts: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -45,15 +45,15 @@ class TaskResult:
     seconds: float = 0.0
     error: str | None = None
     matched: int | None = None
-    """Its limit of generated tokens, where that is what another strategy spent."""
+    """Its limit of generated tokens, if set to the usage of another strategy."""
     lost_to_repair: bool = False
     """True if its first draft is right on the hidden tests, and the repair that it returns is not."""
     changed_lines: int | None = None
-    """Of a repair: the lines in which it differs from the program that was to be repaired."""
+    """Lines in which a repair differs from the buggy program."""
     clauses: int = 0
-    """The clauses of the spec; 0 where the strategy looks for none."""
+    """Clauses of the spec; 0 where the strategy reads none."""
     unchecked: int = 0
-    """Those that nothing checks, by the strategy's own word."""
+    """Clauses that nothing checks, as the strategy reports."""
     answers: int = 0
     """Answers to its questions that it was given."""
 
@@ -96,7 +96,7 @@ class Journal:
 
     @property
     def proof(self) -> str | None:
-        """The sentence that shows that the hidden tests can be relied on; None until it was shown here."""
+        """The sentence of the Proof of the hidden tests; None before they were proved here."""
         kept = self._kept(self.directory / _PROOF_FILE)
         return None if kept is None else kept.decode("utf-8", "replace").strip()
 
@@ -105,7 +105,7 @@ class Journal:
         write_atomically(self.directory / _PROOF_FILE, f"{sentence}\n", self._root)
 
     def find(self, task_id: str, strategy: str, seed: int) -> TaskResult | None:
-        """Return the result kept for this cell; None where there is none, or its file is damaged."""
+        """Return the stored result of this task, strategy and seed; None without one, or for a damaged file."""
         try:
             found: TaskResult = loaded(TaskResult, self._kept(self._path(task_id, strategy, seed)) or b"")
         except ValueError:
@@ -113,12 +113,12 @@ class Journal:
         return found if found.task_id == task_id else None
 
     def add(self, result: TaskResult) -> None:
-        """Keep `result`. Raises UsageError for a link out of the directory, and OSError."""
+        """Store `result`. Raises UsageError for a link out of the directory, and OSError."""
         path = self._path(result.task_id, result.strategy, result.seed)
         write_atomically(path, dumped(result, indent=1) + "\n", self._root)
 
     def _kept(self, path: Path) -> bytes | None:
-        """Return the bytes of a file of the directory; None where there is none, or it is none of its own."""
+        """Return the bytes of a file in the directory; None where it is missing, or a link out of it."""
         try:
             return read_regular(path, self._root)
         except (OSError, UsageError):

@@ -1,4 +1,4 @@
-"""Runs strategies on tasks: each (task, strategy, seed) once, on recorded replies that all of them share.
+"""Runs of strategies on tasks: each (task, strategy, seed) once, with recorded replies that all share.
 
 Equal requests of two strategies are answered by the same reply, and charged to both.
 """
@@ -24,7 +24,7 @@ from .results import Hidden, Journal, TaskResult
 
 T = TypeVar("T")
 FAULTS_OF_A_TASK = ("unusable_reply", "context_too_long", "refusal", "empty_reply")
-"""Faults of a model on one task; with any other the model can't be reached."""
+"""Kinds of a ModelError on one task; other kinds mean that the model can't be reached."""
 
 
 class Task(Protocol):
@@ -37,8 +37,8 @@ class Task(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Runner:
-    """Runs strategies on tasks with each seed of `means` once. A strategy is given the task, the seed, its limit
-    of generated tokens (None: its own), and a verifier that the strategies of one task and seed share."""
+    """Runs strategies on tasks, once with each seed of `means`. A strategy gets the task, the seed, its limit of
+    generated tokens (None: its own), and a verifier shared by the strategies of one task and seed."""
 
     tasks: Sequence[Task]
     strategies: Mapping[str, Callable[[Any, int, int | None, Any], TaskResult]]
@@ -75,7 +75,7 @@ class Runner:
     def _cell(
         self, task: Task, seed: int, emit: Callable[[TaskResult], None], stopped: threading.Event
     ) -> list[TaskResult]:
-        """Run the strategies on one task; once another has raised, end after what is begun."""
+        """Run the strategies on one task; after `stopped` is set by an error elsewhere, begin no further one."""
         results: dict[str, TaskResult] = {}
         journal = self.means.journal
         with closing(self.open_verifier(self.means.sandbox)) as verifier:
@@ -95,7 +95,7 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """The means of all strategies: `judge` runs the hidden tests; seeds are 0 to `seeds` - 1."""
+    """Resources of all strategies: `judge` runs the hidden tests; seeds are 0 to `seeds` - 1."""
 
     settings: Settings
     models: SharedModels
@@ -108,8 +108,8 @@ class Means:
 def asked(
     work: Callable[[RoleModels], T], backends: SharedModels, settings: Settings, budget: Budget, replies: Path
 ) -> tuple[T | None, str | None, float]:
-    """Do `work` on models that keep replies in `replies`: return what it makes, the fault on this task that ended
-    it, and its seconds.
+    """Call `work` with models that record replies in `replies`: return its result, the error of this task that
+    ended it, and its seconds.
 
     Raises ModelError when the model can't be reached, SandboxBroken, and OSError.
     """

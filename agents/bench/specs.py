@@ -1,4 +1,4 @@
-"""Strategies on specs: one loop kept in memory, and the reference's answers to its questions, as a person's."""
+"""Strategies on specs: a loop with its record in memory, and answers by the reference in the place of a person."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .runner import Means, Runner, asked
 from .tasks import BenchTask
 
 ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
-"""greenloop goes first: what it spends on a task is what best-of-n may spend on it."""
+"""greenloop comes first: its tokens on a task are the limit of best-of-n."""
 _MOST_DRAFTS = 100
 _NAME = "test_asked"
 SpecTask = BenchTask | EverydayTask
@@ -45,7 +45,8 @@ def spec_runner(
     strip_examples: bool = False,
     answers: int = 0,
 ) -> Runner:
-    """Make the runner of `strategies`; with `answers` greenloop runs again, the reference answering that many."""
+    """Return the runner of `strategies`; with `answers` greenloop runs again with that many answers of the
+    reference."""
 
     def measured(
         strategy: Strategy, most: int, task: SpecTask, seed: int, matched: int | None, verifier: CachedVerifier
@@ -96,13 +97,13 @@ class Attempt:
     """The archive of one loop, and its outcome."""
 
     def __init__(self, spec: Spec, settings: Settings, tokens: int | None = None) -> None:
-        """With `tokens` the budget alone bounds the number of drafts."""
+        """With `tokens` only the budget limits the number of drafts."""
         self._spec = spec
         self._settings = settings
         made = plan(settings, spec.limits)
         self._plan = replace(made, most_drafts=_MOST_DRAFTS) if tokens else made
         self.budget = Budget(max_tokens=tokens or settings.max_tokens)
-        """What model calls used, replayed ones included, is in it."""
+        """Charged for model calls, replayed ones included."""
         self.code = ""
         self.first_code = ""
         self.rounds: list[RoundRecord] = []
@@ -124,7 +125,7 @@ class Attempt:
         self.code = code
 
     def save_tests(self, tests: Sequence[Test]) -> None:
-        """Do nothing: the rounds hold the suite."""
+        """Do nothing: the rounds have the suite."""
 
     def make(self, backends: SharedModels, replies: Path, verifier: CachedVerifier) -> None:
         """Run the loop; returns and raises as `asked`."""
@@ -143,8 +144,8 @@ class Attempt:
 
 
 def with_answer(task: SpecTask, spec: Spec, ruling: Ruling, verifier: CachedVerifier) -> Spec | None:
-    """Return `spec` with the reference's answer to the first question that it has one to, as a person would give
-    it to the run; None where there is none. Raises SandboxBroken."""
+    """Return `spec` with the reference's answer to the first question that it can answer; None without one. Raises
+    SandboxBroken."""
     tests = {entry.test.id: entry.test for entry in ruling.ledger}
     for dispute in ruling.disputes:
         value = _answer(task.reference, dispute.question, verifier)

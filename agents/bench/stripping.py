@@ -1,4 +1,4 @@
-"""A stub's docstring without its examples: the variant in which a model's own tests are all there is.
+"""Removal of the examples from a stub's docstring, for the variant with generated tests only.
 
 HumanEval's docstrings show examples as doctests, as lines that begin with a call (`f(x) == y`, `* f(x) => y`,
 `f(x) returns y`), as sentences (`For x = 1 the output should be 2`), and as blocks under a heading (`Example 1:`
@@ -41,8 +41,8 @@ def definition(stub: str, name: str) -> Function:
 
 
 def without_examples(stub: str, entry_point: str) -> str:
-    """Take the examples out of the docstring of `entry_point`; the code around it stays byte for byte. Raises
-    ValueError where `stub` is not Python or defines no function `entry_point`."""
+    """Return `stub` without the examples in the docstring of `entry_point`; other bytes stay. Raises ValueError
+    where `stub` is not Python or defines no function `entry_point`."""
     docstring = definition(stub, entry_point).body[0]
     if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
         return stub

@@ -1,4 +1,4 @@
-"""Tasks of HumanEval+ and MBPP+: read from a file of EvalPlus's, and put to greenloop as specs."""
+"""Tasks of HumanEval+ and MBPP+: read from a file of EvalPlus's, and turned into specs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BenchTask:
 
     @property
     def head(self) -> str:
-        """The stub as the beginning of a module: a body makes it whole."""
+        """The stub as the beginning of a module, to be completed by a body."""
         return self.prompt if self.dataset == "HumanEval+" else self.prompt.removesuffix(" ...") + "\n"
 
     def spec(self, strip_examples: bool = False) -> Spec:
