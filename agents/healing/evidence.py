@@ -157,8 +157,7 @@ class Evidence:
         return answer is not None and answer.raises is not None and not answer.deliberate
 
     def effects(self, trial: Trial, in_place: Set[tuple[str, str]] = frozenset()) -> Iterator[Suspicion]:
-        """Return the effects of a patch that the code as it was did not have, each kind once; those functions that
-        are `in_place` change their arguments as it was."""
+        """Return the new effects of a patch, each kind once; functions `in_place` change arguments anyway."""
         found: dict[SuspicionName, str] = {}
         slow = fast = 0.0
         answers = self.after.get(trial.patch.id, {})
@@ -186,7 +185,7 @@ class Evidence:
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
         """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
-        longest and the last, of another kind. None where no answer can be written down."""
+        longest and one of another kind. None where no answer can be written down."""
         found = {}
         for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
             one = self._text(leader, call, bare=bare)
@@ -203,18 +202,20 @@ class Evidence:
         of_states = [each for call in found for each in _of_state(call, self.after[leader.patch.id], against)]
         plain = [each for each in (*found.values(), *of_states) if all(map(is_stated, each[1:]))]
         if not plain:
-            shortened = (
-                f"{shown(call)} {_said(_cut(one))}{f', or {_cut(other)}' if other else ''}? A test decides it."
-                for call, one, other in found.values()
-            )
-            return next(shortened, None)
+            for call, one, other in found.values():
+                answers = f"{_said(_cut(one))}{f', or {_cut(other)}' if other else ''}"
+                return f"{shown(call)} {answers}? A test decides it, or 'any: CALL' where any is right."
+            return None
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
         call, one, other = shortest
         if not call.path:
             rivals = one if other is None else f"{one} or {other}"
             return f"{shown(call)} prints {rivals}? Heal that run too, with --expect, to decide it."
         of_code = [each for each in plain if each[0].path]
-        others = [max(of_code, key=lambda each: len(each[0].source)), of_code[-1]] if rival is None else []
+        longest = max(of_code, key=lambda each: len(each[0].source))
+        known = {each.source.count(",") for each in (*self.seeds, call, longest[0])}
+        apart = (each for each in of_code if each[0].source.count(",") not in known)  # of more parts, or fewer
+        others = [longest, next(apart, of_code[-1])] if rival is None else []
         asked = list(dict.fromkeys([shortest, *others]))
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
         each = "each " if len(asked) > 1 else ""

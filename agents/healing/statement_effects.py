@@ -89,7 +89,6 @@ def _changed_name(node: ast.AST) -> str:
             ast.Expr(value=ast.Call(func=ast.Attribute(value=place)))
             | ast.Assign(targets=[ast.Subscript(value=place)])
             | ast.AugAssign(target=ast.Subscript(value=place))
-            | ast.Delete(targets=[ast.Subscript(value=place)])
         ):
             owner = place.func if isinstance(place, ast.Call) else None
             if isinstance(owner, ast.Attribute) and owner.attr == "setdefault":

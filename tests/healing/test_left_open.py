@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from agents.healing.evidence import Evidence
 from agents.healing.expectations import ANY, asked_and_expected
 from agents.healing.near_calls import calls_near, without
-from agents.records.heal import Call, Patch, Place
+from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
 from agents.sandbox import Sandbox
 
 from ..support.heals import healed
@@ -144,3 +145,14 @@ def test_no_list_is_taken_for_a_dictionary() -> None:
     near = calls_near([Call("s.py", "f", "f([[1, 2], [3, 4]])")], {"s.py": text}, [patch])
     assert near
     assert not [each.source for each in near if "{" in each.source]
+
+
+def test_a_patch_alone_is_asked_about_a_call_of_another_number_of_items() -> None:
+    near = {"mean([1, 0])": "0.5", "mean([1, 2, 2])": "1.5", "mean([1, 2, 1, 2])": "1.5", "mean([1, 6])": "3.5"}
+    calls = [Call("s.py", "mean", each) for each in near]
+    before = {call: Answer("0") for call in calls}
+    trial = Trial(Patch("patch1", Place("s.py", "function", "mean", 1, 2), {"s.py": ""}), Observation())
+    after = {"patch1": {call: Answer(near[call.source]) for call in calls}}
+    evidence = Evidence(calls, before, after, seeds=[Call("s.py", "mean", "mean([1, 2])")])
+    asked = str(evidence.question(trial, None))
+    assert [each for each in near if each in asked] == ["mean([1, 0])", "mean([1, 2, 2])", "mean([1, 2, 1, 2])"]
