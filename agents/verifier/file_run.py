@@ -9,7 +9,7 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
-from ..records import Isolation, Outcome, OutcomeStatus, Stopped
+from ..records import Isolation, Outcome, Stopped
 from ..syntax.clean_text import clean
 from ..syntax.collection import chain
 from ..syntax.imports import modules_imported
@@ -203,9 +203,7 @@ class FileRun:
         first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
         if broke.kind == "limit" and not first:
             return
-        status: OutcomeStatus = "stopped" if broke.stopped else "error"
-        self.stopped = self.stopped or broke.stopped
-        self._outcomes[name] = Outcome(name, status, clean(broke.text))
+        self._fail([name], broke.text, broke)
 
     def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
         """No test of `names` could run."""

@@ -134,6 +134,14 @@ FORGED = {
         "T = '{0.has.__globals__[HEIGHT]}'\ndef f(x): return T\n",
         "global HEIGHT\n    HEIGHT = 'a Box of 3'\n    assert f(1).format(Box(3)) == HEIGHT",
     ),
+    "a text that `str.format` fills in and that reads what is expected": (
+        "T = '{0.has.__globals__[HEIGHT]}'\ndef f(x): return T\n",
+        "global HEIGHT\n    HEIGHT = 'a Box of 3'\n    assert str.format(f(1), Box(3)) == HEIGHT",
+    ),
+    "an object that `str.format` does not take for a text": (
+        "class T:\n    def format(self, x): return 3\ndef f(x): return T()\n",
+        "assert str.format(f(1), 2) == 3",
+    ),
     "a text to fill in that reads it by a specification": (
         "def f(x): return '{0:{1.has.__globals__[HEIGHT]}}'\n",
         "global HEIGHT\n    HEIGHT = '>3'\n    assert f(1).format(date(2024, 1, 2), Box(3)) == HEIGHT",

@@ -40,6 +40,13 @@ PAIRS = {
         "LABEL = '{0.__class__.__name__}(3)'\ndef test_a():\n    assert Dot().label() == LABEL.format(Dot())\n",
         "(3)'.format", "(4)'.format",
     ),
+    "texts that are filled in by `str.format`": (
+        "def label(size):\n    return f'<{size:>3}>'\n",
+        "LABEL = '<{:>3}>'\ndef test_a():\n    assert label(7) == str.format(LABEL, 7)\n"
+        "    assert [*map(str.format, [LABEL] * 2, [1, 2])] == [label(1), label(2)]\n"
+        "    assert str.format_map('{n}', {'n': label(3)}) == '<  3>'\n",
+        ":>3}>'", ":<3}>'",
+    ),
     "a class of the tests that the code keeps in what it shares": (
         "class Base:\n    known = {}\n    def __init_subclass__(cls):\n        Base.known[cls.__name__] = cls\n"
         "def made(name):\n    return Base.known[name]().row()\n",

@@ -32,8 +32,7 @@ _OTHERS = words(
     is_block_device is_char_device is_junction samefile owner group cwd home expanduser resolve absolute walk"""
 )
 """Methods of paths that ask for what is not copied, or lead elsewhere."""
-OF_FILES = _USES | _OTHERS | {"rename"}
-"""By these a test reads or changes files by a path: without them it is a name."""
+OF_FILES = _USES | _OTHERS | {"rename"}  # without these in a test a path is a name alone
 _LISTING = words("iterdir glob rglob")
 _OF_OS = ("os.path.exists", "os.path.isfile", "os.path.isdir", "os.path.getsize", "os.listdir")
 _OPTIONS = words("encoding newline errors parents exist_ok missing_ok data")

@@ -131,27 +131,25 @@ class Spare:
         self._link.recv(1)
 
 
-class _Module:
-    """Stands for the module that `load` returns, and raises what its import raised."""
+def _module(load: Callable[[], Any]) -> object:
+    """A stand-in for the module that `load` returns, which raises what its import raised."""
 
-    def __init__(self, load: Callable[[], Any]) -> None:
-        object.__setattr__(self, "_load", load)
+    class Module:
+        def __getattribute__(self, name: str) -> Any:
+            # By `isinstance` its class is asked for, which is no reason to import the code.
+            return Module if name == "__class__" else getattr(load(), name)
 
-    def __getattribute__(self, name: str) -> Any:
-        if name == "__class__":  # asked for by `isinstance`, which is no reason to import the code
-            return _Module
-        return getattr(object.__getattribute__(self, "_load")(), name)
+        def __setattr__(self, name: str, value: object) -> None:
+            setattr(load(), name, value)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        setattr(object.__getattribute__(self, "_load")(), name, value)
+        def __delattr__(self, name: str) -> None:
+            delattr(load(), name)
 
-    def __delattr__(self, name: str) -> None:
-        delattr(object.__getattribute__(self, "_load")(), name)
+        def __dir__(self) -> list[str]:
+            named = getattr(load(), "__all__", None)
+            return list(named) if named is not None else [name for name in dir(load()) if name[:1] != "_"]
 
-    def __dir__(self) -> list[str]:
-        module = object.__getattribute__(self, "_load")()
-        named = getattr(module, "__all__", None)
-        return list(named) if named is not None else [name for name in dir(module) if not name.startswith("_")]
+    return Module()
 
 
 class Responder(Peer):
@@ -170,9 +168,9 @@ class Responder(Peer):
         self._files: tuple[str, Found] = "", {}
         self._crossing = Crossing(self, first=1)
         # MODULE_NUMBER first, and then in the order in which the test process counts them.
-        self._crossing.export(_Module(code.module))
+        self._crossing.export(_module(code.module))
         for name in modules:
-            self._crossing.export(_Module(partial(importlib.import_module, name)))
+            self._crossing.export(_module(partial(importlib.import_module, name)))
 
     def serve(self) -> None:
         """Answer until the channel is closed."""

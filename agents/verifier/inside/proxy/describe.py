@@ -262,11 +262,5 @@ def make_function(description: Description, call: Any) -> Any:
     return function
 
 
-class _Missing:
-    """Stands for a default that only the other side has."""
-
-    def __repr__(self) -> str:  # how a signature shows it
-        return "_missing"
-
-
-_MISSING = _Missing()
+_MISSING = type("Missing", (), {"__repr__": lambda _: "_missing"})()
+"""In place of a default that only the other side has; its text is how a signature shows it."""

@@ -62,11 +62,8 @@ def found_in(folder: str, most: int, follow: bool) -> Found:
 
 
 def _read(entry: os.DirEntry[str]) -> File:
-    descriptor = os.open(entry.path, os.O_RDONLY)
-    try:
-        return File(os.read(descriptor, entry.stat().st_size), entry.stat().st_ctime_ns)
-    finally:
-        os.close(descriptor)
+    with os.fdopen(os.open(entry.path, os.O_RDONLY), "rb") as file:
+        return File(file.read(entry.stat().st_size), entry.stat().st_ctime_ns)
 
 
 def size(found: Found) -> int:

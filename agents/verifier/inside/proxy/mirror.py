@@ -64,12 +64,8 @@ class RemoteType(type):
         return cls._greenloop.names(cls)
 
 
-def _on_class(name: str) -> Any:
-    return lambda cls, *args: cls._greenloop.on_class(cls, name, *args)
-
-
 for _name in ("iter", "len", "bool", "contains", "getitem"):
-    setattr(RemoteType, f"__{_name}__", _on_class(_name))
+    setattr(RemoteType, f"__{_name}__", lambda cls, *args, of=_name: cls._greenloop.on_class(cls, of, *args))
 # A mirrored class has its own of these: a property that reads nothing leaves them to `__getattr__`. In the body of
 # its metaclass they would mean something else.
 for _name in ("__slots__", "__annotations__"):
@@ -183,7 +179,6 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
     return forward
 
 
-_FACTS = ("compares", "registers", "checks", "truth")
 _UNNAMED: dict[str, type] = {
     each.__name__: each for each in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 }
@@ -267,7 +262,7 @@ class Mirrors:
         body |= {
             "_greenloop_value": base_named(description["value"]),
             "_greenloop_like": description["like"],
-            **{f"_greenloop_{name}": bool(description[name]) for name in _FACTS},
+            **{f"_greenloop_{of}": bool(description[of]) for of in ("compares", "registers", "checks", "truth")},
             "__module__": module,
             "__qualname__": str(description["qualname"]),
             "__doc__": _Docstring(description["doc"]),

@@ -139,7 +139,8 @@ class Answers:
             return self._awaited(original, value)
         others = itertools.chain(self._of_value(original, args, value), self._of_state(original, args, value))
         found, other = self._chosen(others)
-        return other() if found else value
+        result = other() if found else value
+        return None if found and original.__name__ == "__init__" else result
 
     def _digest(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """Return a digest that equal arguments of two runs share, as far as their texts tell."""
@@ -183,7 +184,7 @@ class Answers:
         """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
         nothing: a test that never looks at them may stumble over them."""
         if original.__name__ == "__init__" and args:
-            yield from ((f"making {text}", partial(_done, make)) for text, make in _of_object(args[0]))
+            yield from ((f"making {text}", make) for text, make in _of_object(args[0]))
             return
         if original.__name__ == "__new__" and not hasattr(value, "_replace"):  # an error of it is an answer
             return
@@ -256,10 +257,6 @@ def _of_object(made: Any) -> Iterator[Other]:
     yield from _altered(made, lambda made: made)
     for change in _attributes(made):
         yield f"an object whose {change[0]} is {change[1]}", partial(_put, made, [change])
-
-
-def _done(make: Callable[[], Any]) -> None:
-    make()
 
 
 def _told(attributes: Sequence[Attribute]) -> str:

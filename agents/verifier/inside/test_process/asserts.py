@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from .capabilities import HIDDEN
 from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
-_HASHED = (dict, set, frozenset)
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
@@ -163,7 +163,12 @@ class Asserts:
     def _template(self, text: Any) -> Any:
         """Return `text`, which the tests are about to fill in. Raises TypeError where it reads more of an object
         of theirs than the code may, such as what the tests expect: the text may be the code's."""
-        if text is str or (isinstance(text, str) and _PRIVATE.search(text.partition("{")[2])):
+        if text is str:  # `str.format(text, ...)`
+            return SimpleNamespace(
+                format=lambda text, *given, **named: str.format(self._template(text), *given, **named),
+                format_map=lambda text, given: str.format_map(self._template(text), given),
+            )
+        if isinstance(text, str) and _PRIVATE.search(text.partition("{")[2]):
             self._count()
             raise TypeError(f"a text that reads private attributes is not filled in: {text!r:.80}")
         return text
@@ -223,7 +228,7 @@ def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, o
             continue
         elif isinstance(one, list) and isinstance(other, list):
             waiting += zip(one, other)
-        elif isinstance(one, _HASHED) and isinstance(other, _HASHED):
+        elif isinstance(one, (dict, set, frozenset)) and isinstance(other, (dict, set, frozenset)):
             numbers = {part: part for part in other if type(part) in _NUMBERS}
             waiting += [(part, numbers.get(part, part)) for part in one if type(part) in _NUMBERS]
             if isinstance(one, dict) and isinstance(other, dict):

@@ -28,7 +28,7 @@ _DEEPEST = 60
 class Segment(NamedTuple):
     """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at its start,
     `shared` the indexes of frames exchanged while a fixture of a wider scope was set up, `unused` those of answers
-    that a statement of the tests leaves alone, as `stack.pop()` on a line of its own does."""
+    that the tests do nothing with."""
 
     frames: list[tuple[bool, bytes, bytes]]
     marks: tuple[int, ...]

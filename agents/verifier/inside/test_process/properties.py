@@ -51,7 +51,6 @@ class Property:
     def __init__(self, function: Any) -> None:
         self._completed = 0
         self._failing: set[str] = set()
-        self._tried: set[str] = set()
         self._after_failure = 0
         self._failed_at = 0.0
         self._at_failure: Callable[[], None] = lambda: None
@@ -71,8 +70,8 @@ class Property:
 
     @property
     def tried_once(self) -> bool:
-        """Return True if all examples were the same."""
-        return len(self._tried) == 1
+        """Return True if there was one example to try: hypothesis makes none twice."""
+        return self._completed == 1
 
     def _watched(self, test: Any) -> Any:
         @functools.wraps(test)
@@ -90,9 +89,6 @@ class Property:
                 self._failed_at = self._failed_at or time.monotonic()
                 raise
             self._completed += 1
-            # What draws while the test runs, such as `data()`, looks alike in all examples.
-            draws = any(type(value).__module__.startswith("hypothesis.") for value in (*args, *kwargs.values()))
-            self._tried.add(f"{self._completed if draws else shown}")
             return result
 
         return watched
