@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.healing.evidence import Evidence
+from agents.healing.evidence import Answers, Evidence
 from agents.healing.expectations import ANY, asked_and_expected
 from agents.healing.near_calls import calls_near, without
 from agents.records.heal import Answer, Call, Observation, Patch, Place, Trial
@@ -150,9 +150,9 @@ def test_no_list_is_taken_for_a_dictionary() -> None:
 def test_a_patch_alone_is_asked_about_a_call_of_another_number_of_items() -> None:
     near = {"mean([1, 0])": "0.5", "mean([1, 2, 2])": "1.5", "mean([1, 2, 1, 2])": "1.5", "mean([1, 6])": "3.5"}
     calls = [Call("s.py", "mean", each) for each in near]
-    before = {call: Answer("0") for call in calls}
+    before: Answers = {call: Answer("0") for call in calls}
     trial = Trial(Patch("patch1", Place("s.py", "function", "mean", 1, 2), {"s.py": ""}), Observation())
-    after = {"patch1": {call: Answer(near[call.source]) for call in calls}}
+    after: dict[str, Answers] = {"patch1": {call: Answer(near[call.source]) for call in calls}}
     evidence = Evidence(calls, before, after, seeds=[Call("s.py", "mean", "mean([1, 2])")])
     asked = str(evidence.question(trial, None))
     assert [each for each in near if each in asked] == ["mean([1, 0])", "mean([1, 2, 2])", "mean([1, 2, 1, 2])"]
