@@ -98,3 +98,15 @@ def test_a_helper_that_goes_through_something_once_is_not_told(verifier: Verifie
         "def test_b():\n    assert same(user_code.evens([1]), [])\n"
     )
     assert not notes(verifier, "def evens(xs):\n    return [x for x in xs if x % 2 == 0]\n", tests)
+
+
+@pytest.mark.parametrize("statement", ["seen.pop()", "print(end='')", "isinstance(1, int)"])
+def test_a_statement_with_the_value_of_an_earlier_answer_leaves_that_one_as_it_is(
+    statement: str, verifier: Verifier
+) -> None:
+    code = "def same(x):\n    return x\n"
+    given = {"seen.pop()": "1", "print(end='')": "None", "isinstance(1, int)": "True"}[statement]
+    tests = f"import user_code\ndef test_a():\n    seen = {{1}}\n    assert user_code.same({given}) is {given}\n"
+    verdict = verifier.verify(code, f"{tests}    {statement}\n")
+    (strength,) = verdict.strength
+    assert strength.noticed == strength.tried, verdict

@@ -26,12 +26,14 @@ _MOST_ITEMS = 1000
 
 
 class Asserts:
-    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, `unused` with
-    the value of a call that is a statement, and `note` with what the user is to know."""
+    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, and `note` with
+    what the user is to know. Before a call that is a statement `asked` is called, and after it `unused` with that
+    result and the call's."""
 
     def __init__(self, tests_path: Path, failed: Callable[[], object], note: Callable[[str], None]) -> None:
         self.failures = 0
-        self.unused: Callable[[object], object] = id
+        self.asked: Callable[[], int] = int
+        self.unused: Callable[[int, object], object] = lambda *_: None
         self._failed = failed
         self._note = note
         self._noted: set[frozenset[str]] = set()
@@ -78,7 +80,8 @@ class Asserts:
                 if isinstance(node, ast.Attribute) and node.attr in ("format", "format_map"):
                     node.value = helper(rewriter, "template", node.value)
                 elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                    node.value = helper(rewriter, "unused", node.value)
+                    asked = ast.copy_location(rewriter.helper("_greenloop_asked"), node.value)
+                    node.value = helper(rewriter, "unused", asked, node.value)
                 elif isinstance(node, ast.Call) and _goes_through(node):
                     line = ast.Constant(node.lineno)
                     node.args[-1] = helper(rewriter, "items", node.args[-1], node.func, line)
@@ -99,7 +102,8 @@ class Asserts:
         setattr(rewrite.AssertionRewriter, "run", visit_module)  # noqa: B010
         for name in ("template", "items", "compared", "reached"):
             setattr(rewrite, f"_greenloop_{name}", getattr(self, f"_{name}"))
-        setattr(rewrite, "_greenloop_unused", lambda value: self.unused(value))  # noqa: B010
+        setattr(rewrite, "_greenloop_asked", lambda: self.asked())  # noqa: B010
+        setattr(rewrite, "_greenloop_unused", lambda *found: self.unused(*found))  # noqa: B010
         setattr(rewrite, "_format_explanation", explained)  # noqa: B010
         if unittest:
             self._watch_cases()

@@ -198,7 +198,8 @@ def _choose_modules(
     asserts = reporter.asserts = Asserts(tests_path, lambda: [fail() for fail in failed], note)
     asserts.watch(unittest="unittest" in task["imports"])
     if task["isolated"]:
-        asserts.unused = lambda value: value is caller.answered and answers.unused()
+        asserts.asked = answers.count
+        asserts.unused = lambda before, value: id(value) == caller.answered and answers.unused(before)
     if task["measure"]:
         reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])
     return plugins

@@ -70,10 +70,14 @@ class CrossingAnswers:
         """Return True if the code was asked something in this segment."""
         return self._current is not None and bool(self._current.frames)
 
-    def unused(self) -> None:
-        """The tests do nothing with the last answer."""
-        if self._current is not None:
-            self._current.unused.add(len(self._current.frames) - 1)
+    def count(self) -> int:
+        """Return the number of frames in this segment."""
+        return len(self._current.frames) if self._current is not None else 0
+
+    def unused(self, before: int) -> None:
+        """Note that the tests do nothing with the last answer, if it came after so many frames."""
+        if self._current is not None and self.count() > before:
+            self._current.unused.add(self.count() - 1)
 
     def fail(self) -> None:
         """The test has failed, whatever it asks from now on."""
