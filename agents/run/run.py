@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from ..spec import read_spec, requirements, with_answers
 from ..spec.answers import why_ruled_out
 from ..spec.modules import MOST_LEFT_OUT
 from ..storage import run_directory
+from ..storage.publish import publish
 from ..storage.run_directory import RunDirectory
 from ..strength.measure import measure, without_coverage
 from ..suite import example_tests, split
@@ -246,6 +247,9 @@ def _known_result(
         return None
     request.budget().charge(earlier.usage)
     emit(Note(f"Nothing is new since {run.path} ended; this is its result."))
+    with suppress(OSError, UsageError):  # it may have been killed before its files were copied
+        for note in publish(run, request.settings.work_dir):
+            emit(Note(note))
     emit(Ruled(last.number, last.board, last.ruling, leader))
     result = read_result(run, earlier, last.ruling)
     return replace(result, exit_code=0 if reaches(earlier.grade, request.settings.require) else 1)

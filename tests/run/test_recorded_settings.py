@@ -133,8 +133,12 @@ def test_a_grade_that_a_record_claims_is_found_again_or_not_believed(tmp_path: P
     _, document = replayed(tmp_path, QUICKSORT)
     run = RunDirectory(tmp_path / document["run_dir"])
     resume = ("--resume", document["run_dir"], "--model", f"recorded:{REPLAYS}", "--json")
+    copied = tmp_path / "work_dir/user_code.py"
+    code = copied.read_text()
+    copied.unlink()
     honest = greenloop(tmp_path, *resume)
     assert (honest.returncode, "Nothing is new" in honest.stderr) == (0, True), "the control"
+    assert copied.read_text() == code, "as where it was killed before its files were copied"
     record, (last,) = run.read(), run.rounds()
     of_answer = read_spec(f"{QUICKSORT} quicksort([1, 1]) == [1]", origin="argument")
     led = replace(last.board, candidates=tuple(replace(each, code=WRONG) for each in last.board.candidates))
