@@ -8,10 +8,17 @@ from contextlib import suppress
 import pytest
 
 from agents.sandbox.inside.processes import tree
+from agents.verifier import Verifier
 
 _PR_SET_CHILD_SUBREAPER = 36
 
 Left = Callable[[], set[int]]
+
+
+@pytest.fixture(scope="module")
+def verifier() -> Iterator[Verifier]:
+    with Verifier("auto") as opened:
+        yield opened
 
 
 @pytest.fixture

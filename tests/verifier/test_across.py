@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agents.verifier import Verifier
@@ -573,12 +571,6 @@ REACHES = [
     "sender.__dict__.clear()",
     "sender.send.__class__ = int",
 ]
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[Verifier]:
-    with Verifier("auto") as verifier:
-        yield verifier
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agents.verifier import Verifier
@@ -48,12 +46,6 @@ BY_THE_CODE = {
         CODED + "    assert decode(1) == 'abc'\n    assert decode(coded) == 'abc'\n    assert coded == 'cba'\n",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[Verifier]:
-    with Verifier("auto") as opened:
-        yield opened
 
 
 @pytest.mark.parametrize("case", BY_THE_CODE)

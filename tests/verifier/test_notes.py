@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agents.records import Verdict
@@ -144,12 +142,6 @@ LIKE = [
     ("x / 3", "import pytest\n    assert f(3) == pytest.approx(1)"),
     ("x + 0.5", "assert f(1) != 1\n    assert 1 < f(1) < 2"),
 ]
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[Verifier]:
-    with Verifier("auto") as verifier:
-        yield verifier
 
 
 def passed(verifier: Verifier, code: str, tests: str) -> Verdict:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agents.verifier import Verifier
@@ -57,12 +55,6 @@ THROUGH_NOTHING = {
         "line 4.",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Iterator[Verifier]:
-    with Verifier("auto") as opened:
-        yield opened
 
 
 def notes(verifier: Verifier, code: str, tests: str) -> str:

@@ -68,7 +68,7 @@ class CrossingAnswers:
     @property
     def asked(self) -> bool:
         """Return True if the code was asked something in this segment."""
-        return self._current is not None and bool(self._current.frames)
+        return self.count() > 0
 
     def count(self) -> int:
         """Return the number of frames in this segment."""
