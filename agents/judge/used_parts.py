@@ -17,6 +17,7 @@ from ..syntax.literals import literal_value
 from ..syntax.source import statements
 from .argument_tests import SAID
 from .probes import argument_nodes
+from .relation_tests import RELATION
 from .shown_rules import Stated, shows, within
 
 _KEPT = re.compile(
@@ -84,7 +85,8 @@ class Used:
 @lru_cache(maxsize=1024)
 def used_by(test: Test) -> Used:
     """Return the parts that `test` uses; none where it can't be parsed, or checks no value (argument_tests.py)."""
-    source = "" if test.id.startswith(SAID) else f"{test.preamble}\n{test.source}"
+    no_value = test.id.startswith(SAID) and not test.id.startswith(RELATION)
+    source = "" if no_value else f"{test.preamble}\n{test.source}"
     nodes = [node for each in statements(source) for node in ast.walk(each)]
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     raising = [call for call in calls if last_name(call) == "raises"]

@@ -162,11 +162,15 @@ def lone_example(agreement: Agreement, thresholds: Thresholds, clauses: Sequence
 def _contradiction_by_drafts(
     agreement: Agreement, test: Test, claim: ValueClaim, peers: Sequence[Candidate], thresholds: Thresholds
 ) -> str | None:
-    """Return a sentence on `test` where most `peers`, which pass all other trusted tests, have another value."""
+    """Return a sentence on `test` where most `peers`, which pass all other trusted tests, have another value, or
+    raise. Where one passes it, exceptions that the spec does not name say nothing of the example."""
     counted = count(vote for peer in peers if (vote := ballot(agreement, peer, test, claim)) is not None)
     if not counted or same_value(counted[0][0], claim.expected):
         return None
     value, votes = counted[0]
+    unnamed = raises(value) and value.removeprefix(_RAISES) not in agreement.named
+    if unnamed and any(agreement.passes(peer, test) for peer in peers):
+        return None
     if votes < thresholds.settling_drafts or 2 * votes <= len(peers):
         return None
     does = value.replace("raises", "raise", 1) if raises(value) else f"return {value}"

@@ -16,6 +16,7 @@ from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
+from ..judge.relation_tests import relation_tests
 from ..records import Board, Candidate, ClauseCheck, Example, LedgerEntry, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
 from ..roles.test_writer import MOST_CLAUSES
@@ -152,7 +153,11 @@ class LoopState:
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
         said = argument_tests(self.clauses, self.suite, self.spec.signature)
-        self.suite += (*said, *result_tests(self.clauses, self.suite))
+        self.suite += (
+            *said,
+            *result_tests(self.clauses, self.suite),
+            *relation_tests(self.clauses, self.suite),
+        )
         if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))
         self.tests_written = True

@@ -87,12 +87,23 @@ def _in_capitals(value: object) -> bool:
     return any(map(str.isupper, words)) or len(words) > len({*map(str.casefold, words)})
 
 
-_ANY_CASE = (
-    r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b|\b(?:regardless of|without regard to) case\b"
-    r"|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b|\b(?:either|any|mixed) case\b"
-    r"|\bcase (?:does not|doesn't) matter\b|\bcase (?:letters )?(?:makes? no difference|(?:is|are) (?:treated )?"
-    r"(?:alike|the same|equal|equivalent))\b"
+_EITHER = r"(?:upper (?:or|and) lower|lower (?:or|and) upper|either|any|mixed)[- ]case\b"
+_SAME_CASE = (
+    r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b"
+    r"|\b(?:regardless|irrespective|independent(?:ly)?) of (?:the |letter )?case\b|\bwithout regard to case\b"
+    r"|(?:\b(?:upper and lower|lower and upper)[- ])?\bcase (?:letters )?"
+    r"(?:(?:do(?:es)? not|do(?:es)?n't) (?:matter|count)|makes? no difference"
+    r"|(?:is|should be|must be|gets) ignored|(?:(?:is|are) (?:treated )?|counts? )"
+    r"(?:as )?(?:alike|the same|equal|equivalent))\b"
 )
+SAME_CASE = re.compile(_SAME_CASE, re.IGNORECASE)
+"""Words by which letters are the same in any case, also within a text."""
+EITHER_CASE = re.compile(
+    rf"(?:\bbe(?: in)?|\b(?:written|given|spelled|typed|letters?|words?|names?|digits?) in|,(?: in)?) {_EITHER}",
+    re.IGNORECASE,
+)
+"""Words by which a text may be in either case."""
+_ANY_CASE = rf"{_SAME_CASE}|\b{_EITHER}|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b"
 _EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
 _TEXTS = r"(?:string|text|word|name|title|sentence|tag|label|message|key)s?\b(?! (?:list|array|set|dict))"
 KINDS: tuple[KindOfInput, ...] = (

@@ -303,6 +303,14 @@ def test_an_example_whose_value_the_prose_quotes_does_not_stand_alone() -> None:
     assert ["stands alone" in ruling.why for ruling in (named, plain)] == [False, True]
 
 
+def test_drafts_that_raise_what_the_spec_does_not_name_do_not_speak_against_an_example_that_one_passes() -> None:
+    raising = {A: ("9", "8"), **dict.fromkeys((B, C, D), ("raise TypeError", "8"))}
+    judged = board({TRUSTED: "9", SECOND: "8"}, raising)
+    said = Clause("Raise TypeError for it", (Need("exception", "TypeError"),))
+    named, plain = (judge(judged, situation(**DRAFTED, clauses=clauses)) for clauses in ((said,), ()))
+    assert ["stands alone" in ruling.why for ruling in (named, plain)] == [True, False]
+
+
 def test_an_example_that_stands_alone_against_the_drafts_is_named() -> None:
     tests = {TRUSTED: "9", SECOND: "8", **EXPECTED}
     ruling = judge(board(tests, dict.fromkeys((A, B, C), ("10", "8", *RIGHT))), situation(**DRAFTED))
