@@ -12,6 +12,7 @@ from .agreement import Agreement, exception_of
 from .argument_tests import CHANGED, ITSELF, SAID
 from .claims import claim_of, undecided
 from .probes import EDGE, ODD, probed_call
+from .raising_tests import RAISING
 from .used_parts import used_by
 from .votes import Tallies, ballot, raises
 
@@ -120,13 +121,13 @@ class LeaderView:
 
     @property
     def own(self) -> list[LedgerEntry]:
-        """The generated tests that could be run."""
-        return [entry for entry in self.ledger if entry.test.origin == "generated" and entry.standing != "refused"]
+        """The generated tests that a model wrote and that could be run."""
+        return [each for each in self.ledger if _is_written(each.test) and each.standing != "refused"]
 
     @property
     def stood(self) -> list[LedgerEntry]:
-        """The generated tests that stand as they were written, and that the leader passes."""
-        return [entry for entry in self.passed if entry.test.origin == "generated"]
+        """Those of `own` that stand as they were written, and that the leader passes."""
+        return [entry for entry in self.passed if _is_written(entry.test)]
 
     @property
     def unnamed(self) -> str:
@@ -246,6 +247,10 @@ class LeaderView:
         given = (ballot(self.agreement, each, entry.test, claim) for each in self.agreement.board.candidates)
         answers = dict.fromkeys([claim.expected, *filter(None, given)])
         return Dispute(entry.test.id, claim.question, tuple(sorted(answers, key=raises)))
+
+
+def _is_written(test: Test) -> bool:
+    return test.origin == "generated" and not test.id.startswith(RAISING)
 
 
 def _entropy(answers: Sequence[str]) -> float:

@@ -16,6 +16,7 @@ from ..judge.clause_checks import edge_probes, odd_probes, specified
 from ..judge.judge import Situation, unconfirmed
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import probes
+from ..judge.raising_tests import raising_tests
 from ..judge.relation_tests import relation_tests
 from ..records import Board, Candidate, ClauseCheck, Example, LedgerEntry, Outcome, RoundRecord, Ruling, Spec, Test
 from ..roles.ask import ask_all
@@ -157,6 +158,7 @@ class LoopState:
             *said,
             *result_tests(self.clauses, self.suite),
             *relation_tests(self.clauses, self.suite),
+            *raising_tests(self.clauses, self.suite, self.spec.signature),
         )
         if plan.properties and not self.spec.program:
             self.add_tests(lambda: writer.properties(self.spec, plan.properties))

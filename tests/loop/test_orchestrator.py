@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -11,7 +12,9 @@ from agents.events import Event, Note
 from agents.judge.leader_view import SUCCESSES
 from agents.loop.orchestrator import orchestrate
 from agents.records import Example, Spec, Test, VerdictKind
+from agents.sandbox import open_sandbox
 from agents.spec import read_spec
+from agents.verifier.cached_verifier import CachedVerifier
 
 from ..support.loop_parts import (
     ALSO_RIGHT,
@@ -281,6 +284,32 @@ def test_what_the_spec_says_of_arguments_is_tested_on_inputs_of_the_blind_tests(
     state.write_tests()
     assert [(test.id, test.origin) for test in state.suite[1:]] == [
         (f"test_spec_says_new_{n}", "spec") for n in (1, 2, 3)
+    ]
+
+
+def test_what_the_spec_says_of_case_and_exceptions_is_tested_and_told() -> None:
+    words = (
+        "size(text: str) -> int gives bytes: size('1K') == 1024. Case does not matter. "
+        "Raise ValueError for anything else."
+    )
+    spec = read_spec(words, origin="argument")
+    tests = "from user_code import size\n\ndef test_0():\n    assert size('2K') == 2048\n"
+    strict = "def size(text):\n    return {'1K': 1024, '2K': 2048}[text]\n"
+    number = "    return int(text[0]) * 1024\n"
+    right = f"def size(text):\n    if text.lower()[1:] != 'k':\n        raise ValueError\n{number}"
+    model, other = Model(draft=[right] * 5, tests=[tests]), Model(draft=[strict] * 5, tests=[tests])
+    with closing(open_sandbox("auto")) as sandbox, closing(CachedVerifier(sandbox)) as verifier:
+        state, _ = loop_state(model, spec=spec, verifier=verifier)
+        assert orchestrate(state).grade == "verified"
+        state, _ = loop_state(other, spec=spec, verifier=verifier)
+        ruling = orchestrate(state)
+    assert model.asked == ["draft"] * 5 + ["tests"], "no test of a clause is asked for"
+    assert "It fails 2 of 3 trusted tests" in ruling.why
+    state.tell(state.suite[2:3])
+    relation = state.told["test_spec_says_relation_1"].code
+    assert relation == "result = size('1K')\nassert folded(size('1k')) == folded(result)"
+    assert [entry.test.source for entry in ruling.ledger if entry.test.id.startswith("test_spec_raises")] == [
+        "def test_spec_raises_1():\n    with pytest.raises(ValueError):\n        size('?!')\n"
     ]
 
 

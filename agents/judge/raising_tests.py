@@ -1,0 +1,120 @@
+"""Tests that a call raises the exception that a clause names for a limit, a kind of input or `anything else`: made
+from the words, where a model often writes tests of results only."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..records import Clause, Signature, Test
+from ..spec.kinds_of_input import BY_NAME
+from ..spec.signature import parameters
+from .probes import argument_values, literal_calls, with_arguments
+
+RAISING = "test_spec_raises_"
+"""Prefix of the ids of tests made here."""
+_END = r"(?=\s*(?:\Z|[,;.)]|(?:or|and|raises?|throws?|is|are|it|otherwise|else|gives?|must)\b))"
+_NUMBER = rf"(-?\d{{1,9}}){_END}"
+_LIMITS = (
+    (re.compile(rf"(?i)(?:\b(?:below|under|(?:less|lower|smaller) than)|(?<!=)<) {_NUMBER}"), -1),
+    (re.compile(rf"(?i)(?:\b(?:above|over|(?:more|greater|higher|larger) than|exceed(?:s|ing)?)|>) {_NUMBER}"), 1),
+    (re.compile(rf"(?i)(?:\bat (?:most|least)|[<>]=) {_NUMBER}"), 0),
+    (re.compile(r"(?i)(?<![\w.])(-?\d{1,9}) or (?:less|more|below|above|lower|higher|fewer)\b(?! -?\d)"), 0),
+)
+_RANGE = re.compile(rf"(?i)(?P<from>-?\d{{1,9}})(?: ?(?:to|and|through|up to|\.\.|-|–) ?){_NUMBER}")
+_OUTSIDE = re.compile(r"(?i)\b(?:outside|not|unless|must|needs? to|has to|should|otherwise|else)\b|n't\b")
+_WANTED = re.compile(r"(?i)\b(?:unless|must|needs? to|has to|should)\b(?! (?:not|raise|throw))")
+"""Before what is right, not before what raises."""
+_NOT_POSITIVE = re.compile(
+    rf"(?i)(?:{_WANTED.pattern[4:]}|\bnot\b|n't\b)[^.;]{{0,40}}(?<!non-)(?<!non)\bpositive\b"
+)
+_COUNTED = re.compile(
+    r"(?i)\b(?:lengths?|long|number of|sum|total|digits?|characters?|letters?|items?|words?|elements?|fewer|while"
+    r"|after|already|ends?|starts?|difference|twice|first|last|next|remain\w*|left)\b"
+)
+"""Words on what is counted or known otherwise than from one argument."""
+_ELSE = re.compile(
+    r"(?i)\b(?:(?:any|every)thing (?:else|that (?:is not|isn't))"
+    r"|any other (?:text|string|name|word|input|value))\b"
+)
+_EMPTY_PART = re.compile(
+    r"(?i)\bempty (?!(?:strings?|texts?|lists?|tuples?|sets?|dict\w*|sequences?|inputs?|ones?|or|and|it|raises?"
+    r"|values?|arguments?)\b)(\w+)"
+)
+"""`a part with an empty name`, unless `name` is a parameter."""
+_NONSENSE = "?!"
+_MOST_OF_A_CLAUSE = 2
+
+
+def raising_tests(
+    clauses: Sequence[Clause], tests: Sequence[Test], signature: Signature | None = None
+) -> tuple[Test, ...]:
+    """Return tests of the clauses that name one exception, on calls of `tests` with an argument that the words ask
+    for. They are generated tests: where no draft raises it, they are a question."""
+    calls = literal_calls(tests)
+    sources = "\n".join(test.source for test in tests)
+    arguments = parameters(signature) if signature else None
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)] if arguments else []
+    made: list[Test] = []
+    for clause in clauses:
+        exceptions = [need.value for need in clause.needs if need.kind == "exception"]
+        found: dict[str, str] = {}
+        for call, preamble in calls if len(exceptions) == 1 else []:
+            found |= {other: preamble for other in _raising(clause, call, names) if other not in sources}
+            if len(found) >= _MOST_OF_A_CLAUSE:
+                break
+        for other, preamble in [*found.items()][:_MOST_OF_A_CLAUSE]:
+            name = f"{RAISING}{len(made) + 1}"
+            source = f"def {name}():\n    with pytest.raises({exceptions[0]}):\n        {other}\n"
+            made.append(Test(name, source, "generated", f"{preamble}\nimport pytest".strip(), clause.text))
+    return tuple(made)
+
+
+def _raising(clause: Clause, call: ast.Call, names: Sequence[str]) -> Iterator[str]:
+    """Yield `call` with one argument replaced by a value for which `clause` names an exception: the argument that
+    it names, or the only one that such a value fits."""
+    values = argument_values(call)
+    said = [at for at, name in enumerate(names[: len(values)]) if re.search(rf"\b{name}\b", clause.text)]
+    part = _EMPTY_PART.search(clause.text)
+    for others in _replacements(clause, values) if part is None or part[1] in names else ():
+        fitting = {at: other for at, other in others.items() if not said or at in said}
+        if len(fitting) == 1 and (made := with_arguments(call, fitting)):
+            yield made
+
+
+def _replacements(clause: Clause, values: Sequence[object]) -> Iterator[Mapping[int, object]]:
+    """Yield for each value that a clause asks for the arguments that it can replace, by their index."""
+    for need in clause.needs:
+        if need.kind == "input" and need.raising:
+            kind = BY_NAME[need.value]
+            made = {at: kind.make(value) for at, value in enumerate(values) if not kind.has(value)}
+            yield {at: other for at, other in made.items() if kind.has(other)}
+    for number in _beyond(clause.text):
+        yield {at: number for at, value in enumerate(values) if type(value) in (int, float)}
+    of_a_type = any(need.value == "TypeError" for need in clause.needs)
+    if _ELSE.search(clause.text) and not of_a_type:
+        yield {at: _NONSENSE for at, value in enumerate(values) if isinstance(value, str)}
+
+
+def _beyond(words: str) -> Iterator[int]:
+    """Yield the whole numbers for which a clause names an exception: those beyond its limits, or at them."""
+    if _COUNTED.search(words):
+        return
+    if (limits := _RANGE.search(words)) is not None:
+        if _OUTSIDE.search(words):
+            yield from (int(limits["from"]) - 1, int(limits[2]) + 1)
+        return
+    wanted = _WANTED.search(words)
+    if _NOT_POSITIVE.search(words):
+        yield 0
+    for pattern, step in _LIMITS:
+        for found in pattern.finditer(words):
+            number = int(found[1])
+            if wanted is None or found.start() < wanted.start():
+                yield number + step
+            elif step:
+                yield number
+            else:
+                least = re.search(r"(?i)least|>|more|above|higher|greater", found[0])
+                yield number - 1 if least else number + 1

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from agents.judge.raising_tests import raising_tests
+from agents.records import Clause, Need, Signature
+
+from ..support.boards import value_test
+
+TWO = Signature("f", "function", "def f(price: float, percent: int) -> float")
+PRICE = value_test("test_1", "f(80, 25)", "60.0")
+NUMBER = value_test("test_1", "f(5)", "'V'")
+TEXT = value_test("test_1", "f('V')", "5")
+LIST = value_test("test_1", "f([1, 2], 3)", "6")
+
+
+def calls(sentence: str, test: object = NUMBER, *needs: Need, signature: Signature | None = None) -> list[str]:
+    """Return the calls that have to raise by a clause, each from its test."""
+    clause = Clause(sentence, (Need("exception", "ValueError"), *needs))
+    made = raising_tests([clause], [test], signature)  # type: ignore[list-item]
+    assert all(each.about == sentence and not each.trusted for each in made)
+    assert all("with pytest.raises(ValueError):" in each.source for each in made)
+    return [each.source.splitlines()[2].strip() for each in made]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Raise ValueError if n is below 1 or above 3999", ["f(0)", "f(4000)"]),
+        ("for 1 to 3999, else ValueError", ["f(0)", "f(4000)"]),
+        ("n must be between 1 and 12, otherwise raise ValueError", ["f(0)", "f(13)"]),
+        ("A month that is not from 1 to 12 raises ValueError", ["f(0)", "f(13)"]),
+        ("outside 1..10 it raises ValueError", ["f(0)", "f(11)"]),
+        ("Raise ValueError if n < 1", ["f(0)"]),
+        ("Raise ValueError if n <= 0", ["f(0)"]),
+        ("A weight of 0 or less raises ValueError", ["f(0)"]),
+        ("n must be at least 3, else ValueError", ["f(2)"]),
+        ("n must be greater than 0, or ValueError is raised", ["f(0)"]),
+        ("n must not exceed 100, or ValueError is raised", ["f(101)"]),
+        ("n must be positive, otherwise ValueError is raised", ["f(0)"]),
+        ("Raise ValueError unless n is positive", ["f(0)"]),
+    ],
+)
+def test_limits_in_words_become_tests_of_what_raises(sentence: str, expected: list[str]) -> None:
+    assert calls(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Raise ValueError if the text has fewer than 3 words",
+        "Raise ValueError if the length is below 3",
+        "Raise ValueError if the number of calls is above 5",
+        "For n from 1 to 5 return a text, and raise ValueError for what is unknown",
+        "After 3 wrong codes it raises ValueError",
+        "Raise ValueError if nobody waits",
+        "Raise ValueError if it is below 3 letters",
+    ],
+)
+def test_counts_and_other_conditions_become_none(sentence: str) -> None:
+    assert calls(sentence) == []
+
+
+def test_the_argument_is_the_one_that_is_named_or_the_only_one_that_fits() -> None:
+    sentence = "Raise ValueError if percent is above 100"
+    assert calls(sentence, PRICE, signature=TWO) == ["f(80, 101)"]
+    assert calls("Raise ValueError if it is above 100", PRICE, signature=TWO) == []
+    assert calls("A size below 1 raises ValueError", LIST) == ["f([1, 2], 0)"]
+
+
+def test_a_kind_of_input_is_made_from_the_argument_that_can_be_one() -> None:
+    negative = Need("input", "a negative number", "ValueError")
+    empty = Need("input", "an empty input", "ValueError")
+    assert calls("A negative price raises ValueError", PRICE, negative, signature=TWO) == ["f(-80, 25)"]
+    assert calls("A negative one raises ValueError", PRICE, negative, signature=TWO) == []
+    assert calls("An empty list raises ValueError", LIST, empty) == ["f([], 3)"]
+
+
+def test_anything_else_is_tried_with_a_text_without_letters_and_digits() -> None:
+    assert calls("Raise ValueError for anything else", TEXT) == ["f('?!')"]
+    assert calls("Any other text raises ValueError", TEXT) == ["f('?!')"]
+    assert calls("Raise ValueError for anything else", NUMBER) == []
+    of_a_type = Clause("Raise TypeError for anything else", (Need("exception", "TypeError"),))
+    assert raising_tests([of_a_type], [TEXT]) == ()
+
+
+def test_what_a_test_has_already_and_clauses_of_two_exceptions_are_left_alone() -> None:
+    clause = Clause("Raise ValueError if n is below 1", (Need("exception", "ValueError"),))
+    known = value_test("test_2", "f(0)", "1")
+    assert raising_tests([clause], [NUMBER, known]) == ()
+    two = Clause(clause.text, (*clause.needs, Need("exception", "TypeError")))
+    assert raising_tests([two], [NUMBER]) == ()
