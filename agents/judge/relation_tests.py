@@ -24,7 +24,8 @@ _RESULT_CASE = re.compile(r"(?i)\b(?:in|to|are|is) (?:lower|upper)[- ]?case\b")
 _AROUND = re.compile(
     r"(?i)(?!.*\b(?:kept?|keeps?|counts?|not|never|no)\b|.*n't\b).*"
     r"\b(?:(?:(?:surrounding|leading (?:and|or) trailing) (?:white ?space|spaces|blanks)"
-    r"|(?:white ?space|spaces|blanks) (?:around|at (?:both|either|its|the) ends?))\b"
+    r"|(?:white ?space|spaces|blanks) (?:at (?:both|either|its|the) ends?|around (?:it|the (?!comma|colon|dash"
+    r"|semicolon|hyphen|slash|dot|point|sign|separator|delimiter|operator|equals?|plus|minus)\w+)))\b"
     r"[^.;]{0,40}\b(?:ignored|stripped|removed|trimmed|dropped|allowed)\b"
     r"|(?:white ?space|spaces|blanks)(?:,? (?:and|or) \w+)? (?:is|are) ignored\b)"
 )

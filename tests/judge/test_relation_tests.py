@@ -63,6 +63,8 @@ def test_a_text_in_another_case_or_with_spaces_around_it_gives_the_same(sentence
         ("Spaces around the text are not removed",),
         ("Spaces are kept as they are",),
         ("Spaces around each line count",),
+        ("Spaces around the comma are ignored",),
+        ("Spaces around = are ignored",),
     ],
 )
 def test_where_case_or_spaces_may_have_a_meaning_there_is_no_test(sentences: tuple[str, ...]) -> None:
