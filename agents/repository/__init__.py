@@ -1,1 +1,1 @@
-"""A repository's files, and its tests: collected once in a sandbox, then run again and again on changed code."""
+"""Runs a project's own tests in a sandbox: collected once, then run on any number of changes of its code."""

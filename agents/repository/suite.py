@@ -1,7 +1,7 @@
 """A project's tests in a sandbox: collected once by the project's own pytest, then run in jobs, each in a fork.
 
-What comes out of the sandbox may be anything, as the tests and the code run there in one process: types are
-checked, texts cleaned, and the most that a suite can do is to lie about its own outcomes.
+The sandbox's output is untrusted, since tests and code share a process: types are checked, texts are cleaned. A
+suite can only lie about its own outcomes.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from ..verifier.inside_bytecode import programs
 from ..worktree.tree import Tree, packages_of
 
 _INSIDE = Path(__file__).with_name("inside")
-_LENT = [Path(__file__).parents[1] / "sandbox" / "inside" / name for name in ("kernel.py", "processes.py")]
+_OF_THE_SANDBOX = [Path(__file__).parents[1] / "sandbox/inside" / name for name in ("kernel.py", "processes.py")]
 _MOST_LINE = 48 << 20
 _LATE_SECONDS = 8.0
-"""Beyond its time a job is ended by the server within this; else the server is ended."""
+"""Grace period for the server to end a job that is over its time; after it the server is ended."""
 _CLOSING_SECONDS = 1.0
-"""Beyond the end of a suite, for what its last job still tells."""
+"""Grace period after the end of a suite for the last records of a job."""
 _START_SECONDS = 20.0
 _LIMITS = SandboxLimits(
     memory_bytes=2 << 30, processes=128, file_bytes=256 << 20, disk_bytes=512 << 20, output_bytes=64 << 20
 )
-_ABOVE_A_PROJECT = ("/", "/src", "/proc", "/dev")
-"""Folders that a sandbox has for itself."""
+_RESERVED = ("/", "/src", "/proc", "/dev")
+"""Folders that a sandbox needs itself, so that no project can lie there."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionChange:
-    """Other code for a function that is not within another one: `text` has it within its classes, `names` theirs
-    and its own, `line` is its first in the file at `path`."""
+    """New code for a function that is not nested in another one. `text` has it within its classes, `names` are
+    those of the classes and its own, `line` is its first in the file at `path`."""
 
     path: str
     line: int
@@ -52,18 +52,16 @@ class FunctionChange:
 
 @dataclass(frozen=True, slots=True)
 class SuiteJob:
-    """One fork: runs `tests` by their ids (none: all), up to the first that does not pass if `first`, for at most
-    `seconds`.
+    """One fork: runs `tests` by their ids (none: all), up to the first failure if `first`, for at most `seconds`.
 
-    `change` is of a function, `files` are other contents of files (a cold job's), `answer` the number of an answer
-    to the tests and that of another in its place; `functions` are those whose answers count. `record` tells of the
-    functions that each test calls or, of `lines` by path, those that it runs; `crossings` of the answers; `errors`
-    of what tests raise; `calls` of the calls that the tests make, as source, and with `pickled` also of those of
-    other arguments than plain data. Those that are `asked` for, path and source of each, are made after the tests
-    or, with `outside`, in a process without any. No test may take longer than `most` seconds, if that is not 0,
-    and one that takes more seconds of processor time than `cpu` has for it, in their order, ends the job.
-    `replaced` tells of each test what tests have put in the place of the code's functions.
-    With `exits` the exit code is told after all that code has left for the end of the process.
+    - `paths`: collect these, not the suite's. `change`: new code of a function. `files`: new contents (cold jobs).
+    - `answer`: the number of an answer of `functions` to the tests, and of the one to give in its place.
+    - `record`: note the functions that each test calls or, given `lines` (by path), those of them that it runs.
+    - `crossings`, `errors`, `replaced`: note the answers, the errors, and the functions that tests have replaced.
+    - `calls`: note the calls of functions as source; with `pickled` also those with arguments beyond plain data.
+    - `asked`: calls (path and source) to make after the tests; with `outside` in a process that runs no tests.
+    - `most`: limit of each test in seconds (0: none). `cpu`: limits of processor time, in the order of `tests`.
+    - `exits`: run the functions of `atexit` before the exit code is told.
     """
 
     seconds: float
@@ -95,9 +93,9 @@ class TestRun:
     could not be found.
 
     `failed_in_callback`: an assertion of the tests failed in a call that the code made, which may catch the error.
-    `crossed` answers went to the test, the last of the functions `crossings`, to `questions` (digests of the
-    arguments); `given` is the text of the other answer that it got. `cpu` are seconds of processor
-    time, `setup` those until its fixtures were made. It `starts` programs, if its calls were recorded."""
+    `crossed` counts the answers to the test: the last came from the functions `crossings`, the first were to
+    `questions` (digests of the arguments); `given` is the text of the changed answer. `cpu` is processor time and
+    `setup` the time of its fixtures, in seconds. `starts`: it started a program (noted with its calls)."""
 
     outcome: str
     text: str = ""
@@ -122,12 +120,11 @@ class TestRun:
 class SuiteRun:
     """The tests of a job in the order of their ends, by pytest's ids (`clean` them before showing).
 
-    `ended` is how it came to its end: `ended`, `died`, `over` (its time), `late` (one test's), `too much`
-    (records), or what brought the server down. `unchangeable` says why the change could not be made, `planned`
-    are the tests of a job that names none, `rewritten` files of the copy, `importing` is a file of tests whose
-    import did not end. `calls` have plain data, unless others may be pickled, and `returned` is the text of what
-    each returned; of those `left_out` the source says why they can't be made again. `answers` are those to the
-    calls that were asked for.
+    `ended`: `ended`, `died`, `over` (the job's time), `late` (one test's), `too much` (records), or why the server
+    ended. `unchangeable` says why the change could not be made; `planned` are the tests of a job that names none;
+    `rewritten` are the files of the copy that the job wrote; `importing` is a file of tests whose import did not
+    end. `returned` is the text of the value of each of `calls`; in `left_out` the source says why a call can't be
+    made again. `answers` are those to the job's `asked`.
     """
 
     tests: Mapping[str, TestRun]
@@ -144,20 +141,20 @@ class SuiteRun:
     answers: tuple[Answer | None, ...] = ()
 
     def outcome(self, name: str) -> str:
-        """Return how a test ended."""
+        """Return the outcome of a test."""
         return self.tests[name].outcome if name in self.tests else "missing"
 
     def after(self, collection: SuiteRun) -> SuiteRun:
-        """Return the run with what came of the collection before it."""
+        """Return the run with the results of the collection before it."""
         rewritten = tuple(dict.fromkeys((*collection.rewritten, *self.rewritten)))
         return replace(self, tests={**self.tests, **collection.tests}, rewritten=rewritten)
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """The findings of a collection: the ids of the `tests`, the Python `files` that pytest takes for tests (its
-    settings may name any), functions `called` then, modules from `elsewhere` with their files, how many `threads`
-    were left, and the `unknown` options of the settings, which were left out."""
+    """A collection: the ids of the `tests`, the Python `files` that pytest takes for tests (its settings may name
+    any), the functions `called`, the project's modules imported from `elsewhere` with their files, how many
+    `threads` still run, and the settings' `unknown` options, which were left out."""
 
     tests: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -169,8 +166,8 @@ class Collected:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of `tree`; `paths` are those to collect, `options` pytest's. A server that a
-    job brings down is started again for the next one. `variables` are of its environment."""
+    """The tests of `tree` at `paths`, with `options` of pytest and environment `variables`. A server that a job
+    ends is started again for the next one."""
 
     sandbox: Sandbox
     tree: Tree
@@ -182,18 +179,18 @@ class Suite:
     _server: list[_Server] = field(default_factory=list, init=False)
 
     def collect(self, seconds: float) -> tuple[Collected | None, SuiteRun]:
-        """Collect the tests for warm jobs: what was found, if that was possible, and the files that can't be."""
+        """Collect the tests for warm jobs. Return the collection, None if it failed, and a run with its errors."""
         records, ended = self._ask(SuiteJob(seconds), warm=False, collect=True)
         ready = next((each for each in records if ended == "ready" and each.get("ready") is True), None)
         found = None if ready is None else _checked(Collected, ready)
-        if found is not None and ready is not None:  # by these a job names them
+        if found is not None and ready is not None:  # jobs need the ids as they are, not cleaned
             found = replace(found, tests=tuple(ready.get("tests", ())))
         if self._server:
             self._server[0].collected = found is not None
         return found, _as_run(records, ended)
 
     def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
-        """Run a job; raises SandboxBroken and Interrupted. Whatever the tests do is in the result."""
+        """Run a job. Raises SandboxBroken and Interrupted, and nothing that tests can cause."""
         if not cold and not (self._server and self._server[0].collected):
             found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
@@ -225,7 +222,7 @@ class Suite:
 
 
 class _Server:
-    """The server of a suite, and its channels: for cold jobs, and for warm ones."""
+    """The server of a suite, with a channel for cold jobs and one for warm jobs."""
 
     def __init__(self, suite: Suite) -> None:
         self._cancelled = suite.cancelled
@@ -244,14 +241,14 @@ class _Server:
         files |= own_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())
-        place = "/box/case" if root in _ABOVE_A_PROJECT else root
+        place = "/box/case" if root in _RESERVED else root
         seconds = max(1.0, suite.end - time.monotonic()) + _LATE_SECONDS + _START_SECONDS
         limits = SandboxLimits(**{**asdict(_LIMITS), "wall_seconds": seconds, "cpu_seconds": round(2 * seconds)})
         with ExitStack() as stack:
             pairs = [socket.socketpair() for _ in range(2)]
             for ours, theirs in pairs:
                 stack.callback(ours.close)
-                ours.settimeout(_LATE_SECONDS)  # a job may have stopped the server, which reads nothing then
+                ours.settimeout(_LATE_SECONDS)  # a job may have suspended the server, which then reads nothing
                 stack.enter_context(theirs)
             numbers = [theirs.fileno() for _, theirs in pairs]
             argv = ["-I", "-B", "/src/inside/suite_start.py", *map(str, numbers), place, "/box/case"]
@@ -264,7 +261,7 @@ class _Server:
             self.close = stack.pop_all().close
 
     def ask(self, asked: Mapping[str, Any], warm: bool) -> Iterator[dict[str, Any]]:
-        """Have a job run, and yield its records; ends early where the server is gone, or a test or all is late."""
+        """Run a job and yield its records, up to the end of the server or a timeout of a test or the job."""
         channel = self._channels[warm]
         deadline = time.monotonic() + asked["seconds"] + _LATE_SECONDS + (0 if warm else _START_SECONDS)
         deadline = late = min(deadline, self._end)
@@ -295,7 +292,7 @@ class _Server:
                     return
 
     def stopped(self) -> str:
-        """End it, and say what brought it down."""
+        """End the server; return the reason why it gave no more records."""
         with suppress(TimeoutError):
             ended = self._running.wait(0.5)
             if ended.stopped is not None:
@@ -309,17 +306,17 @@ _BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
 
 
 def own_programs() -> dict[str, bytes]:
-    """Return the programs inside: of suites, and those that tell of errors and calls, also of a heal's scripts."""
-    return {f"inside/{each.name}": each.read_bytes() for each in [*_INSIDE.glob("[!_]*.py"), *_LENT]}
+    """Return the programs for the sandbox that run suites and note errors and calls; heals of scripts use them."""
+    return {f"inside/{each.name}": each.read_bytes() for each in [*_INSIDE.glob("[!_]*.py"), *_OF_THE_SANDBOX]}
 
 
-_OTHERWISE = ("tests", "ended", "planned")
-_TOLD = {name: kind for name, kind in get_type_hints(SuiteRun).items() if name not in _OTHERWISE}
-"""Of what is told of a job as a whole, with its type."""
+_READ_APART = ("tests", "ended", "planned")
+_FIELDS = {name: kind for name, kind in get_type_hints(SuiteRun).items() if name not in _READ_APART}
+"""Types of the fields of a SuiteRun that any record may set."""
 
 
 def _checked(kind: Any, record: object) -> Any:
-    """Read a record as `kind`, with its texts cleaned; None where it is none."""
+    """Return a record as a `kind` with cleaned texts; None where the types differ."""
     try:
         return checked(kind, cleaned(record))
     except (ValueError, LookupError, TypeError, RecursionError):
@@ -336,13 +333,13 @@ def _as_run(records: Sequence[Mapping[str, Any]], ended: str) -> SuiteRun:
                 tests[record["test"]] = _worse(tests.get(record["test"]), run)
         elif isinstance(record.get("planned"), list):
             last["planned"] = tuple(each for each in record["planned"] if isinstance(each, str))
-        found = {name: _checked(_TOLD[name], record[name]) for name in _TOLD.keys() & record.keys()}
+        found = {name: _checked(_FIELDS[name], record[name]) for name in _FIELDS.keys() & record.keys()}
         last |= {name: value for name, value in found.items() if value is not None}
     return SuiteRun(tests, ended, **last)
 
 
 def _worse(one: TestRun | None, other: TestRun) -> TestRun:
-    """Return the worse of two tests with one id, with the times of both and the functions that they called."""
+    """Return the worse of two outcomes of one id, with the times and the called functions of both."""
     if one is None:
         return other
     worse = max(one, other, key=lambda each: (_BADNESS.get(each.outcome, 2), each.crossed))

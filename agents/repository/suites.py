@@ -1,4 +1,4 @@
-"""Several suites of one project side by side, and runs of the whole that one bad test does not end."""
+"""Runs equal suites of one project in parallel, and a whole suite past tests that hang or end the process."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 _MOST_RESTARTS = 50
 _MOST_AHEAD = 50
-"""Items that are taken before the result of the first of them is there."""
+"""Items that are submitted before the result of the first is yielded."""
 _LEAST_SECONDS = 1.0
-_HANGING, _HANGING_TOO = 0.5, 0.125
-"""Of the time that is left for all tests, that of one which is taken to hang: of the first one, and of others."""
+_FIRST_SHARE, _LATER_SHARE = 0.5, 0.125
+"""Timeout of a test as a share of the time left: until one has hung, and after that."""
 
 
 @dataclass(frozen=True)
 class Suites:
-    """Suites that are alike; each runs one job at a time, as jobs of one suite share its copy of the files."""
+    """Equal suites. Each runs one job at a time, since its jobs share a copy of the files."""
 
     all: Sequence[Suite]
 
     def map(self, do: Callable[[Suite, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of `do` for each item, in their order, each with a suite that nobody else has then.
-        Items are taken a little before they are worked on."""
+        """Yield the result of `do` for each item, in their order, each with an idle suite."""
         idle: SimpleQueue[Suite] = SimpleQueue()
         for suite in self.all:
             idle.put(suite)
@@ -56,27 +55,29 @@ class Suites:
             pool.shutdown(cancel_futures=True)
 
     def close(self) -> None:
-        """End them."""
+        """Close each suite."""
         for suite in self.all:
             suite.close()
 
 
 def alike(suite: Suite) -> Suites:
-    """Return as many suites like `suite` as there are processors, itself the first."""
+    """Return `suite` and copies of it, one suite for each processor."""
     return Suites([suite, *(replace(suite) for _ in range((os.cpu_count() or 1) - 1))])
 
 
 def run_whole(
     suite: Suite, names: Sequence[str], job: SuiteJob, *, cold: bool = False, late: str = "failed"
 ) -> SuiteRun:
-    """Run all of `names` (none: every test) as `job` says. A test that ends the process has failed, and one that
-    takes the job's `most` (0: half of the time that is left, after one that did an eighth) is `late`; those after
-    it run in another fork. Those that there was no time for are missing."""
+    """Run all of `names` (none: every test) as `job` says, in further forks after a test that ends one.
+
+    A test that ends the process has failed. The outcome of one over the job's `most` (0: half of the time left;
+    an eighth once a test has hung) is `late`. Tests that there was no time for are missing.
+    """
     end = time.monotonic() + job.seconds
     found: dict[str, TestRun] = {}
     rewritten: list[str] = []
     left = list(names)
-    run, share = SuiteRun({}, "ended"), _HANGING
+    run, share = SuiteRun({}, "ended"), _FIRST_SHARE
     for _ in range(_MOST_RESTARTS):
         seconds = max(_LEAST_SECONDS, end - time.monotonic())
         hung = job.most or max(_LEAST_SECONDS, share * seconds)
@@ -87,7 +88,7 @@ def run_whole(
         left = [name for name in names if name not in found]
         if not left or time.monotonic() > end or run.ended in ("ended", "over"):
             break
-        share = _HANGING_TOO if run.ended == "late" else share
+        share = _LATER_SHARE if run.ended == "late" else share
         why = {"late": f"it did not end within {hung:.0f} s", "died": "it ended the process"}
         found[left.pop(0)] = TestRun(late if run.ended == "late" else "failed", why.get(run.ended, run.ended))
         if not left:

@@ -1,4 +1,4 @@
-"""A stand-in for a name that tests import and the code does not have: it can be imported, and not used."""
+"""A stand-in for a name that tests import and the code lacks: the import works, any use raises."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _USES = (
 
 
 class Absent(BaseException):
-    """The use of a name that is not there; a test that expects any error does not expect this one."""
+    """The use of a missing name. A BaseException, so that no test that expects any Exception passes by it."""
 
 
 class AbsentName:
-    """Raises Absent for whatever is done with it."""
+    """Raises Absent at any use."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
-        """Let pytest look for its own attributes."""
+        """Raise AttributeError for private names and for those that pytest looks for, else Absent."""
         if attribute.startswith(("_", "pytest")):
             raise AttributeError(attribute)
         raise Absent(f"no `{self._name}`")
 
     def __mro_entries__(self, bases: tuple[object, ...]) -> tuple[type, ...]:
-        """Be no class to derive from."""
+        """Let a class statement name it as a base, which is dropped."""
         return ()
 
     __hash__ = object.__hash__

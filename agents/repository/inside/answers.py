@@ -1,4 +1,4 @@
-"""Answers calls of a program's functions, in modules as it has left them: each in a process forked from it."""
+"""Answers calls of a program's functions in forks of its process, with its modules as the program left them."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ _MOST_OUTPUT = 4000
 _MOST_BYTES = 200_000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _EVENTS = {"open": 1, "os.rename": 2, "os.remove": 1}
-"""Audit events of Python, each with how many of its arguments are paths."""
+"""Audit events of Python, each with the number of its leading arguments that are paths."""
 _MOST_FILES = 20
 _MOST_WRITTEN = 64 << 10
 
 
 def main() -> None:
-    """Answer the calls in a file, by nothing but the program: `FILE ANSWERS TREE` are the last arguments."""
+    """Write the answers to the calls in a file; the last arguments are `CALLS ANSWERS TREE`."""
     asked, told, tree = sys.argv[-3:]
     sys.argv = [""]
     calls = json.loads(Path(asked).read_text(encoding="utf-8"))
     for path in dict.fromkeys(path for path, _ in calls):
-        with contextlib.suppress(Exception):  # each call of it will say so
+        with contextlib.suppress(Exception):  # each call raises it again
             module_at(tree, path)
     Path(told).write_text(json.dumps([*Answers(tree, seconds=_OUTSIDE_SECONDS).in_turn(calls)]), encoding="utf-8")
 
 
 class Answers:
-    """Answers calls of functions in files below `tree`; with a `Report` it has the calls that they make."""
+    """Answers calls of functions in files below `tree`, and adds the calls that they make to `report`."""
 
     def __init__(self, tree: str, report: Any = None, seconds: float = _ALL_SECONDS) -> None:
         self._tree = tree.rstrip(os.sep)
@@ -60,12 +60,12 @@ class Answers:
         self._end = time.monotonic() + seconds
 
     def to(self, path: str, source: str) -> dict[str, Any] | None:
-        """Return the answer to one call; None where the time for all is over."""
+        """Return the answer to one call; None after the timeout of all calls."""
         return next(self.in_turn([[path, source]]))
 
     def in_turn(self, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
-        """Yield the answers to calls that are made one after another in one process, forked from this; what comes
-        after one that ends it, or does not end, is made in another. None where the time for all is over."""
+        """Yield the answers to calls made in turn in one fork, and in another fork after a call that ends it or
+        hangs. None after the timeout of all calls."""
         at = 0
         while at < len(calls):
             if time.monotonic() + _CALL_SECONDS > self._end:
@@ -104,14 +104,14 @@ class Answers:
                 end = time.monotonic() + _CALL_SECONDS if lines else end
                 yield from (dict(json.loads(line)) for line in lines)
         except (ValueError, TypeError):
-            return  # the program has written there itself
+            return  # the program has written to the pipe itself
         finally:
             os.close(receiving)
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
 
     def _called(self, files: WrittenFiles, path: str, source: str) -> dict[str, Any]:
-        """Return the answer to one call, which is made in this process."""
+        """Make one call in this process and return its answer."""
         scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
         args, keywords, function = _arguments(node, scope)
@@ -124,18 +124,18 @@ class Answers:
         files.begin()
         try:
             with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-                vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)  # as where nothing is captured
+                vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)  # captures writes to these, too
                 if self._report is not None:
                     sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
                 held = _state(receiver)
-                is_value = function is node or not (args or keywords or callable(found))  # a property's
+                is_value = function is node or not (args or keywords or callable(found))  # a property
                 value = found if is_value else found(*args, **keywords)
                 value = _awaited(value)
                 answer["value"] = shown(value)
                 answer["twice"] = next(_held_twice(value, set()), "")
-        except BaseException as error:  # whatever it is, the call ended with it
+        except BaseException as error:
             answer["raises"] = type(error).__qualname__
             answer["deliberate"] = self._is_deliberate(error)
         finally:
@@ -165,9 +165,9 @@ class Answers:
 
 
 def module_at(tree: str, path: str) -> types.ModuleType:
-    """Import a file of a tree, or return what has been imported from it."""
+    """Return the module of a file of a tree, imported unless it has been."""
     place = str(Path(tree, path))
-    for module in list(sys.modules.values()):  # `__main__` is among the first
+    for module in list(sys.modules.values()):
         if getattr(module, "__file__", None) == place:
             return module
     top = Path(place).parent
@@ -179,7 +179,8 @@ def module_at(tree: str, path: str) -> types.ModuleType:
 
 
 def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, Any], Any]:
-    """The plain arguments and objects of a call, and what it calls; none, and the call, where it names others."""
+    """Return the values of a call's arguments, and its function; none and the whole call where an argument is
+    neither plain data nor an object written as `having(...)`."""
 
     def made(part: Any) -> Any:
         if _is_object(part):
@@ -189,7 +190,7 @@ def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, A
             raise ValueError
         return plain.value_of(part)
 
-    with contextlib.suppress(Exception):  # of an object's own `repr`, too
+    with contextlib.suppress(Exception):  # an object's own `repr` may raise
         args, keywords = [*map(made, node.args)], {each.arg: made(each.value) for each in node.keywords}
         _given(args, keywords)
         return args, keywords, node.func
@@ -197,13 +198,13 @@ def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, A
 
 
 def _is_object(part: Any) -> bool:
-    """Return True for `having(Class, ...)`, and a list that begins with one."""
+    """Return True for `having(Class, ...)` and for a list that begins with one."""
     first = (getattr(part, "elts", None) or [part])[0] if isinstance(part, ast.List) else part
     return getattr(getattr(first, "func", None), "id", "") == "having"
 
 
 def _state(receiver: Any) -> str:
-    """The public attributes of an object: programs that do the same may keep it otherwise to themselves."""
+    """Return the text of an object's public attributes; equivalent programs may differ in the private ones."""
     return shown({name: each for name, each in getattr(receiver, "__dict__", {}).items() if name[:1] != "_"})
 
 
@@ -212,7 +213,7 @@ def _given(args: list[Any], keywords: dict[str, Any]) -> str:
 
 
 def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
-    """Yield the containers that can change and are in plain data more than once: `[[0]] * 2` has one row."""
+    """Yield the texts of mutable containers that are in plain data more than once, as in `[[0]] * 2`."""
     if type(value) not in (list, tuple, dict, set) or depth > DEEPEST or len(known) > MOST_ITEMS:
         return
     if id(value) in known:
@@ -224,14 +225,14 @@ def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
 
 
 def _having(kind: type, /, **state: Any) -> Any:
-    """An object of a class that has these attributes, made without a call of the class."""
+    """Return an object of a class with these attributes, made without a call of the class."""
     made: Any = object.__new__(kind)
     vars(made).update(state)
     return made
 
 
 def _applied(function: Any, pickled: str) -> Any:
-    """Call a function with arguments that were pickled."""
+    """Call a function with pickled arguments."""
     positional, keywords = pickle.loads(base64.b64decode(pickled))
     return function(*positional, **keywords)
 
@@ -248,8 +249,8 @@ def _awaited(value: Any) -> Any:
 
 
 class WrittenFiles:
-    """The regular files of at most 64 KiB that this process writes, renames or removes by Python's own functions
-    between `begin` and `end`. An audit hook can't be removed: for processes that end."""
+    """Notes the regular files of at most 64 KiB that Python's functions write, rename or remove in this process
+    between `begin` and `end`. For processes that end soon: its audit hook can't be removed."""
 
     def __init__(self) -> None:
         self._before: dict[Path, bytes | None] = {}
@@ -261,7 +262,7 @@ class WrittenFiles:
         self._before, self._on = {}, True
 
     def end(self) -> dict[str, str]:
-        """Return the texts of files that are new or changed, by their relative paths, and put all of them back."""
+        """Return the texts of new and changed files by their relative paths, and restore all files."""
         self._on = False
         found = {}
         for path, was in sorted(self._before.items()):
@@ -282,7 +283,7 @@ class WrittenFiles:
             return
         self._on = False
         for each in args[: _EVENTS[event]]:
-            # No path, a large file, an event of the program's own:
+            # Raised for a descriptor, a large file, or an event that the program itself has raised.
             with contextlib.suppress(LookupError, TypeError, ValueError, OSError):
                 path = Path.cwd() / os.fsdecode(each)
                 writes = event != "open" or args[2] & _WRITING
@@ -292,7 +293,7 @@ class WrittenFiles:
 
 
 def _content(path: Path) -> bytes | None:
-    """Return what a regular file holds; None where there is none. Raises OSError; ValueError for a large one."""
+    """Return the bytes of a regular file; None without a file. Raises OSError, and ValueError for a large file."""
     if not path.exists():
         return None
     held = path.stat()

@@ -1,4 +1,4 @@
-"""The calls that a program makes of its own functions, as source text that makes them again."""
+"""Notes the calls that a program makes of its own functions, as source text that repeats them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 plain: Any = importlib.import_module(f"{__package__}.proxy.plain_source".replace(".repository.", ".verifier."))
-"""The verifier's; in a sandbox it lies below this folder."""
+"""The verifier's module; in a sandbox it lies below this folder."""
 SCALARS = (type(None), bool, int, float, complex, str, bytes)
 NO_END = "no end"
-"""In the place of what a call raises that takes too long, or ends its process."""
+"""For the exception of a call that takes too long or ends its process."""
 EQUALS_ANYTHING = "what equals or holds anything"
 RAISED = "an error"
-"""In the place of what a call returns."""
+"""For the text of a returned value."""
 _DATA = (bool, int, float, str, bytes, list, tuple, dict, set, frozenset)
 _UNEQUAL = ("", "\0 nowhere", -7.25, (None, "\0 nowhere"), b"\0 nowhere")
 DEEPEST = 8
@@ -32,21 +32,21 @@ MOST_ITEMS = 2000
 MOST_CALLS = 8
 _MOST_PICKLED = 40
 _MOST_SEEN = 200
-"""Of one function: calls that are told, and calls that are looked at."""
+"""Of one function: calls that are kept (`MOST_CALLS` unless pickled), and calls that are looked at."""
 _LONGEST = 1500
 _PARTS = ("path", "function", "source")
 _VARARGS, _KEYWORDS, _GENERATOR, _RESUMED = 0x04, 0x08, 0x20, 0x20 | 0x80 | 0x200
-"""Flags of a code object: `*args`, `**kwargs`; generators and coroutines, whose frames are entered again."""
+"""Flags of a code object: `*args`; `**kwargs`; a generator; a generator or coroutine, whose frame is resumed."""
 
 
 class NotPlain(Exception):
-    """A value that can't be written as source; the text says why."""
+    """A value can't be written as source; the text says why."""
 
 
 class Calls:
     """The calls of functions below the folder `tree`: `found` has path, function and source of each, `left_out`
-    path, function and why one can't be made again; with `pickled` arguments need not be plain data, and `returned`
-    has the text of what each call returned first."""
+    path, function and why a call can't be repeated. With `pickled`, arguments need not be plain data, and
+    `returned` has the text of the first value that each call returned."""
 
     def __init__(self, tree: str, *, pickled: bool = False) -> None:
         self._tree = tree
@@ -59,12 +59,12 @@ class Calls:
         self.left_out: dict[tuple[str, str, str], None] = {}
 
     def told(self) -> dict[str, list[dict[str, str]]]:
-        """Both as lists of dicts, for JSON."""
+        """Return `found` and `left_out` as lists of dicts, for JSON."""
         both = {"calls": self.found, "left_out": self.left_out}
         return {name: [dict(zip(_PARTS, each)) for each in calls] for name, calls in both.items()}  # noqa: B905
 
     def add(self, found: Iterable[Iterable[str]], left_out: Iterable[Iterable[str]]) -> None:
-        """Take over what another process has found."""
+        """Add the calls that another process has noted."""
         for known, new in ((self.found, found), (self.left_out, left_out)):
             for path, function, source in new:
                 known[path, function, source] = None
@@ -77,7 +77,7 @@ class Calls:
             return
         place = (code.co_filename[len(self._tree) :], getattr(code, "co_qualname", code.co_name))
         if frame in self._begun or (code.co_flags & _RESUMED and not {*frame.f_locals} <= {*_parameters(code)}):
-            return  # it had begun before
+            return  # resumed, not begun
         try:
             call = (*place, _source(place[1], frame, self._tree, pickled=self._pickled))
         except NotPlain as reason:
@@ -85,11 +85,11 @@ class Calls:
             return
         if sum(known[:2] == place for known in self.found) < (_MOST_PICKLED if self._pickled else MOST_CALLS):
             self.found[call] = None
-            if self._pickled:  # else nobody asks what it returns, and a frame keeps its objects
+            if self._pickled:  # else `returned` is not needed, and a frame keeps its objects alive
                 self._begun[frame] = call
 
     def note_return(self, frame: types.FrameType, value: object) -> None:
-        """Note what a noted call returned: None where it raised, too; of a generator all that it yields."""
+        """Note the value of a noted call (None also if it raised); of a generator the list of its items."""
         code, call = frame.f_code, self._begun.get(frame)
         if call is None:
             return
@@ -108,8 +108,8 @@ class Calls:
         self.returned.setdefault(call, told)
 
     def _equals_anything(self, value: Any) -> bool:
-        """Return True for an object of a class of its own that equals, or holds, things that are not equal, and
-        for plain data of a class of the program's that says itself what it equals."""
+        """Return True for an object that equals or contains several unequal values, and for plain data of a class
+        of the program that defines `__eq__`."""
         bases = type(value).__mro__
         data = next((at for at, each in enumerate(bases) if each in _DATA), 0)
         own = (getattr(vars(each).get("__eq__"), "__code__", None) for each in bases[:data])
@@ -124,9 +124,9 @@ class Calls:
 
 
 def _source(name: str, frame: types.FrameType, tree: str, *, pickled: bool) -> str:
-    """The source of the call that begins in `frame`, without what is its function's own default, unless that is a
-    scalar. A method's object is written as `having(Class, attribute=...)`; a call of other arguments than plain
-    data, where they may be `pickled`, as `applied(function, "...")`."""
+    """Return the source of the call that begins in `frame`, without arguments that are its function's own default
+    unless scalars. A method's object is written as `having(Class, attribute=...)`; if `pickled`, a call with
+    arguments beyond plain data as `applied(function, "...")`. Raises NotPlain."""
     if "<locals>" in name:
         raise NotPlain("it is defined in another function")
     code, values = frame.f_code, frame.f_locals
@@ -159,10 +159,10 @@ def _source(name: str, frame: types.FrameType, tree: str, *, pickled: bool) -> s
 
 
 def _defaults(name: str, frame: types.FrameType) -> dict[str, Any]:
-    """The defaults of the function that runs in `frame`; none where it is not found under its name."""
+    """Return the defaults of the function that runs in `frame`; none where it is not found under its name."""
     *outer, last = name.split(".")
     scope: Any = frame.f_globals
-    with suppress(Exception):  # of what the program has put there
+    with suppress(Exception):  # the program may have put any object there
         for part in outer:
             scope = vars(scope[part])
         function = inspect.unwrap(getattr(scope[last], "__func__", scope[last]))
@@ -191,29 +191,29 @@ def _is_of(value: Any, owner: str) -> bool:
 
 
 def keeps_state_elsewhere(kind: type) -> bool:
-    """Return True if objects of a class have state that is in no attribute dictionary."""
+    """Return True if objects of a class have state outside `__dict__`."""
     return bool(vars(kind).get("__slots__")) or kind.__module__ == "builtins"
 
 
 def literal(value: Any) -> str:
-    """The source of plain data, which stands for an equal value wherever it is read. Raises NotPlain."""
+    """Return the source of plain data, which gives an equal value in any scope. Raises NotPlain."""
     _check_plain(value, 0)
     return shown(value)
 
 
 def having(kind: str, state: Mapping[str, Any], write: Callable[[Any], str] = literal) -> str:
-    """The source of an object of a class that has these attributes. Raises NotPlain."""
+    """Return the source of an object of a class with these attributes. Raises NotPlain."""
     return f"having({', '.join([kind, *filter(None, [listed((), state, write)])])})"
 
 
 def listed(positional: Iterable[Any], keywords: Mapping[str, Any], write: Callable[[Any], str] = literal) -> str:
-    """The source of arguments. Raises NotPlain."""
+    """Return the source of arguments. Raises NotPlain."""
     return ", ".join([*map(write, positional), *(f"{key}={write(value)}" for key, value in keywords.items())])
 
 
 class Objects:
-    """Writes objects, each there once, with those that they hold, of plain classes of files below `tree` that
-    `scope` has by their names, and lists of them."""
+    """Writes the source of objects and of the objects in their attributes: of plain classes of files below `tree`
+    that `scope` has by their names, and lists of these. No object may occur twice."""
 
     def __init__(self, tree: str, scope: Mapping[str, Any]) -> None:
         self._tree = tree
@@ -221,7 +221,7 @@ class Objects:
         self._held: list[object] = []
 
     def literal(self, value: Any) -> str:
-        """Return the source of what such an object holds. Raises NotPlain."""
+        """Return the source of an argument or attribute. Raises NotPlain."""
         if type(value) is list and value and self._is_one(value[0]):
             self._hold(value)
             return f"[{', '.join(map(self.literal, value))}]"
@@ -263,7 +263,7 @@ def _check_plain(value: Any, depth: int) -> None:
 
 
 def shown(value: Any, depth: int = 0) -> str:
-    """A text that equal values of one type share: of plain data its source."""
+    """Return a text that is the same for equal values of one type; for plain data its source."""
     kind = type(value)
     if kind in SCALARS:
         return repr(value)
@@ -287,7 +287,7 @@ def shown(value: Any, depth: int = 0) -> str:
     if isinstance(value, (type, types.ModuleType)) or callable(value):
         name = getattr(value, "__qualname__", kind.__qualname__)
         is_named = isinstance(getattr(value, "__self__", None), (type(None), types.ModuleType)) and "<" not in name
-        return f"<{name}>" if is_named else repr(value)  # a name says nothing of what a function holds
+        return f"<{name}>" if is_named else repr(value)  # a function may hold more than its name tells
     if (source := plain.source_of(value)) is not None:
         return str(source)
     if getattr(kind, "__repr__", None) is vars(object)["__repr__"]:

@@ -1,4 +1,4 @@
-"""Gives the functions of an imported project other code."""
+"""Replaces the code of functions of an imported project."""
 
 from __future__ import annotations
 import __future__
@@ -17,13 +17,12 @@ for _name in __future__.all_feature_names:
 
 
 class Unchangeable(Exception):
-    """A change that an imported module can't be given."""
+    """A change that can't be made to an imported module."""
 
 
 class Functions:
-    """The functions of files below `place`, as they are now: `at` has them by path::line, those that make objects
-    by code that was `generated`, such as a dataclass's, by path::0. `generated` has these names by the code's
-    identity."""
+    """The functions of files below `place`, as they are now. `at` has them by path::line, generated constructors
+    (a dataclass's) by path::0; `generated` maps the `id` of the latter's code to that name."""
 
     def __init__(self, place: str) -> None:
         self._place = place
@@ -44,7 +43,7 @@ class Functions:
                     self.at.setdefault(name, []).append(each)
 
     def change(self, change: dict[str, Any]) -> None:
-        """Give functions with the code of one that of its new `text`, and those within it. Raises Unchangeable."""
+        """Replace the code of a function, and of the functions nested in it. Raises Unchangeable."""
         *_, name = names = change["names"]
         found = self.at.get(f"{change['path']}::{change['line']}", [])
         old = {id(each.__code__): each.__code__ for each in found if each.__code__.co_name == name}

@@ -1,4 +1,4 @@
-"""Finds what keeps tests from failing: stand-ins for a project's functions, and failures that its code catches."""
+"""Finds what hides failures from tests: replaced functions of a project, and assertions that its code catches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _PLACES = (
     (lambda: unittest.TestCase, "_formatMessage"),
     (lambda: unittest.TestCase, "fail"),
 )
-"""What is called when an assertion fails: by `assert`, by `pytest.fail` and `pytest.raises`, by unittest."""
+"""Functions that are called when an assertion fails: by `assert`, `pytest.fail`, `pytest.raises`, and unittest."""
 
 
 def looking(test: Callable[..., Any], look: Callable[[], None]) -> Callable[..., Any]:
-    """Return `test` so that it looks first, when all is set up."""
+    """Return `test` with a call of `look` before it, when its fixtures are set up."""
 
     @functools.wraps(test)
     def looked(*args: Any, **kwargs: Any) -> Any:
@@ -43,7 +43,7 @@ def replaced(place: str, test_files: Container[str]) -> list[str]:
 
 
 def holders(place: str) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield the modules below `place`, and their own classes: path and name of each, and what it has by names."""
+    """Yield path, name and namespace of the modules below `place` and of their own classes."""
     below = place + os.sep
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None)
@@ -67,7 +67,7 @@ def _is_stand_in(value: Any, below: str, test_files: Container[str]) -> bool:
 
 
 def on_failure_in_callback(place: str, test_files: Container[str], note: Callable[[], None]) -> None:
-    """Call `note` whenever an assertion of `test_files` fails in a call that other code below `place` made."""
+    """Make each assertion of `test_files` that fails in a call made by other code below `place` call `note`."""
 
     def noting(make: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(make)
@@ -85,7 +85,7 @@ def on_failure_in_callback(place: str, test_files: Container[str], note: Callabl
 
 
 def _is_in_callback(below: str, test_files: Container[str]) -> bool:
-    """Return True if code of the project is between the innermost function of the tests and pytest."""
+    """Return True if code of the project is among the callers of the innermost function of the tests."""
     frame: types.FrameType | None = sys._getframe(2)
     of_test = False
     while frame is not None:

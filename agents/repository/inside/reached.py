@@ -1,4 +1,4 @@
-"""Notes the functions of the project that are called, or which of some lines are run."""
+"""Notes which functions of the project are called, or which of some lines are run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .calls import Calls
 
 _TOOL = 4
-"""Of the numbers for tools of `sys.monitoring`: no debugger's, profiler's or measure of coverage."""
+"""A tool id of `sys.monitoring` that no debugger, profiler or coverage tool has."""
 CALLS = (threading.setprofile, sys.setprofile)
 
 
@@ -28,12 +28,14 @@ def reached_by(
     calls: Calls | None = None,
     generated: Mapping[int, str] = types.MappingProxyType({}),
 ) -> Iterator[Callable[[], list[str]]]:
-    """Note `path::line` of each function of a file below `place` that is called in the body, by its first line; or
-    of each of `lines`, by path, that is run. What the body gets returns those noted since the last time. Each call
-    is told to `calls`, if that is given; of `generated` code, by its identity, the name is known."""
+    """Note `path::line` of each function of a file below `place` that is called in the `with` block (its first
+    line) or, given `lines` (by path), of each of these that is run.
+
+    Yields a function that returns those noted since its last call. Each call is also noted in `calls`, if given.
+    `generated` has names for generated code, by its `id`.
+    """
     noted: dict[str, None] = {}
     monitored = lines is None and calls is None and hasattr(sys, "monitoring")
-
     below = place + os.sep
 
     def named(code: CodeType) -> str:
@@ -49,7 +51,7 @@ def reached_by(
         noted.clear()
         if monitored:
             sys.monitoring.restart_events()  # type: ignore[attr-defined]
-        else:  # a RecursionError within it has ended it
+        else:  # a RecursionError within `watch` has removed it
             for each in install:
                 each(watch)
         return found
@@ -60,7 +62,7 @@ def reached_by(
 
 @contextmanager
 def watching(watch: Any, install: Iterable[Callable[[Any], object]] = CALLS) -> Iterator[None]:
-    """Have `watch` told of what happens in the body, by default of calls and returns."""
+    """Set the callback `watch` in the `with` block, by default for calls and returns, in all threads."""
     for each in install:
         each(watch)
     try:
@@ -73,7 +75,7 @@ def watching(watch: Any, install: Iterable[Callable[[Any], object]] = CALLS) -> 
 def _profiling(
     named: Callable[[CodeType], str], noted: dict[str, None], calls: Calls | None
 ) -> Callable[..., None]:
-    names: dict[int, tuple[str, CodeType]] = {}  # code of two files may be equal; what is kept has its identity
+    names: dict[int, tuple[str, CodeType]] = {}  # by `id`, since code of two files may be equal; kept alive for it
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
         if event == "call":

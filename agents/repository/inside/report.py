@@ -1,4 +1,4 @@
-"""Tells of a program's errors and calls: a JSON document in a file that has no name."""
+"""Reports a program's errors and calls as a JSON document, in a file that has no name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, typ
 
 
 class Report:
-    """A JSON document for the process that started this one."""
+    """The report to the process that started this one, written to `descriptor`."""
 
     def __init__(self, descriptor: int, tree: str) -> None:
         self._descriptor = descriptor
@@ -45,7 +45,7 @@ class Report:
         self.answers: list[dict[str, Any] | None] = []
 
     def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
-        """Note the function that is called; for `sys.setprofile`."""
+        """Note a called function; a callback of `sys.setprofile`."""
         code = frame.f_code
         if event == "call" and code.co_filename.startswith(self._tree):
             if len(self._called) < _MOST_CALLED:
@@ -53,16 +53,16 @@ class Report:
             self.calls.note(frame)
 
     def profiled(self) -> AbstractContextManager[None]:
-        """Note the functions that are called in the body."""
+        """Note the functions that are called in the `with` block."""
         return watching(self.profile)
 
     def error(self, error: BaseException) -> None:
-        """Note an error with those that it came from."""
+        """Note an error and its causes."""
         self._errors += self.described(error)[: _MOST_ERRORS - len(self._errors)]
 
     def answer(self, asked: list[list[str]], *, traced: bool) -> None:
-        """Tell what calls (path and source of each) come to, one after the other; if `traced`, the calls that they
-        make in the place of the program's own."""
+        """Report the answers to calls (path and source of each), one by one; if `traced`, also the calls that they
+        make, in place of the program's own."""
         if traced:
             self.calls = Calls(self._tree)
         answers = Answers(self._tree, self if traced else None)
@@ -71,11 +71,11 @@ class Report:
             self.write()
 
     def described(self, error: BaseException) -> list[dict[str, Any]]:
-        """Describe an error and those that it came from."""
+        """Return an error and its causes as dicts."""
         return [self._described(each) for each in list(_chain(error, set()))[:_MOST_ERRORS]]
 
     def write(self) -> None:
-        """Write it, in place of what was written before. A forked child writes nothing."""
+        """Write the report over the last one; a no-op in a forked child."""
         if os.getpid() == self._pid:
             told = {
                 "errors": self._errors,
@@ -114,13 +114,13 @@ class Report:
         }
 
     def _formatted(self, error: BaseException) -> str:
-        """A traceback without what called the program's own code; whole where none of that is in it."""
+        """Return a traceback from the first frame of the program's own code; whole where there is none."""
         own = whole = stripped(error)
         while own is not None and not self._is_own(own.tb_frame.f_code.co_filename):
             own = own.tb_next
         try:
             lines = traceback.format_exception(type(error), error, own or whole)
-        except Exception:  # of an error's own __str__
+        except Exception:  # raised by the error's own __str__
             lines = [_text(error)]
         return "".join(lines).replace(self._tree, "")[-_MOST_TEXT:]
 
@@ -139,7 +139,7 @@ class Report:
 
 
 def stripped(error: BaseException) -> types.TracebackType | None:
-    """The traceback of an error without the frames of these programs at its top."""
+    """Return the traceback of an error without the frames of this package at its top."""
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS):
         trace = trace.tb_next

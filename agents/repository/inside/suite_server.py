@@ -1,7 +1,7 @@
-"""Run jobs, one at a time, each in a fork: before the project's tests are collected (cold), or after (warm).
+"""Runs jobs, one at a time, each in a fork: from before the project's tests are collected (cold), or after (warm).
 
-A server reads jobs from its channel, a line of JSON each, and writes the records that the fork makes, a line each,
-and a last one when it is over. Whatever a fork starts or writes into the copy is gone before the next one begins.
+A server reads jobs from its channel, a line of JSON each, and writes the records of the fork, a line each, and a
+last one with `done`. Processes and files that a fork leaves are removed before the next one begins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Emit = Callable[[dict[str, Any]], None]
 State = dict[str, tuple[int, int, int]]
 adopt_orphans: Callable[[], None] = importlib.import_module(f"{__package__}.kernel").adopt_orphans
 tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.processes").tree
-"""The sandbox's own, which lie beside this in it."""
+"""Functions of agents/sandbox/inside, whose files lie beside this one in the sandbox."""
 _MOST_RECORDS = 48 << 20
 _SWEEP_SECONDS = 5.0
 _TICK = 0.05
@@ -37,7 +37,7 @@ _OUTSIDE = (
     "from inside.answers import main; main()"
 )
 _MOST_TICKS = 20
-"""For a fork that has closed its channel to end."""
+"""Waits for the end of a fork that has closed its channel."""
 
 
 def main() -> None:
@@ -55,7 +55,7 @@ def main() -> None:
 
     for name in default_plugins:
         importlib.import_module(f"_pytest.{name}")
-    for source, target in ((nowhere, 0), (output, 1), (output, 2)):  # a pytest that can't be imported is told of
+    for source, target in ((nowhere, 0), (output, 1), (output, 2)):  # after the imports, whose errors go to stderr
         os.dup2(source, target)
     from .suite_session import SuiteSession
 
@@ -72,12 +72,12 @@ def main() -> None:
         if job["collect"]:
             channels[0].close()
             session.serve = Server(channels[1], place, here, output).serve
-            sys.dont_write_bytecode = False  # half of what a cold job takes after this is to compile the same anew
+            sys.dont_write_bytecode = False  # else later cold jobs spend half of their time on compiling
         try:
             code = session.main(importlib.import_module("pytest").main)
         except SystemExit as error:
             code = 0 if error.code is None else error.code if isinstance(error.code, int) else 1
-        except Exception:  # a conftest.py whose hooks this pytest does not take
+        except Exception:  # hooks of a conftest.py that this pytest refuses
             traceback.print_exc()
             code = 1
         if job["exits"]:
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _answers_outside(here: str, place: str, lent: str, asked: list[list[str]]) -> object:
-    """Have calls answered by another process, which knows nothing of pytest."""
+    """Return the answers to calls from a new process without pytest."""
     calls, told = (Path.home() / name for name in ("calls.json", "answers.json"))
     calls.write_text(json.dumps(asked), encoding="utf-8")
     start = [sys.executable, "-B", "-c", _OUTSIDE, here, lent, str(calls), str(told), place]
@@ -98,7 +98,7 @@ def _answers_outside(here: str, place: str, lent: str, asked: list[list[str]]) -
 
 
 def _forget_packages() -> None:
-    """Have pytest, and the packages that it uses, imported anew: the project is one of them."""
+    """Drop pytest and its packages from `sys.modules`, to import them again: the project is one of them."""
     library = os.path.dirname(os.__file__) + os.sep  # noqa: PTH120 - a module's file is a text, too
     for name, module in list(sys.modules.items()):
         path = getattr(module, "__file__", None) or library
@@ -139,13 +139,13 @@ class Server:
                 if ended == "ready":
                     self._kept.add(pid)
                 else:
-                    with suppress(OSError):  # it may have been reaped; mostly it is all that there is
+                    with suppress(OSError):  # it may have been reaped
                         os.kill(pid, signal.SIGKILL)
                         os.waitpid(pid, 0)
                     self._sweep()
                 after = self._state()
                 lost = {path for path, seen in before.items() if after.get(path) != seen}
-                if lost and not job["files"]:  # nobody asks which files a job with other ones rewrote
+                if lost and not job["files"]:  # a job with new files has rewritten these itself
                     self._tell({"rewritten": list(self._rewritten(lost))})
                 if ended != "ready":
                     self._restore(before, after, lost)
@@ -153,7 +153,7 @@ class Server:
         os._exit(0)
 
     def _run(self, run: Callable[[Job, Emit], None], job: Job, writing: int) -> None:
-        """Be the fork."""
+        """Run a job in this process, a fork; never returns."""
         code = 1
         try:
             os.setpgid(0, 0)
@@ -172,7 +172,7 @@ class Server:
             os._exit(code)
 
     def _relay(self, pid: int, reading: int, job: Job) -> str:
-        """Hand on what the fork writes until it says that it is done, ends, or is late. Return how it ended."""
+        """Relay the fork's records until its end or a timeout. Return how it ended."""
         left = _MOST_RECORDS
         deadline = time.monotonic() + job["seconds"]
         most = job["most"] or job["seconds"]
@@ -204,7 +204,7 @@ class Server:
         return "too much" if left <= 0 else "late" if time.monotonic() < deadline else "over"
 
     def _has_died(self, pid: int) -> bool:
-        """Return True once a fork has ended by itself, and tell its exit code."""
+        """Return True if a fork has ended by itself; send its exit code then."""
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             self._tell({"exit_code": os.waitstatus_to_exitcode(status)})
@@ -235,8 +235,8 @@ class Server:
             time.sleep(0.001)
 
     def _state(self) -> State:
-        """Return inode, size and time of the last change, which nobody can set back, of each file that a job could
-        write: the project's, and those in the folders for temporary ones."""
+        """Return inode, size and ctime (which no program can set) of each file that a job could write: those of
+        the project and of the folders for temporary files."""
         found: State = {}
         pending = [self._place, os.environ.get("TMPDIR", "/tmp"), "/dev/shm", os.environ["HOME"]]
         devices = {path: os.lstat(path).st_dev for path in pending if Path(path).is_dir()}
@@ -247,7 +247,7 @@ class Server:
                 with suppress(OSError), os.scandir(folder) as entries:
                     for entry in entries:
                         seen = entry.stat(follow_symlinks=False)
-                        # Another file system below, such as a virtual environment, can't be written.
+                        # Jobs can't write to another file system mounted below, such as a virtual environment.
                         if seen.st_dev != device or entry.path in devices:
                             continue
                         is_folder = entry.is_dir(follow_symlinks=False)
@@ -259,7 +259,7 @@ class Server:
         return found
 
     def _rewritten(self, lost: set[str]) -> Iterator[str]:
-        """Yield which files of the archive were written, of Python, or have something else in them."""
+        """Yield those of the `lost` files of the archive that are Python or have other contents."""
         with tarfile.open(f"{self._here}/tree.tar") as archive:
             for member in archive:
                 path = Path(self._place, member.name)
@@ -270,13 +270,13 @@ class Server:
                         yield member.name
 
     def _restore(self, before: State, after: State, lost: set[str]) -> None:
-        """Take away what is new, and put back what the archive has of what is changed or gone."""
+        """Remove new files; restore changed and missing ones from the archive."""
         new = [path for path, seen in after.items() if before.get(path) != seen]
         for path in sorted(new, key=len, reverse=True):
             with suppress(OSError):
                 if not Path(path).is_dir() or Path(path).is_symlink():
                     Path(path).unlink()
-                elif path not in before or before[path][2]:  # a file then
+                elif path not in before or before[path][2]:  # new, or a file before
                     shutil.rmtree(path)
         if lost:
             with tarfile.open(f"{self._here}/tree.tar") as archive:

@@ -1,4 +1,4 @@
-"""pytest as the project configures it, with a plugin that runs the tests of a job and tells how each ended."""
+"""pytest as the project configures it, with a plugin that runs the tests of a job and reports their outcomes."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ from .report import Report
 
 Answers: Any = importlib.import_module(f"{__package__}.suite_process.answers").Answers
 """The verifier's, which lies beside this in the sandbox."""
-
-
 _OPTIONS = ("-p", "no:greenloop", "-q", "--tb=line", "--continue-on-collection-errors")
-"""With the lines of a traceback's code, pytest takes longer to tell of a failure than for most tests."""
+"""`--tb=line`, since pytest takes longer for a whole traceback than for most tests."""
 _MOST_TEXT = 4000
 _STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system"])
-"""Audit events of a program that is started."""
+"""Audit events of starting a program."""
 
 
 class SuiteSession:
-    """A session of pytest, and its plugin: handed to `serve` once it is collected, or run for a `job`."""
+    """A session of pytest, and its plugin. Once collected, it runs the tests of `job`, or if `serve` is set jobs
+    by way of that."""
 
     def __init__(
         self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
@@ -59,7 +58,7 @@ class SuiteSession:
         self._calls = Calls(place + os.sep, pickled=job["pickled"])
 
     def main(self, run: Callable[..., int]) -> int:
-        """Run pytest, by its own `main`, as `python -m pytest` does."""
+        """Call pytest's `main`, which is `run`, as `python -m pytest` does."""
         chosen = self._job["paths"] or self._task["paths"]
         arguments = [*_OPTIONS, *self._task["options"], *chosen]
         sys.argv = ["pytest", *arguments]
@@ -77,20 +76,20 @@ class SuiteSession:
     # --- hooks of pytest -----------------------------------------------------------------------------------
 
     def pytest_addoption(self, parser: Any) -> None:
-        """Take the setting of greenloop's own plugin: installed editable, its modules are out of reach here."""
+        """Declare the setting of greenloop's own plugin, which is off: an editable one can't be imported here."""
         parser.addini("heal_may_change", "Files that patches may change", "args")
 
     def pytest_configure(self, config: Any) -> None:
-        """Take its mark."""
+        """Declare the plugin's mark."""
         config.addinivalue_line("markers", "heal(target): the function that this test tests.")
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_load_initial_conftests(
         self, early_config: Any, parser: Any, args: list[str]
     ) -> Generator[None, Any, None]:
-        """Take those of the settings' `addopts` out of `args`, which they begin, that no plugin here knows; what
-        follows one is its value."""
-        yield  # conftest.py adds options, too
+        """Remove the options of the settings' `addopts`, which `args` begin with, that no plugin here knows, each
+        with its value."""
+        yield  # conftest.py may add options
         _, unknown = parser.parse_known_and_unknown_args(args, namespace=copy.copy(early_config.option))
         kept: list[str] = []
         left_out = False
@@ -102,7 +101,7 @@ class SuiteSession:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, None]:
-        """Tell of the file that is imported, and of one that can't be collected."""
+        """Report which file is imported, and the error of one that can't be collected."""
         self._emit({"importing": collector.nodeid})
         report = (yield).get_result()
         self._emit({"importing": ""})
@@ -119,7 +118,7 @@ class SuiteSession:
         """Run the tests of the job, or serve jobs."""
         for item in session.items:
             self._items.setdefault(item.nodeid, []).append(item)
-        # Doctests, and checks of a file as a whole, are items of the code.
+        # Items without a function (doctests, linters) are not in files of tests.
         files = sorted({item.nodeid.partition("::")[0] for item in session.items if hasattr(item, "function")})
         if self.serve is None:
             self._run(session)
@@ -128,7 +127,7 @@ class SuiteSession:
                 self._emit({**self._calls.told(), "returned": returned})
             if not (self._job["exits"] or self._job["asked"]):
                 self._emit({"end": True})
-                os._exit(0)  # nobody reads the summary, for which a plugin may import more than all tests do
+                os._exit(0)  # skips the summary, for which a plugin may import more than all tests do
             return True
         sys.dont_write_bytecode = True
         called = self._take()
@@ -143,10 +142,9 @@ class SuiteSession:
             self._job, self._emit = job, emit
             capture = session.config.pluginmanager.getplugin("capturemanager")
             if capture is not None and capture._global_capturing is not None:
-                # Its files are the server's: what a job writes there would be the next one's. Code may have kept
-                # their objects when it was imported.
+                # The server's files would hand one job's output to the next; imported code may hold the objects.
                 for stream in (capture._global_capturing.out, capture._global_capturing.err):
-                    if hasattr(stream, "targetfd"):  # others keep in memory what they capture
+                    if hasattr(stream, "targetfd"):  # other kinds of capture stay in memory
                         with tempfile.TemporaryFile() as own:
                             os.dup2(own.fileno(), stream.tmpfile.fileno(), inheritable=False)
                         stream.tmpfile.seek(0)
@@ -157,7 +155,7 @@ class SuiteSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: Any) -> None:
-        """Have a test tell what is in the place of the code's functions, where that is asked for."""
+        """Make a test report the replaced functions of the code, if the job asks for these."""
         if self._job["replaced"] and hasattr(item, "obj"):
             files = self._task["test_files"]
             item.obj = looking(item.obj, lambda: self._test.update(replaced=replaced(self._place, files)))
@@ -171,10 +169,10 @@ class SuiteSession:
         elif report.failed:
             self._test.update(outcome="failed", text=report.longreprtext[-_MOST_TEXT:])
         elif report.skipped and self._test["outcome"] != "failed" and not hasattr(report, "context"):
-            self._test["outcome"] = "skipped"  # the whole, and no subtest
+            self._test["outcome"] = "skipped"  # not for a subtest, whose report has a context
 
     def pytest_exception_interact(self, call: Any) -> None:
-        """Note an error of the test: whether an assertion raised it, or a file of tests, by what it called too."""
+        """Note an error of the test, if an assertion raised it, and if the project's last frame is of a test."""
         if call.excinfo is None:
             return
         error = call.excinfo.value
@@ -190,8 +188,8 @@ class SuiteSession:
     # --- the tests -----------------------------------------------------------------------------------------
 
     def _elsewhere(self) -> list[tuple[str, str]]:
-        """Return the project's own modules that were imported from elsewhere, with their files; a namespace that
-        it shares has others' modules, too."""
+        """Return the project's own modules that were imported from elsewhere, with their files. Other projects'
+        modules in a shared namespace package don't count."""
         root = Path(os.path.realpath(self._place))
         found = []
         for name, module in list(sys.modules.items()):
@@ -236,7 +234,7 @@ class SuiteSession:
                     return
 
     def _one(self, item: Any, after: Any, take: Callable[[], list[str]], limit: float) -> None:
-        """Run one test, after which comes another, for at most `limit` seconds of processor time, if not 0."""
+        """Run one test, followed by `after`, for at most `limit` seconds of processor time (0: no limit)."""
         self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
         began, used = time.monotonic(), time.process_time()
         if self._answers is not None:
@@ -245,7 +243,7 @@ class SuiteSession:
             signal.setitimer(signal.ITIMER_PROF, limit)  # its signal ends the process
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-        except BaseException as error:  # pytest.exit, or what sets out to end the session
+        except BaseException as error:  # pytest.exit, or another end of the session
             self._test.update(outcome="failed", text=repr(error)[-_MOST_TEXT:])
         self._test.update(seconds=time.monotonic() - began, cpu=time.process_time() - used, called=take())
         if self._answers is not None:
@@ -260,15 +258,15 @@ class SuiteSession:
 
 
 def _threads() -> int:
-    """Return how many threads run beside the first."""
+    """Return how many threads run beside the main thread."""
     try:
-        return len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208 - no list of paths
+        return len(os.listdir("/proc/self/task")) - 1  # noqa: PTH208
     except OSError:
         return threading.active_count() - 1
 
 
 def _cause(error: BaseException) -> BaseException:
-    """Return the error that an error of collection came from."""
+    """Return the first error in the chain of causes of an error of collection."""
     while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
         error = error.__cause__ or error.__context__  # type: ignore[assignment]
     return error

@@ -2,7 +2,7 @@
 `python -I suite_start.py COLD WARM PLACE BOX`, where COLD and WARM are descriptors.
 
 `task.json` and `tree.tar` lie in the folder above. BOX is `/box/case`; a backend without a mount namespace
-rewrites it, and then the project lies there, not at PLACE.
+rewrites it, and the project is then laid out there instead of at PLACE.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def main() -> None:
     home.mkdir()
     Path(place).mkdir(parents=True, exist_ok=True)
     with tarfile.open(str(here / "tree.tar")) as archive:
-        archive.extraction_filter = lambda member, _: member  # greenloop's own; without it 3.12 and 3.13 warn
+        archive.extraction_filter = lambda member, _: member  # a trusted archive; without it 3.12 and 3.13 warn
         archive.extractall(place)
     os.chdir(place)
-    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # those of packages, too
+    commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # first the commands of packages
     environment = {**os.environ, "HOME": str(home), "PYTHONHASHSEED": "0", "PATH": commands, **task["variables"]}
     environment.pop("PWD", None)
     for descriptor in (cold, warm):
