@@ -1,1 +1,1 @@
-"""Failing calls of a running program repaired: the decorator with its store of patches, and the pytest plugin."""
+"""Repairs failing calls of a running program: the decorator with its cache of patches, and the pytest plugin."""

@@ -1,4 +1,4 @@
-"""Options of `@repair`, given by the code and by the environment, its events and its result."""
+"""Options of `@repair` from the code and the environment; its events and its result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..run.cancellation import Cancellation
 
 Runs = Literal["off", "record", "propose", "sandbox", "process"]
 RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")
-"""The least first."""
+"""In order, the most restrictive first."""
 SWITCH = "GREENLOOP_HEAL"
 IN_PROCESS = "GREENLOOP_HEAL_IN_PROCESS"
 EventType = Literal[
@@ -46,35 +46,35 @@ class RepairEvent:
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """The outcome of the last failing call of a function. `why` says in a sentence why it was not healed."""
+    """The result of the last failing call of a function. `why` says in a sentence why it was not healed; `heal`
+    has trials, diff and grade (None: no patch was looked for)."""
 
     succeeded: bool
     why: str = ""
     final_value: Any = None
     heal: HealResult | None = None
-    """The heal, with its trials, diff and grade; None where no model was asked."""
     notes: tuple[str, ...] = ()
 
 
 class Stop(Cancellation):
-    """Ends a heal: when it is cancelled, or `seconds` after it was made."""
+    """Cancels a heal, by request or after `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
         self._end = time.monotonic() + seconds
 
     def __call__(self) -> bool:
-        """Return True if it has to end."""
+        """Return True if the heal has to end."""
         return self.cancelled or self.left <= 0
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Seconds until the timeout."""
         return self._end - time.monotonic()
 
 
 def _is_some(*kinds: type) -> Callable[[Any], bool]:
-    """Return what accepts numbers above 0 and whatever else there is of the types `kinds`."""
+    """Return a check for values of the types `kinds`, numbers only above 0."""
     return lambda value: isinstance(value, kinds) and (not isinstance(value, (int, float)) or value > 0)
 
 
@@ -94,7 +94,7 @@ _TAKES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "on_event": (callable, "a function that takes a RepairEvent"),
     "runs": (RUNS.__contains__, f"one of {', '.join(RUNS)}"),
 }
-"""By its name, what accepts the value of an option (None stands for no value), and what that is."""
+"""For each option the check of its value (None is no value) and a description of valid ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class RepairOptions:
                 raise UsageError(f"tests= names {path}, which is no file; give functions or pytest files.")
 
     def allowed(self, environ: Mapping[str, str]) -> Runs:
-        """Return what the environment leaves of `runs`. Raises UsageError where it says something unknown."""
+        """Return `runs` as far as the environment allows. Raises UsageError for an unknown value there."""
         switch = environ.get(SWITCH, self.runs)
         if switch not in RUNS:
             raise UsageError(f"{SWITCH}={switch} is not known; set it to one of {', '.join(RUNS)}")
@@ -136,14 +136,14 @@ class RepairOptions:
         return "sandbox" if allowed == "process" and environ.get(IN_PROCESS) != "1" else allowed
 
     def digest(self) -> str:
-        """Tells apart options under which another patch might be right: tests, `verify`, extra text, model."""
+        """Return a digest of the options that decide which patch is right: tests, `verify`, extra text, model."""
         parts = [self.model or "", self.prompt_extra, *map(_text, (*self.tests, *self.test_files))]
         parts += [_text(self.verify)] if self.verify is not None else []
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _text(test: Any) -> str:
-    """The source of a function, the text of a file; the name of what has neither."""
+    """Return the source of a function (its name where there is none) or the text of a file."""
     if not callable(test):
         return read_regular(Path(test)).decode("utf-8", "surrogateescape")
     try:

@@ -1,5 +1,5 @@
-"""pytest's options `--heal`: patches for failing tests, after pytest's own run and without a change of its exit
-status. Without an option it imports nothing beyond pytest and prints nothing."""
+"""pytest's options `--heal`: patches for failing tests after pytest's run, whose exit status stays. Without an
+option it imports nothing beyond pytest and prints nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marker, and with an option what heals; not in a worker of xdist, and not to collect alone."""
+    """Register the marker, and with an option the healing; not in a worker of xdist, nor with --collect-only."""
     config.addinivalue_line("markers", "heal(target): the function that this test tests, `package.module.name`.")
     options = config.option
     if options.heal_most < 0:
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class _Heals:
-    """Notes what fails, and heals it once pytest is done."""
+    """Notes failing tests, and heals them at the end of pytest's run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -47,19 +47,19 @@ class _Heals:
         self._targets: dict[str, str] = {}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Note the targets that markers name; where xdist runs the tests there are none here."""
+        """Note the targets of markers; under xdist there are no items here."""
         for item in items:
             marker = item.get_closest_marker("heal")
             if marker is not None and isinstance(marker.kwargs.get("target"), str):
                 self._targets[item.nodeid.partition("[")[0]] = marker.kwargs["target"]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note a failing test, all its parameters as one."""
+        """Note a failing test, once for all its parameters."""
         if report.failed:
             self._failing.setdefault(report.nodeid.partition("[")[0])
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Heal, and show what came of it in a section; a fault of it is a line there."""
+        """Heal failing tests, and show the results and any errors in a section."""
         if not self._failing:
             return
         from ..errors import Interrupted
@@ -77,7 +77,7 @@ class _Heals:
                     terminalreporter.write_line(visible(line))
                 if healed.error is not None and healed.error.kind == Interrupted.kind:
                     return
-            except Exception as error:  # whatever fails here, pytest's own result stands
+            except Exception as error:  # must not change pytest's own result
                 terminalreporter.write_line(f"not healed: {type(error).__name__}: {visible(str(error))}")
         left = len(self._failing) - self._config.option.heal_most
         if left > 0:
@@ -109,7 +109,7 @@ class _Heals:
         return run_heal(request, settings, how, os.environ, {}, ignore_event)
 
     def _target(self, nodeid: str) -> tuple[str, str | None]:
-        """The file and the function that a marker names; the whole project without one."""
+        """Return the file and the function that a marker names; the whole project without a marker."""
         root = self._config.rootpath
         named = self._targets.get(nodeid)
         if named is None:

@@ -1,4 +1,4 @@
-"""The decorator `repair`: a call that fails is done again in the sandbox, on a patch that tests have accepted."""
+"""The decorator `repair`: repeats a failing call in the sandbox, on a patch that tests have accepted."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Packing = Callable[[], CapturedCall | str]
-"""Returns a call, or why it can't be done again."""
+"""Returns a captured call, or why it can't be repeated."""
 Test = Callable[[Callable[..., Any]], object] | str | Path
-"""A function of the function, or the path of a pytest file."""
+"""A function that is given the decorated one, or the path of a pytest file."""
 Do = Callable[[Callable[[], Any], Callable[[], object]], Coroutine[Any, Any, Any]]
-"""Does the first in a thread; cancelled, it calls the second."""
+"""Runs its first argument in a thread; calls the second if cancelled."""
 _SCALARS = frozenset([type(None), bool, int, float, complex, str, bytes])
 _under_way: contextvars.ContextVar[frozenset[int]] = contextvars.ContextVar("under_way", default=frozenset())
-"""Decorated functions that are being called: of a recursion only the outermost call is healed."""
+"""Ids of decorated functions under way, so that only the outermost call of a recursion is healed."""
 
 
 @overload
@@ -60,27 +60,27 @@ def repair(
 
 
 def repair(function: Any = None, /, **arguments: Any) -> Any:
-    """Decorate a function whose failing calls are healed; `f.last_repair` says what became of the last one.
+    """Decorate a function to heal its failing calls; `f.last_repair` is the result of the last one.
 
-    A call fails that raises one of `exceptions`, or whose value `verify` refuses (it raises, or returns something
-    false). A model (`model`, else GREENLOOP_MODEL, else one on this machine; or `proposer`, an object with
-    `propose(system, user) -> str`) is asked for at most `max_attempts` patches; `prompt_extra` is added to each
-    prompt. A patch counts as verified only if `tests` (functions of the function, or paths of pytest files) or
+    A call fails if it raises one of `exceptions`, or if `verify` refuses its value (raises, or returns a false
+    value). At most `max_attempts` patches are requested from a model (`model`, else GREENLOOP_MODEL, else a local
+    one; or `proposer`, an object with `propose(system, user) -> str`); `prompt_extra` is added to each prompt. A
+    patch is verified only if `tests` (functions that are given the decorated one, or paths of pytest files) or
     `verify` accept it, and a failing test that no prompt had passes too, or three different patches answer other
-    calls alike. `runs` says what is done with it:
+    calls alike. `runs` says how it is used:
 
-    - `sandbox`: the call is done again on it, in a sandbox, and its value returned;
-    - `propose`: it is kept in `last_repair`, and the call fails as it did;
+    - `sandbox`: the call is repeated with it in a sandbox, and that value returned;
+    - `propose`: it is stored in `last_repair`, and the call fails as before;
     - `record`: no model is asked;
-    - `process`: the function is replaced, too, if GREENLOOP_HEAL_IN_PROCESS=1;
+    - `process`: as `sandbox`, and the function is replaced if GREENLOOP_HEAL_IN_PROCESS=1;
     - `off`: nothing is done.
 
-    The environment's GREENLOOP_HEAL lowers that. A call that is not healed raises its own exception
-    (`on_failure="raise"`), returns None (`"return_none"`), or what `on_failure` returns for it.
+    GREENLOOP_HEAL in the environment can restrict that. A call that is not healed raises its own exception
+    (`on_failure="raise"`), returns None (`"return_none"`), or what `on_failure` returns for the exception.
 
-    A heal takes `max_seconds` at the most, and at most `max_heals` are begun within an hour. Verified patches are
-    remembered, and kept in the directory `cache` for later processes. `on_event` receives `RepairEvent`s.
-    Raises UsageError for arguments that make no sense.
+    A heal takes at most `max_seconds`; at most `max_heals` begin within an hour. Verified patches are cached, in
+    the directory `cache` also for later processes. `on_event` receives `RepairEvent`s. Raises UsageError for
+    invalid arguments.
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     for name, read in (("cache", _path), ("exceptions", _each)):
@@ -95,18 +95,18 @@ def repair(function: Any = None, /, **arguments: Any) -> Any:
 
 
 def _each(given: Any) -> tuple[Any, ...]:
-    """Return what is in a collection; anything else by itself."""
+    """Return the items of a collection; anything else as one item."""
     single = callable(given) or isinstance(given, str) or not isinstance(given, Iterable)
     return (given,) if single else tuple(given)
 
 
 def _path(given: Any) -> Any:
-    """Return the path that is given as one or as a text; anything else as it is."""
+    """Return a path or text as an absolute path; anything else as it is."""
     return Path(given).absolute() if isinstance(given, (str, os.PathLike)) else given
 
 
 def repaired(options: RepairOptions, function: Any, sandbox: SharedSandbox | None = None) -> Any:
-    """`function`, decorated; its calls are done again in `sandbox` (None: that of this process)."""
+    """Return `function` decorated; its calls are repeated in `sandbox` (None: that of this process)."""
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(repaired(options, function.__func__, sandbox))
     if not callable(function) or isinstance(function, type):
@@ -135,7 +135,7 @@ class _Calls:
         self._used = (function, options.exceptions, home, id(self), checks)
 
     def called(self) -> Callable[..., Any]:
-        """The function for a `def`."""
+        """Return the wrapper of a `def`."""
         function, exceptions, home, name, checks = self._used
 
         @functools.wraps(function)
@@ -162,7 +162,7 @@ class _Calls:
         return wrapper
 
     def awaited(self) -> Callable[..., Any]:
-        """The function for an `async def`."""
+        """Return the wrapper of an `async def`."""
         function, exceptions, home, name, checks = self._used
 
         @functools.wraps(function)
@@ -195,8 +195,8 @@ class _Calls:
         return Repairs(self._function, self._options, self._sandbox or SHARED_SANDBOX)
 
     async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
-        """Return the value of a call, healed where `verify` or the tests refuse it; or what it is refused by. The
-        tests are run with the first call that works."""
+        """Return the value of a call, healed if `verify` or the tests refuse it, or the error of `verify`. The
+        tests run after the first call that returns."""
         if (verify := self._options.verify) is not None and (refused := _refused(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
             return (None if settled else refused), value
@@ -212,13 +212,13 @@ class _Calls:
     async def _heal(
         self, do: Do, call: Packing, error: Exception | None, returned: bool = False
     ) -> tuple[bool, Any]:
-        """Return whether a failing call has a value all the same, and the value."""
+        """Heal a failing call. Return True with the value to return in its place, else False."""
         from .repairs import Failure
 
         stop = Stop(self._options.max_seconds)
         packed = call() if returned or not _misfits(error) else "its arguments do not fit the function"
         failure = Failure(packed, error, returned, _running_line(self._function))
-        token = _under_way.set(_under_way.get() | {id(self)})  # tests that call it again heal nothing
+        token = _under_way.set(_under_way.get() | {id(self)})  # calls by the tests are not healed
         context = contextvars.copy_context()
         _under_way.reset(token)
         result = await do(partial(context.run, self._repairs.heal, failure, stop), stop.cancel)
@@ -235,8 +235,8 @@ class _Calls:
 
 
 async def _in_thread_here(work: Callable[[], Any], cancel: Callable[[], object]) -> Any:
-    """Do `work` as `in_thread`, for a caller without an event loop, which waits here. It is a thread of its own:
-    tests may start event loops."""
+    """Run `work` in a thread, since tests may start event loops; block until it is done. As `in_thread`, for a
+    caller without an event loop."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="greenloop")
     future = executor.submit(work)
     executor.shutdown(wait=False)
@@ -258,7 +258,7 @@ def _at_once(steps: Coroutine[Any, Any, T]) -> T:
 
 
 def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Packing:
-    """Return what packs a call; arguments that it could change are packed before it."""
+    """Return a function that packs a call; arguments that the call could change are packed at once."""
 
     def packing() -> CapturedCall | str:
         try:
@@ -273,7 +273,7 @@ def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
-    """Return what `verify` raises for a value, or a ValueError where it returns something false."""
+    """Return the error that `verify` raises, or a ValueError if it returns a false value; else None."""
     try:
         if verify(value):
             return None
@@ -283,12 +283,12 @@ def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
 
 
 def _misfits(error: Exception | None) -> bool:
-    """Return True for what Python raises, before the function begins, of arguments that do not fit it."""
+    """Return True for the TypeError of arguments that don't fit the signature."""
     return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None
 
 
 def _running_line(function: Callable[..., Any]) -> int | None:
-    """The line of the statement at the top of the function's module that is running in this thread, if one is."""
+    """Return the line of the function's module that is being executed in this thread; None after its import."""
     path = function.__code__.co_filename if isinstance(function, FunctionType) else None
     frame: FrameType | None = sys._getframe()
     while frame is not None:

@@ -1,6 +1,6 @@
-"""Heals failing calls of one function: one heal at a time for each failure, and a memory of verified patches.
+"""Heals failing calls of one function: one heal at a time for each failure, with a cache of verified patches.
 
-A kept patch is a text that anybody may have written: it is proposed like a model's, and decided on as that is.
+A cached patch is untrusted: it is proposed and verified like a model's.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from .search import find_patch
 _HOUR = 3600.0
 """Seconds."""
 _EXPECTED = (GreenloopError, NotRepeatable, CallStopped, OSError, ValueError, SyntaxError)
-"""What keeps a call from being healed: no sandbox, no source, no model."""
+"""Errors that prevent a heal: no sandbox, no source, no model."""
 Files = Mapping[str, str]
 _FENCE = "`" * 40
 _MOST_KEPT = 3
 
 
 class SharedSandbox:
-    """The sandbox of all heals of this process: opened with the first, closed at the end; a fork opens its own."""
+    """The sandbox of all heals of this process: opened by the first, closed at exit; a fork opens its own."""
 
     def __init__(self, opened: Callable[[], Sandbox] = open_sandbox) -> None:
         self._open = opened
@@ -54,14 +54,14 @@ class SharedSandbox:
         self._pid = 0
 
     def get(self) -> Sandbox:
-        """Return it, open. Raises SandboxUnavailable."""
+        """Return the open sandbox. Raises SandboxUnavailable."""
         with self._lock:
             if self._sandbox is None or self._pid != os.getpid():
                 self._sandbox, self._pid = self._open(), os.getpid()
             return self._sandbox
 
     def close(self) -> None:
-        """Close it, where this process has opened it."""
+        """Close the sandbox if this process has opened it."""
         with self._lock:
             sandbox, self._sandbox = self._sandbox, None
         if sandbox is not None and self._pid == os.getpid():
@@ -74,23 +74,22 @@ atexit.register(SHARED_SANDBOX.close)
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that failed: `error` is what it raised, or, if it has `returned`, why its value was refused (None:
-    the function's tests fail). `line` is that of the module's own statement that was running then."""
+    """A call that failed, or why it can't be repeated. `error` is what it raised, or if it `returned`, why its
+    value was refused (None: the function's tests fail). `line` is that of the module's statement under way."""
 
     call: CapturedCall | str
-    """Or why it cannot be done again."""
     error: Exception | None
     returned: bool = False
     line: int | None = None
 
     @property
     def shown(self) -> str:
-        """Type and message."""
+        """Type and message of the error."""
         return "its tests fail" if self.error is None else f"{type(self.error).__name__}: {self.error}"
 
 
 class Repairs:
-    """Heals the failing calls of `function`; threads may share it."""
+    """Heals the failing calls of `function`; thread-safe."""
 
     def __init__(self, function: FunctionType, options: RepairOptions, sandbox: SharedSandbox) -> None:
         self.function = function
@@ -109,7 +108,7 @@ class Repairs:
         self._notes: tuple[str, ...] = ()
 
     def run_tests(self, stop: Stop) -> None:
-        """Find out whether the tests fail on the source as it is: once, since they are not run at every call."""
+        """Set `tests_fail` by a run of the tests on the unchanged source, once for all calls."""
         with self._lock_of_tests:
             if self.tests_fail is not None:
                 return
@@ -121,8 +120,8 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """Heal a failing call and return what became of it; None where healing is off. Raises nothing: whatever
-        goes wrong here, the caller gets the exception of its own call."""
+        """Heal a failing call and return the result; None where healing is off. Raises no Exception: the caller
+        should get that of its own call."""
         try:
             runs = self.options.allowed(os.environ)
             if runs == "off":
@@ -134,8 +133,8 @@ class Repairs:
                 self._sandbox.close()  # the next heal opens another
             kind = type(error).__name__
             why = str(error) or kind if isinstance(error, _EXPECTED) else f"{kind}: {error}"
-            why = re.sub(r" (and go on )?with --resume", "", why)  # nothing here can be gone on with
-            if isinstance(error, (BudgetSpent, Interrupted)):  # if by its caller, nobody asks why
+            why = re.sub(r" (and go on )?with --resume", "", why)  # there is no run to resume
+            if isinstance(error, (BudgetSpent, Interrupted)):  # if the caller cancelled, nobody reads it
                 why = f"it takes longer than max_seconds={self.options.max_seconds:g}; raise that"
             result = RepairResult(False, why)
         self._emit(RepairEvent("repair_succeeded" if result.succeeded else "repair_exhausted", error=result.why))
@@ -179,12 +178,12 @@ class Repairs:
         )
 
     def _once(self, case: CallCase, failure: Failure, stop: Stop) -> tuple[Files | None, HealResult | None]:
-        """The patch for a failure, a known one, or that of a heal, one at a time for each failure; and the heal.
-        Raises NotRepeatable where none is tried."""
+        """Return the patch for a failure (a known one, or a heal's; None if not healed), and the heal. One heal at
+        a time for each failure. Raises NotRepeatable where none is tried."""
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
-            if self._pid != os.getpid():  # a fork has none of the threads that its parent's heals run in
+            if self._pid != os.getpid():  # a fork has no threads that would release its parent's locks
                 self._pid = os.getpid()
                 self._under_way.clear()
             own = self._under_way.setdefault(key, threading.Lock())
@@ -195,7 +194,7 @@ class Repairs:
                 raise NotRepeatable("the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
                 heal = self._kept(key, case, stop) or self._found(key, case, stop)
-                if heal.grade != "verified":  # what raised, as a model that is away does, is tried again
+                if heal.grade != "verified":  # a heal that raises, as without a model, is tried again
                     self._given_up.add(key)
                     return None, heal
                 self._patches[key] = heal.files
@@ -208,7 +207,7 @@ class Repairs:
         return known, None
 
     def _kept(self, key: str, case: CallCase, stop: Stop) -> HealResult | None:
-        """The heal by patches that are kept; None where they verify nothing any more."""
+        """Return the heal by cached patches; None where they are not verified."""
         if (cache := self.options.cache) is None:
             return None
         if (kept := read_kept(cache, key)) is not None:
@@ -221,7 +220,7 @@ class Repairs:
         return None
 
     def _found(self, key: str, case: CallCase, stop: Stop) -> HealResult:
-        """The heal by a model. Raises NotRepeatable for one too many within an hour."""
+        """Return the heal by a model. Raises NotRepeatable beyond `max_heals` within an hour."""
         now = time.monotonic()
         with self._lock:
             while self._begun and self._begun[0] < now - _HOUR:
@@ -237,7 +236,7 @@ class Repairs:
         return heal
 
     def _keep(self, cache: Path, key: str, case: CallCase, heal: HealResult) -> None:
-        """Keep the patches that do the same, that which leads first."""
+        """Cache the good patches, the leader first, one for each different program."""
         good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
         good.sort(key=lambda trial: trial.patch.id != heal.leader)
         apart = [each for at, each in enumerate(good) if voices(good[: at + 1]) > voices(good[:at])]
@@ -245,14 +244,14 @@ class Repairs:
         kept = json.dumps({"callee": asdict(case.callee), "texts": texts}, indent=1)
         try:
             write_atomically(cache / f"{key}.json", kept, contained(cache), PRIVATE)
-        except (OSError, UsageError) as error:  # the call is healed all the same
+        except (OSError, UsageError) as error:  # must not fail the heal
             self._notes = (f"the patch was not kept: {error}",)
 
     def _install(self, case: CallCase, files: Files) -> None:
         path = case.callee.path
         try:
             install(self.function, decoded(case.project[path]), files[path])
-        except Exception as error:  # the module's own code, run once more
+        except Exception as error:  # raised by the module's own code
             self._emit(RepairEvent("install_failed", error=f"{type(error).__name__}: {error}"))
         else:
             self._emit(RepairEvent("install_success"))
@@ -261,17 +260,17 @@ class Repairs:
         try:
             if self.options.on_event is not None:
                 self.options.on_event(event)
-        except Exception as error:  # an observer changes nothing
+        except Exception as error:  # an observer must not fail the heal
             if not self._observer_failed:
                 self._observer_failed = True
                 self._notes = (f"on_event raised {type(error).__name__}: {error}",)
 
 
 def install(function: FunctionType, old: str, new: str) -> None:
-    """Give `function` the code that it has in `new`, the text of its module, which was `old`.
+    """Give `function` its code in `new`, the patched text of its module; `old` is the text before.
 
-    What else `new` adds at the top of the module is run first. Raises what that raises, and ValueError where the
-    function is not found there.
+    Other new statements at the top of the module are executed first. Raises what they raise, and ValueError where
+    `new` has no such function.
     """
     kept = {ast.dump(node) for node in parse(old).body}
     top = function.__qualname__.partition(".")[0]
@@ -284,7 +283,7 @@ def install(function: FunctionType, old: str, new: str) -> None:
         raise ValueError(f"the patch has no {function.__qualname__}")
     *outer, own = holding
     own.decorator_list = []
-    if outer and isinstance(kind := outer[-1], ast.ClassDef):  # its name is in `self.__x`, and `super()` needs one
+    if outer and isinstance(kind := outer[-1], ast.ClassDef):  # `self.__x` and `super()` need the class
         kind.bases, kind.keywords, kind.decorator_list, kind.body = [], [], [], [own]
         _run([kind], scope, made)
         made = dict(vars(made[kind.name]))
@@ -304,18 +303,18 @@ def _run(nodes: Sequence[ast.stmt], scope: dict[str, Any], local: dict[str, Any]
 
 @dataclass(slots=True)
 class KeptPatches:
-    """A proposer that knows some answers: new texts of the module, of patches that did the same."""
+    """A proposer of cached patches: new texts of the module."""
 
     texts: list[str]
 
     def propose(self, system: str, user: str) -> str:
-        """Return the next text as a reply, and at last the same one again."""
+        """Return the next text as a reply; the last one any number of times."""
         text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
         return f"{_FENCE}python\n{text}\n{_FENCE}\n"
 
 
 def read_kept(directory: Path, key: str) -> KeptPatches | None:
-    """Return the patches of a key; None where there are none that can be read."""
+    """Return the cached patches of a key; None where none can be read."""
     try:
         data = read_regular(directory / f"{key}.json", contained(directory))
         texts = [str(text) for text in json.loads(data)["texts"]]

@@ -1,4 +1,4 @@
-"""How `@repair` looks for a patch: on the user's own proposer, a named model, or one of this machine."""
+"""Finds patches for `@repair` by the user's proposer, a named model, or a local one."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Emit = Callable[[RepairEvent], None]
 
 
 def find_patch(case: CallCase, options: RepairOptions, emit: Emit, stop: Stop) -> HealResult:
-    """Look for a patch, one at a time. Raises GreenloopError."""
+    """Look for a patch, one patch in each round. Raises GreenloopError."""
     told = _teller(emit)
     with _healer(options, told, stop) as healer:
         return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told)
 
 
 def _teller(emit: Emit) -> EventHandler:
-    """Return a handler that tells what a heal's events mean to a caller of `repair`."""
+    """Return a handler that passes a heal's events on to `emit` as RepairEvents."""
     attempt = 0
 
     def tell(event: Event) -> None:
@@ -70,8 +70,8 @@ def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[
 
 
 def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings, Choice]:
-    """The model that is named by the code or the environment, else one of this machine: a key that lies in the
-    environment is no consent."""
+    """Return settings and choice of the model that the code or the environment names, else a local one: an API key
+    in the environment is no consent to use it."""
     named = options.model or environ.get("GREENLOOP_MODEL") or None
     settings = Settings(model=named, api_base=environ.get("GREENLOOP_API_BASE") or None)
     keyless = {name: value for name, value in environ.items() if name == "OLLAMA_HOST"}
@@ -79,8 +79,8 @@ def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings
 
 
 def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
-    """Return what asks a proposer. It can't be told to end: after `stop` its thread is left alone, and Interrupted
-    is raised."""
+    """Return a function that asks a proposer. A proposer can't be cancelled: on `stop` its thread is abandoned,
+    and Interrupted is raised."""
 
     def ask(request: Request) -> Reply:
         told(Asked(request))
