@@ -1,7 +1,6 @@
-"""A repair by an agent that may run things: snippets, traces, single tests, in the sandbox; the judge decides.
+"""An agent that repairs a candidate with tools (snippets, traces, single tests) in the sandbox; the judge decides.
 
-What a tool or a trace shows comes from a process in which the candidate runs, and may be forged: it reaches
-prompts alone, and nothing is decided by it.
+The output of tools is untrusted, since the candidate runs in their process: it is used in prompts only.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ _LONGEST_LINE = 200
 def trace(
     code: str, call: str, sandbox: Sandbox, beside: Mapping[str, bytes] = NO_FILES, seconds: float = _SECONDS
 ) -> str:
-    """Return the trace of `call` (an expression, statements before it) in `code` as text: at most 40 lines and how
-    the call ended. `beside` are files to import. Raises SandboxBroken."""
+    """Return the trace of `call` (an expression after any statements) in `code` as text: at most 40 lines, then
+    how the call ended. `beside` are files to import. Raises SandboxBroken."""
     job = finding_job(_PROGRAM, {"user_code.py": code, "call.txt": call}, seconds, beside)
     with sandbox.launch(job) as running:
         ended = running.wait()
@@ -56,7 +55,7 @@ def trace(
 
 
 def _told(lines: list[tuple[int, str]], left_out: int) -> list[str]:
-    """The lines, repeated ones as one, the middle left out."""
+    """Return the lines with repeated blocks folded and the middle left out."""
     folded = list(_folded(lines))
     if len(folded) <= 2 * _KEPT and not left_out:
         return folded
@@ -66,8 +65,8 @@ def _told(lines: list[tuple[int, str]], left_out: int) -> list[str]:
 
 
 def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
-    """The lines as `12: low=0 mid=2`; a block of lines (at most eight) that comes again and again with the same
-    values is told once, with its count."""
+    """Yield the lines as `12: low=0 mid=2`; a block of at most eight lines that repeats with the same values once,
+    with its count."""
     told = [f"{number}: {text}".rstrip() for number, text in lines]
     place = 0
     while place < len(told):
@@ -79,7 +78,7 @@ def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
 
 
 def _repeats(told: list[str], place: int) -> tuple[int, int]:
-    """The length of the block at `place` that is repeated most often, and how often; (1, 1) without one."""
+    """Return length and count of the block at `place` whose repetitions cover most lines; (1, 1) without any."""
 
     def times(length: int) -> int:
         block, starts = told[place : place + length], range(place + length, len(told) - length + 1, length)
@@ -91,10 +90,10 @@ def _repeats(told: list[str], place: int) -> tuple[int, int]:
 
 STEPS = 6
 SHARE = 0.25
-"""Of the tokens and seconds that are left, what the debugger may spend."""
+"""Share of the remaining tokens and seconds that the debugger may spend."""
 LONGEST_OBSERVATION = 600
 MOST_CHARACTERS = 7500
-"""Of a prompt, about 2,500 tokens."""
+"""Limit of a prompt, about 2,500 tokens."""
 SHOWN_ATTEMPTS = 6
 SHOWN_TESTS = 12
 _LONGEST_NOTE = 160
@@ -103,7 +102,7 @@ _SNIPPET_LIMITS = SandboxLimits(wall_seconds=5.0, cpu_seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class Failing:
-    """A board on which `leader` fails the tests `failing`, and the spec that they are of."""
+    """A board on which `leader` fails the tests `failing`, and its spec."""
 
     spec: Spec
     board: Board
@@ -111,7 +110,8 @@ class Failing:
     failing: Sequence[tuple[Test, Outcome]]
 
     def attempts(self) -> list[str]:
-        """The last candidates as facts: the first of the failing tests that each fails, and what it returned."""
+        """Return a fact for each of the last candidates: the first of the failing tests that it fails, and its
+        value."""
         return [self._attempt(candidate) for candidate in self.board.candidates[-SHOWN_ATTEMPTS:]]
 
     def _attempt(self, candidate: Candidate) -> str:
@@ -126,18 +126,18 @@ class Failing:
 
 @dataclass(frozen=True, slots=True)
 class Debugger:
-    """Looks for a replacement of a failing candidate, at most six steps of one tool call each."""
+    """Looks for a replacement of a failing candidate, in at most six steps of one tool call each. Without the
+    run's `budget` only the steps are limited."""
 
     ask: Ask
     lengths: ReplyLengths
     seed: int
     runner: CachedVerifier
     budget: Budget | None = None
-    """That of the run, of which a quarter of what is left may be spent; None: no limit but that of steps."""
 
     def replace(self, failing: Failing, round_number: int, emit: EventHandler) -> Candidate:
-        """A replacement of the leader; each step is a note. Raises ReplyError where there is none that is new and
-        readable, and what asking and the sandbox raise."""
+        """Return a replacement of the leader; emit each step as a note. Raises ReplyError without a new and
+        readable replacement, and what `ask` and the sandbox raise."""
         from ..llm_backends.tool_agent import run_agent
 
         steps = _Steps(self.ask, self.budget, emit)
@@ -164,7 +164,7 @@ class Debugger:
         return found[0]
 
     def _read(self, code: str, failing: Failing, round_number: int) -> Candidate:
-        """Raises ValueError, which the model is told."""
+        """Return the candidate in a reply. Raises ValueError, whose text the model gets."""
         try:
             label = f"debug{round_number}"
             reply = Reply(code, "stop")
@@ -177,7 +177,7 @@ class Debugger:
 
 
 class _Steps:
-    """Counts the steps of one debugger, and tells of them."""
+    """Counts the steps of one debugger, and emits them as notes."""
 
     def __init__(self, ask: Ask, budget: Budget | None, emit: EventHandler) -> None:
         self._ask = ask
@@ -188,7 +188,7 @@ class _Steps:
         """Steps in which a tool was called."""
 
     def ask(self, request: Request) -> Reply:
-        """Ask, within the portion of the budget. Raises ReplyError where that is spent."""
+        """Ask within the debugger's share of the budget. Raises ReplyError where that is spent."""
         try:
             self._portion.check()
         except BudgetSpent as spent:
@@ -200,7 +200,7 @@ class _Steps:
         return reply
 
     def noted(self, tool: AgentTool) -> AgentTool:
-        """The tool with its observation cut, and told as a note."""
+        """Return the tool with its observation cut and emitted as a note."""
 
         def call(**arguments: str) -> str:
             seen = visible(tool.call(**arguments))
@@ -217,7 +217,7 @@ class _Steps:
 
 
 def _tools(failing: Failing, runner: CachedVerifier) -> list[AgentTool]:
-    """The tools on one failing candidate. None writes a file, changes a test or asks a model."""
+    """Return the tools for one failing candidate. None writes a file, changes a test or asks a model."""
     leader, board = failing.leader, failing.board
 
     def run_snippet(code: str) -> str:
@@ -260,7 +260,7 @@ def _tools(failing: Failing, runner: CachedVerifier) -> list[AgentTool]:
 
 
 def trace_of_failure(leader: Candidate, failing: Sequence[tuple[Test, Outcome]], runner: CachedVerifier) -> str:
-    """The trace of the first failing test that makes one call; empty where none does."""
+    """Return the trace of the first failing test that is one call without fixtures; empty without one."""
     for claim in (claim_of(test) for test, _ in failing):
         if claim is not None and not claim.fixtures:
             call = "\n".join([*claim.setup, claim.call])
@@ -281,6 +281,6 @@ def _task(failing: Failing) -> str:
 
 
 def _line(text: str) -> str:
-    """`text` on one line, cut."""
+    """Return `text` on one line, cut."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_NOTE else line[: _LONGEST_NOTE - 1] + "…"

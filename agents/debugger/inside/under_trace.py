@@ -1,8 +1,8 @@
-"""The program that runs one call of a module under `sys.settrace`, in a sandbox.
+"""Runs one call of a module under `sys.settrace`, in a sandbox: `under_trace.py MARK`.
 
-It stands alone: `under_trace.py MARK`, beside user_code.py and call.txt (a Python expression in which the module's
-names are known, statements before it). The last line on standard output that begins with MARK is its finding, as
-JSON. The code runs in this very process and may forge all of it.
+It stands alone beside user_code.py and call.txt (a Python expression with the module's names, after any
+statements). The last line on standard output that begins with MARK is its finding, as JSON. The code runs in the
+same process and may forge it.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ CODE = str(HERE / "user_code.py")
 MOST_EVENTS = 20000
 LONGEST_VALUE = 100
 KEPT = 20
-"""Lines kept of the beginning, and as many of the end."""
+"""Lines kept of the beginning, and of the end."""
 
 
 def shown(value: object) -> str:
-    """A value's repr, cut; what a repr raises is not the call's fault."""
+    """Return a value's repr, cut; a repr that raises is no error of the call."""
     try:
         text = repr(value)
     except BaseException as error:
@@ -33,7 +33,7 @@ def shown(value: object) -> str:
 
 
 class Tracer:
-    """Writes a line for each line that is run in user_code.py, with the names that changed by it."""
+    """Notes each line that is run in user_code.py, with the names that it changed."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[int, str]] = []
@@ -67,13 +67,13 @@ class Tracer:
 
     def _add(self, number: int, text: str) -> None:
         self.lines.append((number, text))
-        if len(self.lines) > 4 * KEPT:  # only the beginning and the end are ever told
+        if len(self.lines) > 4 * KEPT:  # only the beginning and the end are reported
             self.left_out += 2 * KEPT
             del self.lines[KEPT : 3 * KEPT]
 
 
 def prepared(text: str, names: dict[str, object]) -> CodeType:
-    """Execute the statements before the last one, and compile that. Raises SyntaxError, and what they raise."""
+    """Execute all statements but the last, and compile that. Raises SyntaxError and what the statements raise."""
     tree = ast.parse(text, "<call>")
     last = tree.body.pop() if tree.body else None
     if not isinstance(last, ast.Expr):
@@ -83,7 +83,7 @@ def prepared(text: str, names: dict[str, object]) -> CodeType:
 
 
 def main(mark: str) -> None:
-    """Do the call, and tell its lines and its end."""
+    """Make the call, and write its lines and how it ended."""
     out = os.dup(1)
     sys.path.insert(0, str(HERE))
     import user_code  # type: ignore[import-not-found]
