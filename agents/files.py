@@ -1,8 +1,7 @@
-"""Opens files of folders that somebody else may have written: no link out of the folder is followed, and nothing
-but a regular file is read, since a FIFO or a device would block. Finds programs that no folder has put in the way.
+"""Opens files of untrusted folders: no link out of the folder is followed, and only regular files are read, since
+a FIFO or a device would block. Finds programs, but none in the working directory.
 
-The folder itself is trusted to be where the user says: the working directory for what lies below it, else the
-folder that the path names.
+The path of the folder is trusted: it is the working directory for files below it, else the folder of the file.
 """
 
 from __future__ import annotations
@@ -19,16 +18,13 @@ from typing import BinaryIO
 from .errors import UsageError
 
 LONGEST = 64 << 20
-"""Bytes of a file, or of one line of a stream: sparse ones are as long as anybody likes."""
+"""Limit of a file and of a line of a stream, in bytes: a sparse file may have any length."""
 
 
 def contained(path: Path, root: Path | None = None) -> Path:
-    """Return `path` with its links resolved, all of which have to stay below `root`.
-
-    `root` is by default the working directory where `path` lies below it, else the folder of `path`. A missing
-    file is no error. Raises UsageError for a link that leads out of `root`.
-    """
-    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (`..` is taken away before links are followed)
+    """Return `path` with its links resolved; the file may be missing. Raises UsageError for a link out of `root`,
+    by default the working directory if `path` lies below it, else the folder of `path`."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (removes `..` before links are followed)
     if root is None:
         root = Path.cwd() if absolute.is_relative_to(Path.cwd()) else absolute.parent
     try:
@@ -41,7 +37,7 @@ def contained(path: Path, root: Path | None = None) -> Path:
 
 
 def open_flags(*names: str) -> int:
-    """Return the flags of `os.open` of these names, as far as the system has them."""
+    """Return the flags of `os.open` with these names that the system has."""
     flags = 0
     for name in names:
         flags |= getattr(os, name, 0)
@@ -50,10 +46,10 @@ def open_flags(*names: str) -> int:
 
 @contextmanager
 def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
-    """Open the real path `folder` part by part, so that no link is followed that has taken a part's place since.
+    """Open the real path `folder` part by part, so that no link is followed that has replaced a part since.
 
-    Yields what the names in it stand below, for functions that take a `dir_fd`: its descriptor and an empty path,
-    or None and `folder` where the system has no such functions. Raises OSError.
+    Yields a `dir_fd` and the path that names in the folder are relative to: its descriptor and an empty path, or
+    None and `folder` where the system has no `dir_fd`. Raises OSError.
     """
     if os.open not in os.supports_dir_fd:
         yield None, folder
@@ -67,7 +63,7 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
             os.close(below)
         yield descriptor, Path()
     except OSError as error:
-        name = error.filename if isinstance(error.filename, str | Path) else ""  # a descriptor's is its number
+        name = error.filename if isinstance(error.filename, str | Path) else ""  # a descriptor is a number
         error.filename = str(folder / name)
         raise
     finally:
@@ -76,7 +72,7 @@ def opened_folder(folder: Path) -> Iterator[tuple[int | None, Path]]:
 
 def open_regular(path: Path, root: Path | None = None, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
     """Open the regular file `path` below `root` (see `contained`); return its descriptor. Raises UsageError for a
-    link out of `root` and for what is no regular file, and OSError."""
+    link out of `root` and for other kinds of files, and OSError."""
     place = contained(path, root)
     flags |= open_flags("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY")
     with opened_folder(place.parent) as (folder, below):
@@ -109,13 +105,13 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 def absolute_path() -> list[str]:
-    """Return the absolute entries of PATH: others depend on the folder that one is in."""
+    """Return the absolute entries of PATH; others depend on the working directory."""
     return [entry for entry in os.environ.get("PATH", "").split(os.pathsep) if Path(entry).is_absolute()]
 
 
 def forget_relative_path() -> None:
-    """Leave in PATH of this process absolute entries alone, and not the working directory: libraries look for
-    programs (a browser, a compiler) by all of it. Raises UsageError where that directory is gone."""
+    """Remove relative entries and the working directory from PATH of this process, since libraries use it to find
+    programs (a browser, a compiler). Raises UsageError where that directory is gone."""
     try:
         here = os.path.realpath(Path.cwd())
     except OSError as error:
@@ -124,8 +120,8 @@ def forget_relative_path() -> None:
 
 
 def find_program(name: str) -> str | None:
-    """Return where the first program of this name is, by the absolute entries of PATH and not in the working
-    directory; None without one."""
+    """Return the path of a program, by the absolute entries of PATH without the working directory; None
+    without."""
     suffix = ".exe" if sys.platform == "win32" else ""
     found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
     return next((each for each in found if each is not None and Path(each).parent != Path.cwd()), None)
