@@ -1,16 +1,16 @@
-"""The exception tree; each type names its exit code.
+"""The exceptions, with their exit codes.
 
-GreenloopError                  one clear sentence for the user, and the way out
+GreenloopError                  one sentence for the user, with the remedy
 ├── UsageError            2     bad input: an unreadable spec, an unknown run, a contradictory option
-├── ModelError            3     no usable reply could be had; `kind` says why, `transient` whether waiting may help
+├── ModelError            3     no usable reply; `kind` says why, `transient` that a retry may help
 ├── SandboxUnavailable    4     nothing on this machine can run untrusted code safely
 ├── SandboxBroken         4     the sandbox itself failed while running a job (never a verdict)
-├── BudgetSpent           5     a limit was reached before a ruling; carries limit, value and allowed
-├── TotalSpent            5     the same for a limit of the whole batch: the run is done again once it is raised
-├── StorageFailed         1     what was found can't be written: a full disk, a directory that is gone
+├── BudgetSpent           5     a limit was reached before a ruling; has limit, value and allowed
+├── TotalSpent            5     the same for a limit of the whole batch
+├── StorageFailed         1     results can't be written: a full disk, a missing directory
 └── Interrupted         130     the user stopped the run
 
-ReplyError is not among them: a reply that cannot be mended is asked for again, not reported.
+ReplyError is separate: an unusable reply is requested again, not reported.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import ClassVar
 
 
 class GreenloopError(Exception):
-    """Base of every error a user may meet; `str(error)` is one sentence that ends with the way out."""
+    """Base of all errors for users; `str(error)` is a sentence that ends with the remedy."""
 
     exit_code: ClassVar[int] = 1
     kind: str = "error"
 
 
 class UsageError(GreenloopError):
-    """The request itself is wrong: bad input, a missing file, an option out of range."""
+    """The request is wrong: bad input, a missing file, an option out of range."""
 
     exit_code = 2
     kind = "usage"
@@ -38,7 +38,7 @@ class ModelError(GreenloopError):
     `kind` is one of: bad_key, no_such_model, quota, rate_limit, context_too_long, refusal, empty_reply,
     no_chat_reply, bad_reply, unusable_reply, network, server_error, bad_request, not_recorded, not_cached,
     weights, runtime.
-    `transient` says that the same call may succeed later; `retry_after` is the server's own wish, in seconds.
+    `transient`: the same call may succeed later; `retry_after` is the server's value, in seconds.
     """
 
     exit_code = 3
@@ -60,14 +60,14 @@ class SandboxUnavailable(GreenloopError):
 
 
 class SandboxBroken(GreenloopError):
-    """The sandbox failed while running a job; says nothing about the code under test."""
+    """The sandbox failed while running a job; that is no fault of the code under test."""
 
     exit_code = 4
     kind = "sandbox_broken"
 
 
 class _LimitReached(GreenloopError):
-    """A limit was reached: `limit` names it, `value` was used of `allowed` (tokens, seconds, USD or calls)."""
+    """A limit was reached: `limit` is its name, `value` was used of `allowed` (tokens, seconds, USD or calls)."""
 
     exit_code = 5
     sentence: ClassVar[str]
@@ -90,8 +90,8 @@ class BudgetSpent(_LimitReached):
 
 
 class TotalSpent(_LimitReached):
-    """A limit of the whole batch was reached. It is no BudgetSpent, since a run must not be concluded with what it
-    has by then: it goes on later."""
+    """A limit of the whole batch was reached. Unlike at BudgetSpent, the run gets no ruling and is resumed
+    later."""
 
     kind = "total_spent"
     sentence = (
@@ -101,23 +101,23 @@ class TotalSpent(_LimitReached):
 
 
 class StorageFailed(GreenloopError):
-    """Nothing more can be written; what was written is whole."""
+    """Nothing more can be written; earlier files are complete."""
 
     kind = "storage"
 
 
 class Interrupted(GreenloopError):
-    """The user pressed Ctrl-C (or the process was asked to end); what was found so far is saved."""
+    """The user pressed Ctrl-C, or the process got a signal to end; results so far are saved."""
 
     exit_code = 130
     kind = "interrupted"
 
 
 class ReplyError(Exception):
-    """A model's reply holds nothing usable; `str(error)` is the reason, worded so that the model can mend it."""
+    """A model's reply is not usable; `str(error)` is the reason, worded for the model's next attempt."""
 
 
 def check_type(name: str, given: object, kinds: type | tuple[type, ...], wanted: str) -> None:
-    """Raise UsageError for an argument that is of none of `kinds`; `wanted` says what to give."""
+    """Raise UsageError for an argument of none of the types `kinds`; `wanted` says what to give."""
     if not isinstance(given, kinds):
         raise UsageError(f"{name} can't be of type {type(given).__name__}; give {wanted}.")
