@@ -1,4 +1,4 @@
-"""Events of a run while it works: the console draws them, `events.jsonl` keeps them, programs may ignore them."""
+"""Events of a run under way, for the console, `events.jsonl` and programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .records import Board, Candidate, Grade, Reply, Request, Ruling, RunStatus
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """A run has a directory; `reason` says in a sentence why `model` was chosen."""
+    """A run has its directory; `reason` says in a sentence why `model` was chosen."""
 
     run_dir: str
     model: str
@@ -43,7 +43,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class BoardStarted:
-    """Tests are about to run: so many candidates against so many tests."""
+    """A board is about to run: so many candidates against so many tests."""
 
     round: int
     candidates: int
@@ -62,7 +62,7 @@ class Ruled:
 
 @dataclass(frozen=True, slots=True)
 class Fetching:
-    """Weights are being downloaded: `done` of `total` bytes are on disk; `source` is a phrase for the user."""
+    """Weights are being downloaded: `done` of `total` bytes; `source` is a phrase for the user."""
 
     source: str
     done: int
@@ -71,7 +71,7 @@ class Fetching:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One sentence that the user should see; a warning if `warning`."""
+    """A sentence for the user; a warning if `warning`."""
 
     text: str
     warning: bool = False
@@ -79,7 +79,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class RunEnded:
-    """A run has ended, and `run.json` says so too. One that was killed has no such event."""
+    """A run has ended, as `run.json` also says. A killed run has no such event."""
 
     status: RunStatus
     grade: Grade | None
@@ -100,13 +100,13 @@ NAMES: Mapping[type[Event], str] = {
     Note: "note",
     RunEnded: "ended",
 }
-"""Of an event in a line of `events.jsonl`, beside its fields."""
+"""Names of events in `events.jsonl`."""
 SHOWN: Mapping[type, tuple[str, ...]] = {
     Request: ("role", "purpose"),
     Reply: ("text", "finish", "model", "replayed", "usage", "tokens_per_second"),
     Ruling: ("grade", "why", "leader", "next_step", "passed", "failed", "disputes"),
 }
-"""The fields of an event's records that join its own there; of any other record none does."""
+"""Fields of an event's records that are written there beside its own; other records are left out."""
 
 
 def ignore_event(_: Event) -> None:
