@@ -1,4 +1,4 @@
-"""Records of options whose values are checked against their annotations, wherever they come from."""
+"""Records of options, whose values are checked against their annotations."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from .errors import UsageError
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """Options that belong together. Raises UsageError for a value that doesn't fit; a path may be a text."""
+    """Base of records that `check` checks."""
 
     def __post_init__(self) -> None:
         check(self)
 
 
 def check(record: object) -> None:
-    """Raise UsageError for a value of a record that doesn't fit its annotation; a path may be a text."""
+    """Raise UsageError for a value of a record that doesn't fit its annotation; convert texts to paths."""
     kind: Any = type(record)
     for name, hint in hints_of(kind).items():
         value = getattr(record, name)
         if isinstance(value, str) and not _wanted(hint, Path()):
             object.__setattr__(record, name, value := Path(value))
         if wanted := _wanted(hint, value):
-            # Python writes out no number of many digits.
+            # Python refuses to write numbers of many digits.
             shown = "so large" if isinstance(value, int) and value.bit_length() > 1000 else repr(value)
             raise UsageError(f"{name} can't be {shown}; give {wanted}.")
 
 
 @cache
 def hints_of(kind: Any) -> Mapping[str, Any]:
-    """Return the annotations of a class's fields, with what they are annotated with."""
+    """Return the annotations of a class's fields, with the extras of `Annotated`."""
     return get_type_hints(kind, include_extras=True)
 
 
@@ -54,7 +54,7 @@ _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
 
 
 def _wanted(hint: Any, value: Any) -> str:
-    """Return what fits the annotation `hint` where `value` doesn't; else an empty text."""
+    """Return a description of values that fit `hint` if `value` doesn't; else an empty text."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         wanted = _wanted(parts[0], value)
