@@ -1,4 +1,4 @@
-"""Runs and heals of a server, each in a thread of its own."""
+"""The runs and heals of a server, each in a thread of its own."""
 
 from __future__ import annotations
 
@@ -36,17 +36,18 @@ from .storage.run_directory import CODE_FILE, TESTS_FILE, RunDirectory, is_run, 
 
 MOST_AT_ONCE = 4
 ENDING_SECONDS = 5.0
-"""How long a cancelled run may take to end."""
+"""Grace period of a cancelled run."""
 _LIMITS = tuple(asdict(SpecLimits()))
 _IN_FRONT_MATTER = ("id", "signature", "examples", "limits", *_LIMITS)
-"""Keys of a spec that came over a server's door: none names a file."""
+"""Keys that a spec sent to a server may have: none names a file."""
 
 Outcome = RunResult | HealResult
 
 
 @dataclass(slots=True)
 class Job:
-    """A run under way, or at its end: `said` is its last news, of which there have been `told`."""
+    """A run under way or ended. `said` is its last status message, `told` the number of these. `proposal` is the
+    one that waits for a person's decision."""
 
     run: str
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -57,17 +58,16 @@ class Job:
     model: str | None = None
     model_reason: str = ""
     proposal: Proposal | None = None
-    """The proposal that waits for a person's decision."""
     _decisions: queue.SimpleQueue[Decision] = field(default_factory=queue.SimpleQueue)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def approve(self, proposal: Proposal) -> Decision:
-        """Show a proposal until somebody decides."""
+        """Offer a proposal, and wait for the decision."""
         self.proposal = proposal
         return self._decisions.get()
 
     def decide(self, digest: str, decision: Decision) -> None:
-        """Decide on the proposal with that digest, once. Raises UsageError where it is not the one that waits."""
+        """Decide on the proposal with that digest. Raises UsageError if it is not the one that waits."""
         with self._lock:
             if self.proposal is None or self.proposal.digest != digest:
                 raise UsageError("That is decided already, or no longer asked.")
@@ -75,7 +75,7 @@ class Job:
         self._decisions.put(decision)
 
     def emit(self, event: Event) -> None:
-        """Take the news out of an event."""
+        """Update the status message from an event."""
         match event:
             case RunStarted():
                 self.model, self.model_reason = event.model, event.reason
@@ -93,7 +93,7 @@ class Job:
         self.told += 1
 
     def document(self) -> dict[str, Any]:
-        """The state of the run; `result` is as in the document of `--json`, once there is one."""
+        """Return the state of the run; `result` is as in the document of `--json`, None before the end."""
         found: dict[str, Any] = {"run": self.run, "model": self.model, "model_reason": self.model_reason}
         found |= {"state": "running" if self.began else "waiting", "said": self.said, "result": None}
         if not self.future.done():
@@ -107,7 +107,7 @@ class Job:
 
 
 class Jobs:
-    """The runs of one server. Models and sandbox are opened with the first, and shared; calls beyond the model's
+    """The runs of one server. Models and sandbox are opened by the first run and shared; runs beyond the model's
     slots wait."""
 
     def __init__(self, settings: Settings) -> None:
@@ -118,7 +118,7 @@ class Jobs:
         self._opened: tuple[ThreadPoolExecutor, Resources] | None = None
 
     def generate(self, spec: str, examples: str, tests: str, **changes: Any) -> Job:
-        """Begin a run under the server's settings with `changes`. `examples` stand one a line, as in a file of
+        """Begin a run with the server's settings and `changes`. `examples` are one a line, as in a file of
         answers. Raises UsageError, SandboxUnavailable and ModelError."""
         read = self._read(spec, examples, tests if tests.strip() else None)
         settings = replace(self.settings, **changes)
@@ -132,7 +132,7 @@ class Jobs:
         return self._run(run, RunRequest(read, settings, os.environ, run_id=run))
 
     def _read(self, text: str, examples: str, tests: str | None) -> Spec:
-        """Read a spec that came without a folder: what names a file or a package is refused."""
+        """Parse a spec that has no folder. Raises UsageError for keys that name files or packages."""
         place = place_of("argument")
         front, body = take_apart(text, place)
         for key, where in front.places.items():
@@ -145,7 +145,7 @@ class Jobs:
         return make_spec(front, body, place, tests, packages=self.settings.packages)
 
     def heal(self, code: str, tests: str | None, expect: str | None) -> Job:
-        """Begin a heal of a module, user_code.py, in a folder of its own; nothing of the user's is written."""
+        """Begin a heal of a module (user_code.py) in a new folder; the user's files are not written."""
         run = new_id("heal-user_code", datetime.now().astimezone())
         make_work_dir(self.settings.work_dir)
         folder = self.settings.work_dir.absolute() / "inputs" / run
@@ -163,14 +163,14 @@ class Jobs:
         return self._begin(run, work)
 
     def answer(self, run: str, lines: str) -> Job:
-        """Go on with a run under answers to its open questions. Raises UsageError."""
+        """Resume a run with answers to its open questions. Raises UsageError."""
         directory = self._ended(run)
         tests = directory.tests_of_ledger()
         spec = answered(directory.read().spec, lines, "The answers", under_way=True, tests=tests)
         return self._resume(run, directory, spec)
 
     def resume(self, run: str) -> Job:
-        """Go on with a run that was stopped. Raises UsageError."""
+        """Resume a run that was stopped. Raises UsageError."""
         directory = self._ended(run)
         return self._resume(run, directory, directory.read().spec)
 
@@ -186,14 +186,14 @@ class Jobs:
         return self._run(run, RunRequest(spec, self._settings_of(directory.read()), os.environ), directory)
 
     def _settings_of(self, record: RunRecord) -> Settings:
-        """The settings that a run goes on with. Raises UsageError for a sandbox, a model or an address that the
-        server was not started with."""
-        # A run asks no Healer, though the batch that it is of may have had a model for one.
+        """Return the settings to resume a run with. Raises UsageError for a sandbox, a model or an address that
+        the server was not started with."""
+        # No run uses a healer, though the settings of its batch may name a model for one.
         check_server(self.settings, {**record.settings, "healer_model": None}, record.id)
         return replace(with_recorded(self.settings, record.settings), answers=None)
 
     def _ended(self, run: str) -> RunDirectory:
-        """The directory of a run that nobody is at. Raises UsageError."""
+        """Return the directory of a run that is not under way. Raises UsageError."""
         directory = self.directory(run)
         begun = directory.attempt.exists or directory.read().status == "running"
         if self._is_under_way(run) or (begun and is_written(directory.events)):
@@ -201,16 +201,16 @@ class Jobs:
         return directory
 
     def _is_under_way(self, run: str) -> bool:
-        """Return True while a run of this server has not ended."""
+        """Return True if this server runs it."""
         return (job := self.find(run)) is not None and not job.future.done()
 
     def find(self, run: str) -> Job | None:
-        """The job of a run of this server; None for another one."""
+        """Return the job of a run of this server; None for other runs."""
         return self._jobs.get(run)
 
     def latest(self, most: int) -> list[RunDirectory]:
-        """The directories of the latest runs, but links out; one of this server may have none yet. Raises
-        UsageError."""
+        """Return the directories of the latest runs, without links out; one of this server may not exist yet.
+        Raises UsageError."""
         names = {run.path.name for run in runs_in(self.settings.work_dir)} | set(self._jobs)
         found = []
         for name in sorted(names, reverse=True)[:most]:
@@ -219,7 +219,7 @@ class Jobs:
         return found
 
     def recorded(self, run: str) -> dict[str, Any]:
-        """The state of a run that this server did not begin. Raises UsageError where there is none."""
+        """Return the state of a run that this server did not begin. Raises UsageError for an unknown run."""
         directory = self.directory(run)
         record = directory.record()
         if isinstance(record, HealRecord):
@@ -233,7 +233,7 @@ class Jobs:
         return {**known, "result": ended}
 
     def close(self) -> None:
-        """Cancel all runs, wait until they are at their end, and close what was opened."""
+        """Cancel all runs, wait for their end, and close models and sandbox."""
         for job in self._jobs.values():
             job.cancellation.cancel()
         if self._opened is not None:
@@ -241,11 +241,8 @@ class Jobs:
         self._held.close()
 
     def directory(self, run: str) -> RunDirectory:
-        """The directory of the run of that very name, which is looked up and never joined to a path; while a new
-        attempt at it is under way here, the attempt's.
-
-        Raises UsageError where there is none, or it is a link out. A run of this server may have none yet.
-        """
+        """Return the directory of a run, or of its attempt if one is under way here; it may not exist yet. Raises
+        UsageError for an unknown run, and for a link out. Unknown names are never joined to a path."""
         if run not in self._jobs and not is_run(self.settings.work_dir, run):
             where = "names of runs are in the results of generate and heal"
             raise UsageError(f"There is no run {run[:100]!r}; {where}.")
@@ -265,7 +262,7 @@ class Jobs:
 
     def _begin(self, run: str, work: Callable[[Job, Resources], Outcome]) -> Job:
         with self._lock:
-            if self._is_under_way(run):  # asked for twice at the same time
+            if self._is_under_way(run):  # requested twice at the same time
                 raise _running(run)
             executor, resources = self._opened = self._opened or self._open()
             job = self._jobs[run] = Job(run)
