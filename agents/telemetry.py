@@ -1,7 +1,7 @@
-"""Spans of runs for OpenTelemetry, made from the events of a run; on by the standard variables alone.
+"""Spans of runs for OpenTelemetry, made from a run's events; enabled by the standard variables.
 
-Nothing of OpenTelemetry is imported without them. A receiver that is dead or slow costs a run at most three
-seconds in its end, and one warning.
+Without these, OpenTelemetry is not imported. A dead or slow receiver delays the end of a run by at most three
+seconds, with one warning.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT
 
 
 class RunSpans:
-    """The spans of one run. `handle` is an event handler, for any thread; the run's end closes what is open.
+    """The spans of one run. `handle` is a thread-safe event handler; the run's end closes open spans.
 
-    Calls come from several threads, so no span is ever current: each is made with its parent's context. Attributes
-    have the names of the GenAI semantic conventions 1.38, which are in development, or names of greenloop's own.
+    Calls come from several threads, so no span is current: each is made with its parent's context. Attributes have
+    names of the GenAI semantic conventions 1.38 (in development), or greenloop's own.
     """
 
     def __init__(self, tracer: Tracer, parent: Context | None, *, content: bool) -> None:
@@ -55,7 +55,7 @@ class RunSpans:
         self._model = ""
 
     def handle(self, event: Event) -> None:
-        """Open and close spans as the run goes on."""
+        """Open and close spans by an event."""
         with self._lock:
             match event:
                 case RunStarted():
@@ -73,7 +73,7 @@ class RunSpans:
                     self._end(event)
 
     def _span(self, name: str, parent: Span | None, **more: Any) -> Span:
-        """Begin a span below `parent`; None: below what the caller of the run has open."""
+        """Begin a span below `parent` (None: below the span of the run's caller)."""
         from opentelemetry.trace import set_span_in_context
 
         below = self._parent if parent is None else set_span_in_context(parent)
@@ -104,7 +104,7 @@ class RunSpans:
         self._round_from = time.time_ns()
 
     def _in_round(self) -> Span:
-        """The span of the round under way, begun where none is."""
+        """Return the span of the round under way; begin one if there is none."""
         if self._round is None:
             self._rounds += 1
             self._round = self._span(f"round {self._rounds}", self._run, start_time=self._round_from)
@@ -117,7 +117,7 @@ class RunSpans:
         return self._agents[role]
 
     def _answered(self, request: Request, reply: Reply | None) -> None:
-        """Make the span of a call; None: it got no reply."""
+        """Make the span of a call; `reply` is None if it got none."""
         from opentelemetry.trace import SpanKind, StatusCode
 
         began, _ = self._calls.pop(id(request), (time.time_ns(), request))
@@ -189,11 +189,11 @@ _lock = threading.Lock()
 _own: list[TracerProvider] = []
 """This process's own provider, shared by its runs."""
 _failed, _warned = threading.Event(), threading.Event()
-"""Set once spans could not be sent, and once that, or the lack of the package, was said."""
+"""Set once spans could not be sent; set once the user was told that, or that the package is missing."""
 
 
 def is_on() -> bool:
-    """Return True if the standard variables ask for spans, or this process has a provider of its own."""
+    """Return True if the standard variables ask for spans, or the program has set a provider."""
     if _variable("OTEL_SDK_DISABLED") == "true":
         return False
     if exporters := _variable("OTEL_TRACES_EXPORTER"):
@@ -207,7 +207,7 @@ def _variable(name: str) -> str:
 
 @contextmanager
 def spans(emit: EventHandler) -> Iterator[EventHandler]:
-    """Give a handler that makes spans of what it passes on to `emit`."""
+    """Yield a handler that makes spans of events and passes them on to `emit`."""
     if not is_on():
         yield emit
         return
@@ -233,14 +233,14 @@ def spans(emit: EventHandler) -> Iterator[EventHandler]:
     try:
         yield handle
     finally:
-        made.handle(RunEnded("stopped", None, 1, "It came to no end."))  # nothing is left to do where it has ended
+        made.handle(RunEnded("stopped", None, 1, "It came to no end."))  # a no-op after another RunEnded
         if own is not None and not _flushed(own) and not _warned.is_set():
             _warned.set()
             emit(Note("The spans of this run could not be sent to the OpenTelemetry receiver.", warning=True))
 
 
 def _callers_provider() -> bool:
-    """Return True if the program that this process is has set a provider; nothing is imported for it."""
+    """Return True if the program has set a provider; import nothing."""
     api, none = sys.modules.get("opentelemetry.trace"), ("ProxyTracerProvider", "NoOpTracerProvider")
     return api is not None and type(api.get_tracer_provider()).__name__ not in none
 
@@ -261,7 +261,7 @@ def _own_provider() -> TracerProvider:
     with _lock:
         if not _own:
             logging.getLogger("opentelemetry").addHandler(logging.NullHandler())
-            logging.getLogger("opentelemetry").propagate = False  # one warning is enough, and it is ours
+            logging.getLogger("opentelemetry").propagate = False  # `spans` warns
             resource = Resource.create({"service.name": os.environ.get("OTEL_SERVICE_NAME") or "greenloop"})
             provider = TracerProvider(resource=resource, shutdown_on_exit=False)
             provider.add_span_processor(BatchSpanProcessor(Exporter()))
@@ -270,7 +270,7 @@ def _own_provider() -> TracerProvider:
 
 
 def _flushed(own: TracerProvider) -> bool:
-    """Send what waits, for three seconds at the most; a receiver that failed once is not waited for again."""
+    """Send waiting spans for at most three seconds; return True on success. After one failure nothing is sent."""
     if _failed.is_set():
         return False
     sending = threading.Thread(target=own.force_flush, name="otel-flush", daemon=True)
