@@ -1,1 +1,1 @@
-"""`repair` in the forms of agent frameworks: a `healing_tool` for each."""
+"""`repair` for agent frameworks: a `healing_tool` for each."""

@@ -19,8 +19,8 @@ def healing_tool(
     annotations: Any = None,
     **repair_arguments: Any,
 ) -> Callable[[Callable[[Any], Awaitable[dict[str, Any]]]], SdkMcpTool[Any]]:
-    """Decorate a handler as the SDK's `tool` does; its failing calls are healed as `repair` says.
-    `.handler.last_repair` tells what became of the last one. Raises UsageError where the SDK is not installed."""
+    """Decorate a handler as the SDK's `tool` does, and heal its failing calls (see `repair`). The last result is
+    `.handler.last_repair`. Raises UsageError if the SDK is not installed."""
     try:
         from claude_agent_sdk import tool
     except ImportError as error:

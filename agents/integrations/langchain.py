@@ -19,10 +19,10 @@ def healing_tool(
     parse_docstring: bool = False,
     **repair_arguments: Any,
 ) -> Any:
-    """Decorate a function as `langchain_core.tools.tool` does; its failing calls are healed as `repair` says.
+    """Decorate a function as `langchain_core.tools.tool` does, and heal its failing calls (see `repair`).
 
-    `.func.last_repair` (`.coroutine.last_repair` of an async one) tells what became of the last one. Raises
-    UsageError where LangChain is not installed.
+    The last result is `.func.last_repair` (`.coroutine.last_repair` of an async one). Raises UsageError if
+    LangChain is not installed.
     """
     try:
         from langchain_core.tools import tool

@@ -10,14 +10,14 @@ from ..repairing.repair import repair
 
 
 def healing_tool(function: Callable[..., Any] | None = None, /, **repair_arguments: Any) -> Any:
-    """Decorate a function as smolagents' `tool` does; its failing calls are healed as `repair` says.
-    `.forward.__wrapped__.last_repair` tells what became of the last one."""
+    """Decorate a function as smolagents' `tool` does, and heal its failing calls (see `repair`). The last result
+    is `.forward.__wrapped__.last_repair`."""
     from ..llm_backends.streaming_model import tool
 
     healed = repair(**repair_arguments)
 
     def decorated(function: Callable[..., Any]) -> Any:
-        with warnings.catch_warnings():  # it warns of every decorator but its own
+        with warnings.catch_warnings():  # smolagents warns of other decorators
             warnings.filterwarnings("ignore", "Function '.*' has decorators other than @tool")
             return tool(healed(function))
 
