@@ -1,1 +1,1 @@
-"""The files of a folder of the user's, and what git knows of them; nothing that lies there is run."""
+"""Reads the files of a user's folder and of its git repository, and runs nothing there."""

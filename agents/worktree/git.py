@@ -1,8 +1,7 @@
-"""Reads a git repository and runs nothing that it names.
+"""Reads a git repository without running anything from it (docs/decisions/030).
 
-git is started in a directory of ours: its configuration and hooks are not the repository's, its work tree holds
-copies of `.gitignore` and nothing else. It is told where the repository's objects are and is given a copy of the
-index; what differs is found out here (docs/decisions/030).
+git runs in a directory of our own, with our configuration, no hooks, and a work tree that has only copies of
+`.gitignore`. It reads the repository's objects and a copy of its index; files are compared here.
 """
 
 from __future__ import annotations
@@ -28,20 +27,20 @@ from .links import MOST_LINKS, behind_links
 from .places import MOST_TEXT, find_repository
 
 _SECONDS = 30
-"""Of all commands together: a repository may make each of many slow."""
+"""Timeout of all commands together, since a repository may make each of many slow."""
 _MOST_OUTPUT = 256 << 20
 _MOST_MEMORY = 512 << 20
-"""Of one piece, by git's own count: an object of some bytes may say that it has any number."""
+"""Limit of one allocation by git: a small object may declare any size."""
 _MOST_REFERENCES = 64 << 20
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REFERENCE = re.compile(r"[A-Z_]+|refs(/(?!\.)[^/\x00-\x20~^:?*\[\\\x7f]+)+")
 _PLACES = ("{}", "refs/{}", "refs/tags/{}", "refs/heads/{}", "refs/remotes/{}", "refs/remotes/{}/HEAD")
 """Where git looks for the reference of a short name."""
 _FILE = re.compile(rb"(\d+) blob ([0-9a-f]+)\t([^\0]+)\0")
-_MAKING = ("filter", "ident", "working-tree-encoding")
-"""Attributes by which a file is checked out as other bytes than its blob's, but for ends of lines."""
-_NOT_MAKING = (b"unspecified", b"unset")
-_OUTSIDE = {b"", b".", b".."}
+_CONVERTING = ("filter", "ident", "working-tree-encoding")
+"""Attributes of files whose bytes in the work tree differ from their blob's, beyond line ends."""
+_NOT_CONVERTING = (b"unspecified", b"unset")
+_INVALID = {b"", b".", b".."}
 """Parts of a path that git itself never writes."""
 _ENTRY = re.compile(
     rb"\d+ ([0-9a-f]+) (\d)\t([^\0]+)\0(?:  ctime.*\n  mtime: (\d+):(\d+)\n  dev.*\n  uid.*\n  size: (\d+).*\n)?"
@@ -50,7 +49,7 @@ _ENTRY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A file in the index: its blob (empty in a conflict), and its time and size when it was checked out."""
+    """A file in the index: its blob (empty in a conflict), and its mtime and size at checkout."""
 
     blob: str
     seconds: int
@@ -59,7 +58,7 @@ class _Entry:
 
 
 def git_root(folder: Path) -> Path | None:
-    """Return the work tree that `folder` is in, None where there is none or no git. Raises UsageError where `.git`
+    """Return the work tree that `folder` is in; None without one or without git. Raises UsageError where `.git`
     leads to another repository."""
     found = find_repository(folder.resolve())
     return found[0] if found and find_program("git") else None
@@ -77,7 +76,7 @@ def open_repository(folder: Path) -> Iterator[Repository]:
 
 def uncommitted(path: Path) -> bool:
     """Return True if `path` differs from the last commit or was never committed; False for ignored files and
-    without a repository. Raises UsageError where git fails."""
+    without a repository. Raises UsageError if git fails."""
     if git_root(path.parent) is None:
         return False
     with open_repository(path.parent) as repository:
@@ -91,8 +90,7 @@ def uncommitted(path: Path) -> bool:
 
 
 class Repository:
-    """The repository of the work tree `top`, seen from `folder` in it, a real path. Paths are below `folder`, with
-    `/` between names.
+    """The repository of the work tree `top`. Paths are relative to `folder` in it (a real path), with `/`.
 
     `directory` is its git directory, `common` the one that it shares with other work trees.
     """
@@ -120,7 +118,7 @@ class Repository:
         """Return the hash of the commit that `reference` names (`main`, `v1~2`, part of a hash), or None."""
         name, rest = re.fullmatch(r"(.*?)([~^:].*|@\{.*)?", reference, re.DOTALL).groups("")  # type: ignore[union-attr]
         name = "HEAD" if name == "@" else name
-        _ = self._objects  # where they can't be read is no matter of the reference
+        _ = self._objects  # raises here, not as an unknown reference below
         if not _HASH.fullmatch(name):
             name = next(filter(None, (self.reference(place.format(name)) for place in _PLACES)), name)
         with suppress(UsageError):
@@ -129,14 +127,14 @@ class Repository:
         return None
 
     def left_at(self, commit: str) -> str:
-        """Return the commit at which what is checked out left the history of another; empty where it did not."""
-        with suppress(UsageError):  # git may lack what lies between
+        """Return the merge base of HEAD and `commit`; empty if that is `commit` itself or unknown."""
+        with suppress(UsageError):  # a shallow clone may lack it
             left = self._run("merge-base", commit, self.reference("HEAD") or commit).decode().strip()
             return left if left != commit else ""
         return ""
 
     def reference(self, name: str, links: int = MOST_LINKS) -> str | None:
-        """Return the hash that the reference of the whole `name` stands for, or None."""
+        """Return the hash of the reference with the full `name`, or None."""
         if not _REFERENCE.fullmatch(name) or ".." in name:
             return None
         text = self._text(self._directory, name) or self._text(self._common, name)
@@ -148,7 +146,7 @@ class Repository:
         return found[1] if found else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
-        """Return the blobs of a commit's files, or of one, by path, also through links. Raises UsageError."""
+        """Return the blobs of a commit's files (or of one) by path, also through links. Raises UsageError."""
         wanted = self._below + name
         found: dict[str, str] = {}
         links: dict[str, str] = {}
@@ -160,7 +158,7 @@ class Repository:
         return found | {path: found[file] for path, file in behind_links(named, found).items()}
 
     def blobs(self, hashes: Iterable[str]) -> dict[str, bytes]:
-        """Return the bytes of blobs by their hashes. Raises UsageError where one is not there."""
+        """Return the bytes of blobs by their hashes. Raises UsageError where one is missing."""
         wanted = "".join(f"{each}\n" for each in hashes).encode()
         answer = memoryview(self._run("cat-file", "--batch", given=wanted))
         found = {}
@@ -175,12 +173,12 @@ class Repository:
         return found
 
     def ignored(self, paths: Iterable[str], commit: str = "") -> set[str]:
-        """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository leaves out, or with a
-        `commit` its `.gitignore` files alone. A folder's path ends with `/`, and is returned so."""
+        """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository ignores, or given a
+        `commit`, its `.gitignore` files alone. The path of a folder ends with `/`."""
         asked = [self._below + path for path in paths]
         tree = self._laid_out(commit, ".gitignore") if commit else self._tree
         for path in asked:
-            with suppress(OSError):  # a name may be too long for git, which says so
+            with suppress(OSError):  # a name may be too long; git reports that
                 (tree / path).parent.mkdir(parents=True, exist_ok=True)
                 if path.endswith("/"):
                     (tree / path).mkdir(exist_ok=True)
@@ -196,7 +194,7 @@ class Repository:
 
     @cached_property
     def index(self) -> Mapping[str, _Entry]:
-        """The files that git tracks, by their paths. Raises UsageError."""
+        """Tracked files, by their paths. Raises UsageError."""
         room = _MOST_OUTPUT
         for path in (self._directory / "index", *self._directory.glob("sharedindex.*")):
             with suppress(FileNotFoundError):
@@ -207,12 +205,12 @@ class Repository:
                 blob.decode() if stage == b"0" else "", *(int(each or 0) for each in noted)
             )
             for blob, stage, path, *noted in _ENTRY.findall(listed)
-            if (name := os.fsdecode(path)).startswith(self._below) and not _OUTSIDE & set(path.split(b"/"))
+            if (name := os.fsdecode(path)).startswith(self._below) and not _INVALID & set(path.split(b"/"))
         }
 
     def is_unchanged(self, path: str, blob: str, data: bytes, commit: str) -> bool:
-        """Return True if a file that holds `data` is `blob` of `commit`: by its bytes, but for ends
-        of lines, or, where a filter has made others, by its size and time, which the index noted."""
+        """Return True if a file with the bytes `data` is `blob` of `commit`: by its bytes up to line ends, or if a
+        filter converts it, by the size and mtime in the index."""
         if blob in (self._hash(data), self._hash(data.replace(b"\r\n", b"\n"))):
             return True
         entry = self.index.get(path)
@@ -221,22 +219,22 @@ class Repository:
         found, written = (self.folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
         seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
         noted = (entry.seconds, entry.nanoseconds, entry.size)
-        # Written after or as the index was, the file may have changed with its time the same.
+        # A file that was written with or after the index may have changed without a change of its mtime.
         return noted == (seconds, nanoseconds, found.st_size) and found.st_mtime_ns < written
 
     def _filtered(self, commit: str) -> Set[str]:
-        """Return the paths below `top` of files that are not kept as they are checked out, by the attributes that
-        the commit has: a time is easily set, and those of now may be anybody's."""
+        """Return the paths below `top` of files that a filter converts, by the attributes in the commit: those in
+        the work tree are untrusted, and an mtime is easily set."""
         if commit not in self._by_filter:
             listed, tree = self._listed(commit), self._laid_out(commit, ".gitattributes")
             given = b"".join(os.fsencode(path) + b"\0" for path, *_ in listed)
-            said = self._run("check-attr", "-z", "--stdin", *_MAKING, given=given, tree=tree).split(b"\0")
+            said = self._run("check-attr", "-z", "--stdin", *_CONVERTING, given=given, tree=tree).split(b"\0")
             states = zip(said[::3], said[2::3], strict=False)
-            self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_MAKING}
+            self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_CONVERTING}
         return self._by_filter[commit]
 
     def _laid_out(self, commit: str, name: str) -> Path:
-        """Return a folder with the files of this name that a commit has, each where it lies."""
+        """Return a new folder with the files of this name in a commit, at their paths."""
         listed = [(path, blob) for path, blob, mode in self._listed(commit) if stat.S_ISREG(mode)]
         named = {path: blob for path, blob in listed if posixpath.basename(path) == name}
         texts = self.blobs(named.values())
@@ -251,21 +249,21 @@ class Repository:
     def _listed(self, commit: str, *words: str) -> list[tuple[str, str, int]]:
         """Return path below `top`, blob and mode of a commit's files and links."""
         listed = _FILE.findall(self._run("ls-tree", "-r", "-z", "--full-tree", commit, *words))
-        kept = (each for each in listed if not _OUTSIDE & set(each[2].split(b"/")))
+        kept = (each for each in listed if not _INVALID & set(each[2].split(b"/")))
         return [(os.fsdecode(path), blob.decode(), int(mode, 8)) for mode, blob, path in kept]
 
     def _hash(self, data: bytes) -> str:
         return hashlib.new("sha256" if self._sha256 else "sha1", b"blob %d\0" % len(data) + data).hexdigest()
 
     def _text(self, folder: Path, name: str, most: int = MOST_TEXT) -> str:
-        """Return the text of a file of a git directory; empty where there is none."""
+        """Return the text of a file of a git directory; empty without one."""
         with suppress(OSError):
             return read_regular(folder / name, folder, most).decode("utf-8", "surrogateescape")
         return ""
 
     def _copy_ignored(self, folder: str) -> None:
-        """Copy the `.gitignore` of a folder, for the top `info/exclude` too. A link, which git takes for none,
-        and what is no file are left out."""
+        """Copy the `.gitignore` of a folder, for the top folder also `info/exclude`. A link, which git ignores
+        too, and irregular files are left out."""
         if folder in self._seen:
             return
         self._seen.add(folder)
@@ -280,8 +278,8 @@ class Repository:
 
     @cached_property
     def _objects(self) -> Path:
-        """The folder with the repository's objects. Raises UsageError where one lies elsewhere or is no file: git
-        would follow links, wait for a FIFO, and read other repositories."""
+        """The folder with the repository's objects. Raises UsageError for objects elsewhere and irregular files:
+        git would follow links, block at a FIFO, and read other repositories."""
         objects = contained(self._common / "objects", self._common)
         if (objects / "info" / "alternates").exists():
             raise UsageError(
@@ -303,7 +301,7 @@ class Repository:
         codes: tuple[int, ...] = (0,),
         tree: Path | None = None,
     ) -> bytes:
-        """Return the output of a git command in the work tree `tree` or ours. Raises UsageError where it fails."""
+        """Return the output of a git command in the work tree `tree` (None: ours). Raises UsageError."""
         needs_objects = command not in ("check-ignore", "check-attr", "ls-files")
         tree = tree or self._tree
         environment = {

@@ -1,4 +1,4 @@
-"""Paths that links in a folder make: to files there, and into folders, which Python and pytest look through."""
+"""Finds the paths that symbolic links in a folder add, to files and into folders there."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Mapping
 
 MOST_LINKS = 5
-"""Links, or symbolic references, that lead to the next; git follows as many."""
+"""Links or symbolic references that are followed in a row, as git does."""
 _MOST_PATHS = 20_000
 
 
 def behind_links(links: Mapping[str, str], files: Collection[str]) -> dict[str, str]:
-    """Return the paths that `links` (by path, to what they name) give `files`, and which those are.
-
-    Behind a link to a folder no further links are followed, so that no circle is gone through.
-    """
+    """Return the paths of `files` through `links` (path -> target), each with its file. Links behind a link to a
+    folder are not followed, so that there are no cycles."""
     found: dict[str, str] = {}
     known = set(files) - links.keys()
     ordered = sorted(known)

@@ -1,4 +1,4 @@
-"""Finds the repository that a folder lies in, and its git directory, which has to be its own."""
+"""Finds the repository of a folder, and checks that its git directory belongs to it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MOST_TEXT = 1 << 20
 
 
 def find_repository(folder: Path) -> tuple[Path, Path, Path] | None:
-    """Return the work tree that the real path `folder` lies in, its git directory, and the one that it shares.
+    """Return the work tree of the real path `folder`, its git directory, and the one that it shares; None without.
 
-    Only an entry named `.git` makes a folder a work tree; it has to be the user's, or of the owner of `folder`.
+    Only an entry named `.git` that belongs to the user or to the owner of `folder` makes a folder a work tree.
     """
     for top in (folder, *folder.parents):
         entry = top / ".git"
@@ -30,8 +30,8 @@ def find_repository(folder: Path) -> tuple[Path, Path, Path] | None:
 
 
 def _elsewhere(top: Path, entry: Path) -> tuple[Path, Path]:
-    """Follow the file `.git` of a linked work tree or a submodule. Raises UsageError where what it names does not
-    belong to `top`: it may be any repository of this machine."""
+    """Return the git directories that the file `.git` of a linked work tree or a submodule names. Raises
+    UsageError where they don't belong to `top`: it may name any repository."""
     try:
         text = read_regular(entry, top, MOST_TEXT).decode("utf-8", "surrogateescape")
         own = (top / text.removeprefix("gitdir:").strip()).resolve()

@@ -1,4 +1,4 @@
-"""The files of a case: those of a folder that go along into the sandbox, and those that may change."""
+"""The files of a case: those of a folder that are copied into the sandbox, and those that may change."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from .links import behind_links
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20
 _DEEPEST = 40
-"""Levels of folders that are looked into."""
+"""Levels of folders that are read."""
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
-"""Folders that no case needs: history, what is made anew, and other programs' packages."""
+"""Folders that no case needs: version control, generated files, other programs' packages."""
 _NEVER_CHANGED = ("conftest.py", "test_*.py", "*_test.py", "tests.py", "tests_*.py", "setup.py")
 _OF_TESTS = ("test", "tests", "unittest", "unittests", "*_test", "*_tests")
 _NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
-"""Files that are taken only when they are named."""
+"""Files that are taken only by name."""
 _READ = (
     *(".py", ".so", ".pyd", ".json", ".csv", ".tsv", ".txt", ".dat", ".bin", ".toml", ".yaml", ".yml", ".ini"),
     *(".cfg", ".xml", ".html", ".css", ".js", ".mo", ".npy", ".npz", ".gz", ".zip", ".db", ".sqlite"),
 )
-"""Of files that git ignores, those in a package that Python could import or read."""
+"""Endings of ignored files in a package that Python could import or read, which are taken, too."""
 _MADE = re.compile(r"\..*|__pycache__|node_modules|build|dist|htmlcov|e?venv|work_dir")
-"""Folders in a package of which git ignores everything for a reason."""
+"""Folders in a package of which no ignored files are taken."""
 _PRIVATE = re.compile(r"secret|credential|passw|private|(^|[._-])(local|token)([._-]|$)")
 _METADATA = ("PKG-INFO", "entry_points.txt", "top_level.txt", "requires.txt", "SOURCES.txt")
-"""Of an `.egg-info` folder, which an editable install may be told by."""
+"""Files of an `.egg-info` folder, by which an editable install may be found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Files below `root` by their path there (`/` between names). `left_out` are paths that are not among them,
-    `named` patterns of the names that files with tests have beside the usual ones."""
+    """Files below `root` by their path there (with `/`). `left_out` are paths that could not be taken; `named` are
+    patterns of files with tests beside the usual ones."""
 
     root: Path
     files: Mapping[str, bytes]
@@ -57,11 +57,11 @@ class Tree:
         return never_changes(path) or any(fnmatch(path if "/" in each else name, each) for each in self.named)
 
     def code_in(self, functions: Iterable[str]) -> list[str]:
-        """Those of the project's code among functions, as path::line."""
+        """Return those of `functions` (path::line) that are not in files of tests."""
         return [each for each in functions if not self.holds_tests(each.partition("::")[0])]
 
     def archive(self, changed: Mapping[str, bytes]) -> bytes:
-        """The files as one tar file, with `changed` in the stead of their own."""
+        """Return the files as a tar archive, with new contents of `changed` ones."""
         written = io.BytesIO()
         with tarfile.open(fileobj=written, mode="w") as archive:
             for path, data in {**self.files, **changed}.items():
@@ -73,11 +73,11 @@ class Tree:
 
 
 def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tree:
-    """Read the files of the folder `root`: what git tracks or does not ignore, with what it ignores in packages
-    and Python could import or read, or else everything but what no program needs; at most 2,000 files and 32 MiB.
+    """Read the files of the folder `root`, at most 2,000 and 32 MiB: those that git does not ignore, and ignored
+    ones in packages that Python could import or read; without git all but folders that no case needs.
 
-    `named` are always taken; so is `extra`, files from elsewhere by their path in the tree. Raises UsageError
-    where those alone are too much, or can't be read.
+    `named` are always taken, and `extra`, files from elsewhere by their path in the tree. Raises UsageError if
+    these alone are too many, or can't be read.
     """
     files: dict[str, bytes] = {}
     modes: dict[str, int] = {}
@@ -106,7 +106,7 @@ def read_tree(root: Path, named: Sequence[str], extra: Mapping[str, Path]) -> Tr
 
 
 def _candidates(root: Path) -> list[str]:
-    """Return the paths of the files below `root`, Python's first, as data may take all the room, and near ones."""
+    """Return the paths of the files below `root`: Python first, as data may exceed the limit, then near ones."""
     paths: list[str] = []
     with suppress(UsageError), open_repository(root) as repository:
 
@@ -114,7 +114,7 @@ def _candidates(root: Path) -> list[str]:
             nested = {path for path in asked if path[-1] == "/" and os.path.lexists(root / path / ".git")}
             return nested | repository.ignored(asked)
 
-        # Looking is cheap, and an index may name a million files that are not there.
+        # Checked here, since an index may name a million files that don't exist.
         named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
         paths = [*named, *files_below(root, ignored)]
         paths += _made_in_packages(root, paths)
@@ -126,8 +126,8 @@ def _candidates(root: Path) -> list[str]:
 
 
 def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
-    """Yield the files in the packages among `known` that are not known, and that Python could import or read: no
-    Python of tests, and nothing in the place of a module that is known."""
+    """Yield the unknown files in the packages among `known` that Python could import or read, without tests and
+    modules that shadow a known one."""
 
     def unwanted(asked: list[str]) -> set[str]:
         return {path for path in asked if path[-1] == "/" and _MADE.fullmatch(Path(path).name)}
@@ -156,7 +156,7 @@ def _module(path: str) -> str:
 
 
 def packages_of(tree: Tree) -> set[str]:
-    """Return the names by which the modules and packages of a project are imported, from its folder or `src`."""
+    """Return the import names of a project's top-level modules and packages, in its folder or `src`."""
     found = set()
     for path in tree.files:
         head, _, rest = path.removeprefix("src/").partition("/")
@@ -166,11 +166,11 @@ def packages_of(tree: Tree) -> set[str]:
 
 
 def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda paths: set()) -> Iterator[str]:
-    """Yield the paths of what is in a folder and is no folder, level by level; of folders, which end with `/`, and
-    files those that are `ignored` are left out. No link is followed."""
+    """Yield the paths of the files below a folder, level by level, without files and folders (ending with `/`)
+    that are `ignored`. Links are not followed."""
     pending = [""]
     seen = 0
-    for _ in range(_DEEPEST):  # git is asked at each level
+    for _ in range(_DEEPEST):
         if not pending or seen >= 10 * MOST_FILES:
             return
         level: list[str] = []
@@ -187,15 +187,15 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
 
 
 def _is_entered(root: Path, path: str) -> bool:
-    """Return True but for folders that no case needs, and virtual environments."""
+    """Return False for folders that no case needs, and virtual environments."""
     if Path(path).name in _NEVER:
         return False
     return not os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
 
 
 def _is_taken(root: Path, path: str) -> bool:
-    """Return True for a file that is no secret, whether by its own name or by that of a link to it; and for a link
-    to a folder elsewhere, which can't be read and is told of."""
+    """Return True for a file that is wanted by its own name and by that of a link to it; and for a link to a
+    folder elsewhere, which can't be read and so gets into `left_out`."""
     if os.path.isdir(root / path):  # noqa: PTH112 - raises nothing
         elsewhere = (root / path).is_symlink() and not (root / path).resolve().is_relative_to(root)
         return elsewhere and is_wanted(path) and _is_entered(root, f"{path}/")
@@ -207,7 +207,7 @@ def _is_taken(root: Path, path: str) -> bool:
 
 
 def is_wanted(path: str) -> bool:
-    """Return True but for secrets, and what lies in folders that no case needs."""
+    """Return False for secrets, and for files in folders that no case needs."""
     *folders, name = path.split("/")
     return {*folders, name}.isdisjoint(_NEVER) and not any(fnmatch(name, pattern) for pattern in _SECRETS)
 
