@@ -1,4 +1,4 @@
-"""Runs untrusted Python, or refuses. The only package of greenloop that starts processes."""
+"""Runs untrusted Python in isolation, or refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries every attack on a sandbox, each proven to work without one first."""
+"""Tries every attack on a sandbox, after a proof that it works without one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CheckStatus = Literal["stopped", "got through", "known residual", "unprovable", 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one attack. Only `stopped` is good news; `unprovable` says nothing either way."""
+    """The outcome of one attack. Only `stopped` is good; `unprovable` is no result."""
 
     number: int
     title: str
@@ -26,8 +26,8 @@ class CheckResult:
 
 
 def checks(sandbox: Sandbox, attacks: Sequence[Attack] = ATTACKS) -> Iterator[CheckResult]:
-    """Try `attacks` on `sandbox`, in order, one result at a time; half a minute for all. Raises UsageError for the
-    sandbox `none`, which has nothing to check and would let them at this process."""
+    """Yield the results of `attacks` on `sandbox`, in order; all take half a minute. Raises UsageError for the
+    sandbox `none`, where attacks would hit this process."""
     if sandbox.name == "none":
         raise UsageError("The sandbox `none` stops no attack; check `bubblewrap`, `native` or `auto`.")
     for attack in attacks:
@@ -47,7 +47,7 @@ def _check(sandbox: Sandbox, attack: Attack) -> tuple[CheckStatus, str]:
 
 
 def attempt(sandbox: Sandbox, attack: Attack) -> bool:
-    """Return True if the attack succeeds in `sandbox`; raises SandboxBroken."""
+    """Return True if the attack succeeds in `sandbox`. Raises SandboxBroken."""
     ground = Ground()
     limits = replace(CHECK_LIMITS, wall_seconds=attack.wall_seconds)
     try:
@@ -58,5 +58,5 @@ def attempt(sandbox: Sandbox, attack: Attack) -> bool:
 
 @cache
 def works_without_sandbox(attack: Attack) -> bool:
-    """Positive control: return True if the attack succeeds on this machine with nothing in its way."""
+    """Return True if the attack succeeds on this machine without a sandbox (the positive control)."""
     return attempt(Bare(), attack)

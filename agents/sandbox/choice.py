@@ -1,4 +1,4 @@
-"""Chooses a sandbox by trying it: a backend counts as working when it stopped a probe that works without it."""
+"""Chooses a sandbox by a test: a backend works if it stops a probe that succeeds without it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .interface import Job, Sandbox, SandboxLimits, SandboxName
 from .interpreter import Interpreter, this_interpreter
 
 _PREFERRED = ("bubblewrap", "native", "container")
-_OUTSIDE = "/etc/passwd"  # everybody may read it, and no job needs it; a file made for this could be left behind
+_OUTSIDE = "/etc/passwd"  # readable for all users and not needed by jobs; a temporary file could be left behind
 _PROBE = """
 import socket, sys
 address = ("127.0.0.1", int(sys.argv[2]))
@@ -54,17 +54,17 @@ _ANYWHERE = (
 
 
 def open_sandbox(name: SandboxName = "auto", interpreter: Interpreter | None = None) -> Sandbox:
-    """Open the named backend, or the strongest that a probe shows to work here (`auto`; never `none`).
+    """Open the named backend, or for `auto` the strongest one (never `none`) that passes the probe here.
 
-    `interpreter` runs the jobs (None: the one that runs this). Raises SandboxUnavailable with the reason and the
-    remedy for this machine.
+    `interpreter` runs the jobs (None: this process's). Raises SandboxUnavailable with the reason and the remedy
+    for this machine.
     """
     return choose(names(name, sys.platform), partial(_tried, interpreter))
 
 
 def names(name: SandboxName, system: str) -> Sequence[str]:
     """Return the backends to try in turn for `name` on `system` (a value of sys.platform). Raises
-    SandboxUnavailable for one that is not there."""
+    SandboxUnavailable for one that the system lacks."""
     if system.startswith("linux"):
         return _PREFERRED if name == "auto" else (name,)
     if name in ("auto", "container"):
@@ -74,7 +74,8 @@ def names(name: SandboxName, system: str) -> Sequence[str]:
 
 
 def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandbox:
-    """Return the first of `names` for which `tried` gives a sandbox, not a reason; raises SandboxUnavailable."""
+    """Return the first sandbox that `tried` returns for one of `names` (else it returns a reason). Raises
+    SandboxUnavailable without any."""
     reasons = []
     for name in names:
         found = tried(name)
@@ -87,7 +88,7 @@ def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandb
 
 
 def _tried(interpreter: Interpreter | None, name: str) -> Sandbox | str:
-    """Return the backend, or what the probe found against it."""
+    """Return the backend, or the reason why it does not work."""
     try:
         if name == "container":
             return _container(interpreter)
@@ -102,7 +103,7 @@ def _tried(interpreter: Interpreter | None, name: str) -> Sandbox | str:
 
 
 def _container(interpreter: Interpreter | None) -> Sandbox | str:
-    """Return a new container, its owner's to close, or what the probe found against it."""
+    """Return a new container, which the caller closes, or the reason why it does not work."""
     from .container.sandbox import Container
 
     if interpreter is not None and interpreter.executable != this_interpreter().executable:
@@ -112,7 +113,7 @@ def _container(interpreter: Interpreter | None) -> Sandbox | str:
 
 @cache
 def _on_linux(interpreter: Interpreter, name: str) -> Sandbox | str:
-    """Return a backend that holds nothing between jobs. Asked once a process for each interpreter."""
+    """Return a backend that holds nothing between jobs, or the reason why it does not work; cached."""
     from .backends.bubblewrap import Bubblewrap
     from .backends.native import Native
 
@@ -120,7 +121,7 @@ def _on_linux(interpreter: Interpreter, name: str) -> Sandbox | str:
 
 
 def probed(sandbox: Sandbox, outside: str = _OUTSIDE) -> Sandbox | str:
-    """Return `sandbox`; or close it, and return what the probe found against it or raise what it raised."""
+    """Return `sandbox` if it passes the probe; else close it, and return the reason or raise the probe's error."""
     with ExitStack() as held:
         held.callback(sandbox.close)
         reason = probe(sandbox, outside)
@@ -130,8 +131,9 @@ def probed(sandbox: Sandbox, outside: str = _OUTSIDE) -> Sandbox | str:
 
 
 def probe(sandbox: Sandbox, outside: str = _OUTSIDE) -> str | None:
-    """Run a program that reads the file `outside` and connects to a listener; the reason when either worked."""
-    Path(outside).read_bytes()  # raises OSError where it would show nothing
+    """Run a program that tries to read the file `outside` and to connect to a listener. Return None if both fail,
+    else the reason why the sandbox does not work."""
+    Path(outside).read_bytes()  # raises OSError where the probe would prove nothing
     with socket.create_server(("127.0.0.1", 0)) as listener:
         arguments = [outside, str(listener.getsockname()[1])]
         job = Job(["-I", "-c", _PROBE, *arguments], limits=SandboxLimits(wall_seconds=20, cpu_seconds=10))
@@ -145,7 +147,7 @@ def probe(sandbox: Sandbox, outside: str = _OUTSIDE) -> str | None:
 
 
 def remedy(root: Path = Path("/")) -> str:
-    """One sentence or two that fit this machine, whose /proc is below `root`."""
+    """Return the remedy for this machine, whose /proc is below `root`, in one or two sentences."""
     for name, value, advice in _SETTINGS:
         with suppress(OSError):
             if (root / "proc" / name).read_text().strip() == value:

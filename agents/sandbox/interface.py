@@ -1,7 +1,6 @@
-"""The Sandbox protocol: launch one Python program in isolation and bound everything it does.
+"""The Sandbox protocol: launch a Python program in isolation and under limits.
 
-Two errors are told apart everywhere: the code failed (an `Ended`, whatever its exit code), and the sandbox
-failed (`SandboxBroken`).
+A failure of the code is an `Ended` with any exit code; a failure of the sandbox is a SandboxBroken.
 """
 
 from __future__ import annotations
@@ -16,19 +15,18 @@ from .interpreter import Interpreter
 
 NO_FILES: Mapping[str, bytes] = {}
 MOST_LIMIT = 1 << 53
-"""Of a limit: what is above is no whole number to every program that is told of it."""
+"""The highest value of a limit, which every program represents exactly."""
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Bounds of one job. Seconds and bytes.
+    """Limits of one job, in seconds and bytes.
 
-    `cpu_seconds`, `file_bytes` and `open_files` hold for each process, the rest for the job as a whole;
-    `memory_bytes` is also the address space of each process, and counts what sockets can hold (see `sockets.py`);
-    of `disk_bytes` each file takes 2 KiB more than its content. A program that reaches `file_bytes` gets an
-    OSError (EFBIG), unless it gives SIGXFSZ its default action back: then it is ended, and `stopped` says so.
-    Raises UsageError for a number that bounds nothing.
+    `cpu_seconds`, `file_bytes` and `open_files` hold for each process, the others for the job. `memory_bytes` also
+    limits the address space of each process, and includes what sockets can hold (see `sockets.py`). Each file
+    takes 2 KiB of `disk_bytes` beyond its content. At `file_bytes` a program gets an OSError (EFBIG), or is killed
+    if it restores the default action of SIGXFSZ. Raises UsageError for an invalid number.
     """
 
     wall_seconds: float = 10.0
@@ -46,7 +44,7 @@ class SandboxLimits:
 
 
 def check_limit(name: str, value: float, *, whole: bool = True) -> None:
-    """Raise UsageError for what is no number above 0, or none that ends anything (NaN, infinity)."""
+    """Raise UsageError for anything but a number from above 0 to `MOST_LIMIT`."""
     kinds = int if whole else (int, float)
     if not isinstance(value, kinds) or isinstance(value, bool) or not 0 < value <= MOST_LIMIT:
         raise UsageError(f"{name} has to be a {'whole ' if whole else ''}number above 0, at most {MOST_LIMIT}.")
@@ -54,15 +52,14 @@ def check_limit(name: str, value: float, *, whole: bool = True) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One Python program to run: `argv` follows the interpreter (`["-I", "/src/main.py"]`); `files` (relative
-    path -> content) appear read-only under /src; the working directory is an empty writable /box.
-    `channels` are file descriptors of this process that the program inherits under the same numbers. At `place`,
-    an absolute path, one more writable file system is there where the backend has a mount namespace.
+    """One Python program to run. `argv` follows the interpreter (`["-I", "/src/main.py"]`); `files` (relative
+    path -> content) are read-only below /src; the working directory is an empty writable /box. `channels` are
+    file descriptors of this process that the program inherits with the same numbers. `place` is the absolute path
+    of one more writable file system, if the backend has a mount namespace.
 
-    A backend without a mount namespace keeps /src and /box elsewhere and rewrites elements of `argv` that are
-    or begin with `/src/` or `/box/`; a program finds its files by its own `__file__` and the working directory.
-    The environment is closed: PATH, HOME (/box), TMPDIR, LANG, a thread for each numeric library, and nothing
-    else."""
+    A backend without a mount namespace has /src and /box elsewhere, and rewrites elements of `argv` that begin
+    with them; a program finds its files by its `__file__` and the working directory. The environment has only
+    PATH, HOME (/box), TMPDIR, LANG, and one thread for each numeric library."""
 
     argv: Sequence[str]
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -74,8 +71,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a job ended. `stdout` and `stderr` are raw bytes, cut at the kept megabyte; clean them before showing
-    (`clean_text.clean`). `exit_code` is negative for a signal, None when the host ended it."""
+    """The end of a job. `stdout` and `stderr` are the first MiB of raw bytes; `clean_text.clean` them before you
+    show them. `exit_code` is negative for a signal, None when the host killed it."""
 
     exit_code: int | None
     stdout: bytes
@@ -85,18 +82,18 @@ class Ended:
 
 
 class Running(Protocol):
-    """A job under way. Leaving the context kills what is left of it and everything it started.
+    """A job under way; a context manager that kills the job and everything it started.
 
-    The limits are enforced from a thread of their own, whether or not anyone waits; once the job has ended,
-    the other ends of its channels report end-of-file.
+    A thread of its own enforces the limits, even if nobody waits. After the job's end its channels report
+    end-of-file.
     """
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end (at most the wall limit); raises SandboxBroken, and TimeoutError after `timeout`
-        seconds with the job still under way."""
+        """Wait for the end (at most the wall limit). Raises SandboxBroken, and TimeoutError after `timeout`
+        seconds."""
 
     def kill(self) -> None:
-        """End the job now, with everything it started."""
+        """Kill the job and everything it started."""
 
     def __enter__(self) -> Self:
         return self
@@ -114,16 +111,13 @@ class Sandbox(Protocol):
     """The Python that runs the jobs."""
 
     def launch(self, job: Job) -> Running:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> Sandbox:
-        """Start a warm worker here, which imports `modules`, and `programs`: modules as files by path; each job of
-        the result runs in a fork of it.
-
-        Raises SandboxUnavailable where there can be none, and SandboxBroken when it does not start.
-        """
+        """Start a warm worker that imports `modules` and `programs` (modules as files by path); each job of the
+        returned sandbox runs in a fork of it. Raises SandboxBroken, and SandboxUnavailable without workers."""
         raise SandboxUnavailable(f"The sandbox `{self.name}` holds no warm worker: go without.")
 
     def close(self) -> None:
-        """Release what the sandbox holds, if anything, between jobs; running jobs are killed."""
+        """Kill running jobs, and release what the sandbox holds between jobs."""
         return

@@ -1,4 +1,4 @@
-"""The Python that runs inside: which directories of this machine it needs, and nothing more."""
+"""The Python that runs jobs, and the directories of this machine that it needs."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _MOST_PARTS = 64
 _READ_BY_OTHERS = 0o004
 _PASSED_BY_OTHERS = 0o005
 OLDEST, NEWEST = (3, 9), (3, 14)
-"""Versions of Python that can run inside."""
+"""Versions of Python that can run jobs."""
 LENDING = Path(__file__).parent / "inside" / "lending.py"
-"""Has `lend`, which makes the packages importable that an interpreter is lent."""
+"""The module with `lend`, which makes packages of greenloop's Python importable in another one."""
 _ANSWER_SECONDS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """`executable` runs where `trees` (directories and files, read only) and `links` (path, target) are there.
+    """A Python. `executable` needs `trees` (directories and files, read only) and `links` (path, target).
 
-    `path` has the directories that it imports from; `lent` are packages of greenloop's own Python, by their paths,
-    that are to be importable in it. Bytecode with another `magic` number is not for it.
+    `path` has the directories that it imports from; `lent` are paths of packages of greenloop's own Python to make
+    importable in it. `magic` is the magic number of its bytecode, in hexadecimal.
     """
 
     executable: str
@@ -55,11 +55,11 @@ class Interpreter:
         return frozenset(filter(str.isidentifier, names))
 
     def distributions(self, name: str) -> Iterator[Distribution]:
-        """Yield what is installed in it under the name `name`."""
+        """Yield its installed distributions of the name `name`."""
         yield from Distribution.discover(name=name, path=list(self.path))
 
     def finds(self, module: str) -> bool:
-        """Return True if `module` is installed in it, or built in. Imports nothing."""
+        """Return True if `module` is installed in it or built in; import nothing."""
         places = list(self.path)
         *packages, name = module.split(".")
         for package in packages:
@@ -74,16 +74,16 @@ class Interpreter:
 
 @cache
 def this_interpreter() -> Interpreter:
-    """Return the running Python with its standard library and installed packages. Raises SandboxUnavailable when
-    root runs a Python whose files no other user may read."""
+    """Return the Python of this process. Raises SandboxUnavailable when root runs a Python whose files no other
+    user may read."""
     return _described(facts.facts())
 
 
 @cache
 def other_interpreter(python: Path) -> Interpreter:
-    """Return the interpreter that `python` starts, CPython 3.9 to 3.14. Raises UsageError where it is none of
-    those, and SandboxUnavailable as `this_interpreter` does."""
-    import subprocess  # not on every system that may import this
+    """Return the interpreter that `python` starts. Raises UsageError where it is not CPython 3.9 to 3.14, and
+    SandboxUnavailable as `this_interpreter` does."""
+    import subprocess  # not available on every system that imports this module
 
     try:
         done = subprocess.run(  # the user's own program, an argument list, no shell
@@ -107,14 +107,13 @@ def other_interpreter(python: Path) -> Interpreter:
 
 
 def _described(found: Mapping[str, Any]) -> Interpreter:
-    """The interpreter of which `facts` found this.
+    """Return the interpreter that the output of `facts` describes.
 
-    A prefix below somebody's home is taken alone, without the rest of the home; of a prefix that holds a home
-    only the parts that belong to Python are taken. Root's jobs run as another user, so of a directory that is
-    closed to others (a `mktemp -d`) what lies in it is taken, part by part.
+    The trees have its prefixes, but of a prefix that contains a home only Python's own parts. Root's jobs run as
+    another user, so a directory that is closed to others (from `mktemp -d`) is replaced by its contents.
     """
     executable = Path(found["executable"])
-    if ".." in executable.parts:  # started as `../venv/bin/python`: in a sandbox these folders are not there
+    if ".." in executable.parts:  # started as `../venv/bin/python`: a sandbox lacks the folders before `..`
         executable = executable.parent.resolve() / executable.name
     version = tuple(found["version"])
     trees: list[Path] = []
@@ -137,14 +136,15 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
 
 
 def parts_for_jobs(trees: list[Path]) -> list[Path]:
-    """The parts of `trees` that jobs may read: all, unless they run as another user. Raises SandboxUnavailable."""
+    """Return the parts of `trees` that jobs may read: all, unless jobs run as another user (root's). Raises
+    SandboxUnavailable."""
     as_root = sys.platform != "win32" and os.geteuid() == 0
     return [part for tree in trees for part in open_parts(tree)] if as_root else trees
 
 
 def open_parts(tree: Path) -> list[Path]:
-    """`tree`, or in its place what lies in it when only its owner may enter it; files closed to others are left
-    out. Raises SandboxUnavailable when that makes more than 64 parts."""
+    """Return `tree`, or the parts in it that others may read if only its owner may enter it. Raises
+    SandboxUnavailable for more than 64 parts."""
     parts = list(islice(_open_parts(tree), _MOST_PARTS + 1))
     if len(parts) > _MOST_PARTS:
         raise SandboxUnavailable(
@@ -164,7 +164,7 @@ def _open_parts(tree: Path) -> Iterator[Path]:
 
 
 def python_parts(prefix: Path, home: Path, version: tuple[int, ...] = sys.version_info[:3]) -> list[Path]:
-    """Python's parts of `prefix`: all of it, unless `home` or the root directory lies inside."""
+    """Return Python's parts of `prefix`: all of it, unless it contains `home` or is the root directory."""
     home = home.resolve()
     if prefix.resolve() != Path("/") and not home.is_relative_to(prefix.resolve()):
         return [prefix]
@@ -173,7 +173,7 @@ def python_parts(prefix: Path, home: Path, version: tuple[int, ...] = sys.versio
 
 
 def _hops(path: Path) -> list[Path]:
-    """`path` and every symbolic link on the way to the file that it names."""
+    """Return `path` and the paths that it leads to through symbolic links, up to the file."""
     hops = [path]
     while hops[-1].is_symlink() and len(hops) < _MOST_LINKS:
         hops.append(Path(os.path.normpath(hops[-1].parent / hops[-1].readlink())))

@@ -1,4 +1,4 @@
-"""Third-party packages of the Python that runs inside: found, never installed."""
+"""Finds (never installs) third-party packages of the Python that runs jobs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def required(text: str) -> Requirement:
-    """Read a requirement such as `pandas>=2`. Raises UsageError."""
+    """Parse a requirement such as `pandas>=2`. Raises UsageError."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:
@@ -32,8 +32,8 @@ def required(text: str) -> Requirement:
 
 
 def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tuple[Package, ...]:
-    """Return the packages that `requirements` name, as they are installed for `interpreter`. Raises UsageError,
-    with the command that installs what is missing."""
+    """Return the packages that `requirements` name, as `interpreter` has them. Raises UsageError with the command
+    that installs missing ones."""
     found: list[Package] = []
     missing: dict[str, str] = {}
     for text in requirements:
@@ -55,14 +55,14 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
 
 
 def open_interpreter(python: Path | None) -> Interpreter:
-    """Return the interpreter at `python` (None: the one that runs this), with pytest. Raises UsageError and
+    """Return the interpreter at `python` (None: this process's) with pytest. Raises UsageError and
     SandboxUnavailable."""
     return this_interpreter() if python is None else with_pytest(other_interpreter(python))
 
 
 def with_pytest(interpreter: Interpreter) -> Interpreter:
-    """Return `interpreter` with pytest: its own, or else greenloop's where that runs on its version. Raises
-    UsageError, with the command that installs it."""
+    """Return `interpreter` with its own pytest, or greenloop's if that runs on its version. Raises UsageError with
+    the command that installs it."""
     if interpreter.finds("pytest"):
         return interpreter
     own = this_interpreter()
@@ -85,7 +85,8 @@ def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
 def _needed(
     wanted: Requirement, interpreter: Interpreter, version: tuple[int, ...] | None = None
 ) -> Iterator[Distribution | None]:
-    """Yield what `wanted` requires, directly or not, by `version` (None: its own); None for what it lacks."""
+    """Yield the direct and indirect requirements of `wanted`, None for missing ones; markers are evaluated for
+    `version` (None: the interpreter's)."""
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
 
@@ -105,7 +106,7 @@ def _needed(
         for text in (installed.requires or []) if installed else []:
             try:
                 needed = Requirement(text)
-            except InvalidRequirement:  # what old packages may require: `pytz (>dev)`
+            except InvalidRequirement:  # of an old package: `pytz (>dev)`
                 continue
             extras = current.extras or {""}
             marker = needed.marker
@@ -117,7 +118,7 @@ def _needed(
 
 
 def imports_of(distribution: Distribution | None) -> set[str]:
-    """Names that a package is imported by: those that it declares, or else of the files that it has."""
+    """Return the names that a package is imported by: those that it declares, or else those of its files."""
     if distribution is None:
         return set()
     declared = (distribution.read_text("top_level.txt") or "").split()
@@ -127,7 +128,7 @@ def imports_of(distribution: Distribution | None) -> set[str]:
 
 
 def _places(distribution: Distribution) -> list[Path]:
-    """Paths of the packages and modules of a distribution."""
+    """Return the paths of the packages and modules of a distribution."""
     found = []
     for name in sorted(imports_of(distribution)):
         folder = Path(str(distribution.locate_file(name)))
@@ -136,7 +137,7 @@ def _places(distribution: Distribution) -> list[Path]:
 
 
 def _runs_on(distribution: Distribution, interpreter: Interpreter) -> bool:
-    """Return True if the files of a package of greenloop's own Python work in `interpreter`, too."""
+    """Return True if a package of greenloop's own Python works in `interpreter`, too."""
     from packaging.specifiers import SpecifierSet
 
     supported = SpecifierSet(distribution.metadata["Requires-Python"] or "")

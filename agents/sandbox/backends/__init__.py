@@ -1,1 +1,1 @@
-"""The ways to isolate a process: bubblewrap, native namespaces, none; and a warm worker in any of them."""
+"""Backends that isolate a process: bubblewrap, native, none; and warm workers in the first two."""

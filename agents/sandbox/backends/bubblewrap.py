@@ -35,13 +35,13 @@ _WORKER_CAPABILITIES = (*_JOB_CAPABILITIES, "CAP_SYS_ADMIN", "CAP_NET_ADMIN")  #
 
 
 class Bubblewrap(Sandbox):
-    """Runs each job in a sandbox of its own, set up by `bwrap` (0.8 or newer)."""
+    """Runs each job in a sandbox set up by `bwrap` (0.8 or newer)."""
 
     name = "bubblewrap"
 
     def __init__(self, program: str | None = None, interpreter: Interpreter | None = None) -> None:
-        """`program` is the path of bwrap, looked for where not given; `interpreter` runs the jobs (None: the one
-        that runs this). Raises SandboxUnavailable without bwrap."""
+        """`program` is the path of bwrap (None: looked up), `interpreter` runs the jobs (None: this process's).
+        Raises SandboxUnavailable without bwrap."""
         program = program or find_program("bwrap")
         if program is None:
             raise SandboxUnavailable(
@@ -49,13 +49,13 @@ class Bubblewrap(Sandbox):
             )
         self._program = program
         self.interpreter = interpreter or this_interpreter()
-        # For bwrap to inherit: under its filter the bootstrap cannot set it. This process dumps no core either.
+        # bwrap inherits it: under the filter the bootstrap can't set it. This process dumps no core either.
         hard = resource.getrlimit(resource.RLIMIT_CORE)[1]
         resource.setrlimit(resource.RLIMIT_CORE, (CORE_BYTES if hard else 0, hard))
         self._as_root = os.geteuid() == 0
 
     def launch(self, job: Job) -> Supervised:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
         python, limits = self.interpreter.executable, resource_limits(job.limits)
         uid = str(spare_uid()) if self._as_root else "-"
 
@@ -75,7 +75,7 @@ class Bubblewrap(Sandbox):
         return self._supervised(job, None, lambda report: worker_argv(self.interpreter, control, report, modules))
 
     def _supervised(self, job: Job, watchdog: Watchdog | None, inside: Callable[[int], list[str]]) -> Supervised:
-        """Start the command line that `inside` makes, a job's, or without a watchdog a worker's."""
+        """Start the command line that `inside` makes: a job's, or without a watchdog a worker's."""
         contents = {name: readable(content) for name, content in job.files.items()}
         options, own = self._options(job, contents, worker=watchdog is None), [*contents.values()]
         if watchdog is not None:
@@ -92,7 +92,7 @@ class Bubblewrap(Sandbox):
         options = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
         options += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
         if self._as_root:
-            # In a user namespace of its own, root's files would still be its own: it drops to a spare uid instead.
+            # In a user namespace root would still own its files, so the job drops to a spare uid instead.
             kept = _WORKER_CAPABILITIES if worker else _JOB_CAPABILITIES
             options += [option for capability in kept for option in ("--cap-add", capability)]
         else:
@@ -103,7 +103,7 @@ class Bubblewrap(Sandbox):
             options += ["--setenv", name, value]
         options += ["--proc", "/proc", "--dev", "/dev"]
         if not worker:
-            # bwrap's own init is the same user with as few privileges, and so its memory would lie open here.
+            # bwrap's init has the same user and privileges, so the job could read its memory.
             options += ["--perms", "0555", "--size", "4096", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
         options += _mounts(self.interpreter, scratch(job), contents)
         return [*options, "--chdir", "/box", "--remount-ro", "/dev", "--remount-ro", "/"]
@@ -112,7 +112,8 @@ class Bubblewrap(Sandbox):
 def _mounts(
     interpreter: Interpreter, writable: Sequence[tuple[str, int]], contents: Mapping[str, int]
 ) -> list[str]:
-    """Options for mounts and for the files of /src; a missing parent would become 0700, so each is made before."""
+    """Return the options for mounts and the files of /src, and for their parents, which bwrap would make with mode
+    0700."""
     options: list[str] = []
     made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]
@@ -120,7 +121,7 @@ def _mounts(
     mounts.append(("/src", ["--perms", "0755", "--dir", "/src"]))
     files = [(f"/src/{name}", str(descriptor)) for name, descriptor in contents.items()]
     mounts += [(path, ["--perms", "0444", "--file", descriptor, path]) for path, descriptor in files]
-    # Deeper ones last, or they would be hidden: an interpreter below a writable one, a project below a tree.
+    # Upper paths first, or they would hide lower ones: a tree in a writable path, a writable path in a tree.
     for path, mount in sorted(mounts, key=lambda mount: mount[0].count("/")):
         options += _parents(path, made) + mount
     for path, target in interpreter.links:

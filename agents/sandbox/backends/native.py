@@ -1,8 +1,8 @@
-"""The native backend: namespaces where the kernel allows them, Landlock, a system-call filter, limits. And none.
+"""The native backend (namespaces where the kernel allows them, Landlock, a system-call filter, limits), and none.
 
-Needs no package. Where namespaces are forbidden (AppArmor on Ubuntu 24.04, Docker's default profile) Landlock and
-the filter carry it alone: then the program has no sockets, no /proc and no shared memory, cannot change a
-file's mode or times, but learns the machine's name and, of an ordinary user, by stat() whether a path exists.
+Needs no package. Where namespaces are forbidden (AppArmor on Ubuntu 24.04, Docker's default profile), Landlock and
+the filter isolate alone: the program has no sockets, no /proc and no shared memory, and can't change a file's mode
+or times. It can read the machine's name and, as an ordinary user, learn by stat() that a path exists.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .warm import WarmSandbox
 
 
 class Native(Sandbox):
-    """Runs each job under a supervisor of greenloop's own."""
+    """Runs each job under greenloop's own supervisor."""
 
     name = "native"
 
     def __init__(self, *, namespaces: bool | None = None, interpreter: Interpreter | None = None) -> None:
-        """`namespaces`: use them or not; None tries. `interpreter` runs the jobs (None: the one that runs this).
-        Raises SandboxUnavailable where nothing is left to use."""
+        """`namespaces`: use them or not (None: if they work); `interpreter` runs the jobs (None: this process's).
+        Raises SandboxUnavailable with neither namespaces nor Landlock."""
         self.interpreter = interpreter or this_interpreter()
         self._as_root = os.geteuid() == 0
         self._landlock = landlock.version()
@@ -41,18 +41,18 @@ class Native(Sandbox):
 
     @property
     def residuals(self) -> frozenset[int]:
-        """Numbers of the attacks that are known to get through without namespaces: the machine's name, and as an
-        ordinary user, by stat(), whether a file exists."""
+        """Numbers of the attacks that are known to succeed without namespaces: read the machine's name, and as an
+        ordinary user learn by stat() that a file exists."""
         if self.namespaces:
             return frozenset()
         return frozenset({40}) if self._as_root else frozenset({2, 40})
 
     def launch(self, job: Job) -> Supervised:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
         return self._launch_in_namespaces(job) if self.namespaces else self._launch_on_the_host(job)
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> WarmSandbox:
-        """Start a warm worker in namespaces of its own; raises SandboxUnavailable without them."""
+        """Start a warm worker in namespaces of its own. Raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
         start = partial(launch_worker, self.interpreter, modules, programs)
@@ -91,28 +91,28 @@ class Native(Sandbox):
 
 
 class NoSandbox(Sandbox):
-    """Runs jobs as plain processes, for those who ask for it by name, with limits and swept up after.
+    """Runs jobs as plain processes with limits, and kills what they leave; only for users who ask for it by name.
 
-    Not kept from them: whatever the user can read, write, reach or kill, greenloop itself included.
+    Jobs can read, write, reach and kill all that the user can, greenloop itself included.
     """
 
     name = "none"
 
     def __init__(self, interpreter: Interpreter | None = None) -> None:
-        """`interpreter` runs the jobs (None: the one that runs this)."""
+        """`interpreter` runs the jobs (None: this process's)."""
         self.interpreter = interpreter or this_interpreter()
 
     def launch(self, job: Job) -> Supervised:
-        """Start `job` in a temporary directory of its own; raises SandboxBroken."""
+        """Start `job` in a temporary directory of its own. Raises SandboxBroken."""
         return launch_swept(job, job_order(self.interpreter, job, _limits_on_the_host(job.limits)))
 
 
 def _limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
-    """`limits` for a process outside any user namespace, where the kernel counts all processes of this user."""
+    """Return `limits` for a process outside a user namespace: the kernel counts all processes of the user."""
     return replace(limits, processes=limits.processes + tasks_of_user(os.geteuid()))
 
 
 def _closed_to_others(trees: Iterable[str]) -> Path | None:
-    """Return the first directory on the way to one of these that other users cannot pass."""
+    """Return the first directory above one of `trees` that other users can't pass; None if they can pass all."""
     parents = (parent for tree in trees for parent in Path(tree).parents)
     return next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)

@@ -1,4 +1,4 @@
-"""Has greenloop's own supervisor (`inside/native.py`) run a job: in namespaces, or on the host and swept after."""
+"""Starts greenloop's own supervisor (`inside/native.py`) with a job or a warm worker."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from ..sockets import descriptor_buffers, network_buffers
 _START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
 _PACKAGE = str(Path(__file__).parent.parent)
 OWN_PID = 0x7FEEDFAC
-"""Stands for the job's process id in a filter, which is built before the id is known."""
+"""Placeholder of the job's process id in a filter, which is built before the id is known."""
 
 # systemd's list of user id ranges calls this one unused: https://systemd.io/UIDS-GIDS/
 _UNUSED = range(0x70000000, 0x7FFFFFFF)
@@ -34,9 +34,9 @@ _RANDOM = random.SystemRandom()
 
 
 def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
-    """Return a random id from a range in use by nobody; in a user namespace that maps fewer, one near its top.
+    """Return a random user id from an unused range; in a user namespace that maps fewer, one near the top.
 
-    A new one for each job: the kernel counts processes by user, and two jobs have nothing to do with each other.
+    Each job gets a new one, since the kernel counts processes by user.
     """
     entries = (map(int, line.split()) for line in uid_map.read_text().splitlines())
     mapped = [range(start, start + count) for start, _, count in entries]
@@ -50,8 +50,8 @@ def spare_uid(uid_map: Path = Path("/proc/self/uid_map")) -> int:
 def job_order(
     interpreter: Interpreter, job: Job, limits: SandboxLimits, *, landlock: bool = False, program: bytes = b""
 ) -> dict[str, Any]:
-    """Return what greenloop's programs around `job` are told: `limits` are set on its process, `program` is the
-    filter of system calls; with it root's job becomes another user, and `landlock` says to confine it so too."""
+    """Return the order for the supervisor of `job`: `limits` of its process, the system-call filter `program`
+    (with it root's job becomes another user), and `landlock` to confine it by that too."""
     return {
         "parent": os.getpid(),
         "uid": spare_uid() if program and os.geteuid() == 0 else None,
@@ -69,13 +69,13 @@ def job_order(
 
 
 def launch_in_namespaces(job: Job, order: dict[str, Any]) -> Supervised:
-    """Run `job` in namespaces of its own; where it stays the same user, in one of users too."""
+    """Run `job` in namespaces of its own, for an ordinary user in a user namespace too."""
     watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
     return _supervised(job, order, watchdog)
 
 
 def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
-    """Run `job` among the machine's other processes, in a temporary directory, and end all that it started."""
+    """Run `job` among the machine's other processes, in a temporary directory; at its end kill what it started."""
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
     watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
     return _supervised(job, order, watchdog, directory=directory)
@@ -84,7 +84,7 @@ def launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
 def launch_worker(
     interpreter: Interpreter, modules: Sequence[str], programs: Mapping[str, bytes], control: int
 ) -> Supervised:
-    """Start a warm worker that serves the socket `control`, in namespaces."""
+    """Start a warm worker in namespaces that serves the socket `control`."""
     job = Job([], worker_files(programs), channels=[control])
     order = job_order(interpreter, job, job.limits)
     return _supervised(job, order, None, lambda report: worker_argv(interpreter, control, report, modules))
@@ -97,8 +97,8 @@ def _supervised(
     worker: Callable[[int], list[str]] = lambda _: [],
     directory: Path | None = None,
 ) -> Supervised:
-    """Start the supervisor. `worker` makes the command line of a worker, which runs in place of a job; in a
-    `directory` there are no namespaces."""
+    """Start the supervisor. `worker` makes the command line of a worker to run in place of a job; a `directory` is
+    for a job without namespaces."""
     order |= {"namespaces": directory is None, "directory": str(directory)}
     order |= {"environment": environment("/box" if directory else "/tmp")}
     order_input = readable(marshal.dumps(order, MARSHAL_VERSION))

@@ -1,8 +1,8 @@
-"""The system-call filter, as a classic BPF program for seccomp(2), built without any library.
+"""The system-call filter: a classic BPF program for seccomp(2), built without a library.
 
-It allows what it does not name: programs need hundreds of calls, and what is named here is what reaches other
-processes, the kernel's larger interfaces, other namespaces, or memory and time that no limit counts.
-Layout of the data it reads: struct seccomp_data in linux/seccomp.h.
+It is a deny-list, since programs need hundreds of calls. It names calls that reach other processes, the kernel's
+larger interfaces, other namespaces, or memory and time that no limit counts. It reads struct seccomp_data
+(linux/seccomp.h).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _X32_BIT = 0x40000000
 _NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* that clone takes in its flags
 _FAMILIES = (1, 2, 10)  # AF_UNIX, AF_INET, AF_INET6
-_PROTOCOLS = (0, 1, 6, 17)  # the family's own, of unix sockets, TCP, UDP: whose memory is counted
+_PROTOCOLS = (0, 1, 6, 17)  # the family's default, unix sockets, TCP, UDP: their memory is counted
 _BUFFER_SIZES = (7, 8, 18, 32, 33)  # SO_SNDBUF, SO_RCVBUF, SO_RCVLOWAT, and the first two by force
 _SOL_SOCKET = 1
 _RLIMIT_CORE = 4
 _ALL_BITS = 0xFFFFFFFF
-_CONNECTED = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: such a pair cannot be pointed at another socket
-_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they type into the terminal
+_CONNECTED = (1, 5)  # SOCK_STREAM, SOCK_SEQPACKET: such a pair can't be connected to another socket
+_TERMINAL_INPUT = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX: they insert input into the terminal
 _SIGNAL_OWNER_IOCTLS = (0x8901, 0x8902)  # FIOSETOWN, SIOCSPGRP
 _SIGNAL_OWNER_FCNTLS = (8, 15)  # F_SETOWN, F_SETOWN_EX
 _OTHER_SIGNALS = ("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal")
-_FILE_FCNTLS = (1024, 1026)  # F_SETLEASE, F_NOTIFY: they hold up or watch who opens a file
+_FILE_FCNTLS = (1024, 1026)  # F_SETLEASE, F_NOTIFY: they delay or watch programs that open a file
 
 _Instruction = tuple[int, int, int, int]
 
@@ -50,17 +50,17 @@ def _error(code: int) -> _Instruction:
 
 
 def _argument(index: int, *, high: bool = False) -> _Instruction:
-    """Load the low half of an argument, all that the kernel reads of an int; or the `high` one, of a pointer."""
+    """Load the low half of an argument, which is all of an int, or the `high` half (of a pointer)."""
     return _load(_ARGUMENTS_AT + 8 * index + 4 * high)
 
 
 def _unless(values: Sequence[int], otherwise: _Instruction) -> list[_Instruction]:
-    """Return `otherwise` unless what is loaded equals one of `values`; then go on."""
+    """Return `otherwise` unless the loaded value is one of `values`; then continue."""
     return [*((_EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)), otherwise]
 
 
 def _one_of(values: Sequence[int], then: _Instruction, otherwise: _Instruction) -> list[_Instruction]:
-    """Return `then` when what is loaded equals one of `values`."""
+    """Return `then` if the loaded value is one of `values`, else `otherwise`."""
     return [*_unless(values, otherwise), then]
 
 
@@ -70,9 +70,9 @@ def program(
 ) -> bytes:
     """Return the filter as an array of struct sock_filter.
 
-    `sockets`: whether new sockets may be made at all; `metadata`: whether modes, owners, times and attributes
-    of files may be changed; `signals_to`: where given, the only process that signals reach (its own id), for
-    kernels that cannot confine them otherwise. Raises SandboxUnavailable on an unknown machine.
+    `sockets` allows new sockets; `metadata` allows changes of modes, owners, times and attributes of files;
+    `signals_to` is the only process that signals may reach (the job itself), for kernels whose Landlock can't
+    confine them. Raises SandboxUnavailable on an unknown machine.
     """
     machine = machine or architecture()
     denied, allowed = _error(errno.EPERM), _return(_ALLOW)
@@ -80,7 +80,7 @@ def program(
     rules |= {name: [_error(errno.ENOSYS)] for name in ABSENT}
     rules["clone"] = [_argument(0), (_ANY_BIT, 0, 1, _NEW_NAMESPACES), denied, allowed]
     rules |= {name: [_argument(0), *_one_of([0], allowed, denied)] for name in FOR_SELF_ONLY}
-    # Core dumps stay at their limit, which is safer than 0 (see `limits.py`): setting it changes nothing.
+    # Setting the core limit is a no-op: it stays as it is, which is safer than 0 (see `limits.py`).
     rules["setrlimit"] = [_argument(0), *_one_of([_RLIMIT_CORE], _error(0), allowed)]
     rules["prlimit64"] = [
         *(_argument(0), *_unless([0], denied), _argument(1), *_unless([_RLIMIT_CORE], allowed)),
@@ -91,7 +91,7 @@ def program(
         *(_argument(0), *_unless(_FAMILIES, _error(errno.EAFNOSUPPORT))),
         *(_argument(2), *_one_of(_PROTOCOLS, allowed, _error(errno.EPROTONOSUPPORT))),
     ]
-    # Answered by 0: to the kernel too a buffer's size is a wish.
+    # A no-op that succeeds: programs can't rely on a buffer's size anyway.
     rules["setsockopt"] = [
         *(_argument(1), *_unless([_SOL_SOCKET], allowed)),
         *(_argument(2), *_one_of(_BUFFER_SIZES, _error(0), allowed)),

@@ -1,7 +1,6 @@
-"""System calls that the filter speaks of, by what it does with them, and their numbers from the kernel's tables.
+"""The system calls that the filter names, by its action on them, with their numbers, which never change.
 
-Sources: arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h (used by aarch64). The numbers
-never change.
+Sources: arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/unistd.h (used by aarch64).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ Numbers = dict[str, tuple[int | None, ...]]
 
 
 def _numbers(table: str) -> Numbers:
-    """Read entries of a name, its number on x86-64, and that on 64-bit ARM; `-` where it does not exist."""
+    """Parse entries of a name, its number on x86-64, and that on 64-bit ARM; `-` where it does not exist."""
     entries = (entry.split() for entry in table.split(","))
     return {name: tuple(None if each == "-" else int(each) for each in numbers) for name, *numbers in entries}
 
@@ -46,9 +45,9 @@ ABSENT = _numbers(
     memfd_secret 447 447, sendfile 40 71, splice 275 76, tee 276 77, vmsplice 278 75
     """
 )
-"""Programs and the C library fall back to older calls, or do without, when these seem not to exist. A lock by
-flock holds for every program of the machine, also on a file that may only be read; of a page that is spliced into
-a socket, only the bytes sent count as the socket's."""
+"""Reported as missing, so that programs and the C library fall back to older calls or do without. A lock by flock
+holds for all programs of the machine, also on a read-only file; of a page spliced into a socket, only the bytes
+sent count as the socket's."""
 METADATA = _numbers(
     """
     chmod 90 -, chown 92 -, fchmod 91 52, fchmodat 268 53, fchmodat2 452 452, fchown 93 55, fchownat 260 54,
@@ -57,8 +56,7 @@ METADATA = _numbers(
     setpriority 141 140, truncate 76 45, utime 132 -, utimensat 280 88, utimes 235 -
     """
 )
-"""Landlock says nothing about a file's metadata or a process's priority, nor before its third version about
-cutting a file."""
+"""Not covered by Landlock: a file's metadata, a process's priority, and before its third version truncation."""
 FOR_SELF_ONLY = _numbers(
     """
     sched_setaffinity 203 122, sched_setattr 314 274, sched_setparam 142 118, sched_setscheduler 144 119
@@ -71,12 +69,12 @@ _RULED = _numbers(
     socketpair 53 199, tgkill 234 131, tkill 200 130
     """
 )
-"""Each has a rule of its own."""
+"""Calls with a rule of their own."""
 _NUMBERS = DENIED | ABSENT | METADATA | FOR_SELF_ONLY | _RULED
 
 
 def architecture() -> str:
-    """`x86_64` or `aarch64`, as the interpreter itself is built; raises SandboxUnavailable on any other."""
+    """Return the interpreter's architecture, `x86_64` or `aarch64`. Raises SandboxUnavailable on any other."""
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine())
     if machine not in ARCHITECTURES or sys.maxsize < 1 << 32:
         raise SandboxUnavailable(

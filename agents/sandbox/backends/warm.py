@@ -1,7 +1,7 @@
-"""Jobs forked from a warm worker: the interpreter and its imports are paid once, the isolation for each job.
+"""Jobs forked from a warm worker: it starts the interpreter and imports once, and isolates each job.
 
-The worker (`inside/warm.py`) is a program of greenloop's own in a sandbox of the given backend; it starts with a
-closed environment, never runs what it is given, and is never forked from this process.
+The worker (`inside/warm.py`) is greenloop's own program in a sandbox of the given backend. It starts with a closed
+environment, never runs job code, and is never forked from this process.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from .native_launch import job_order
 class WarmSandbox(Sandbox):
     """Runs each job in a fork of a worker that has imported what jobs need.
 
-    `Job.argv` may be `[options, "-c", code, ...]`, `[options, "-m", module, ...]` or `[options, file, ...]`;
-    options of the interpreter are passed over, as it has started already (isolated, as by -I).
+    `Job.argv` may be `[options, "-c", code, ...]`, `[options, "-m", module, ...]` or `[options, file, ...]`; the
+    interpreter's options are ignored, since it has already started (isolated, as by -I).
     """
 
     def __init__(
         self, name: str, interpreter: Interpreter, start: Callable[[int], Supervised], *, landlock: bool
     ) -> None:
-        """`start` starts a worker that serves the socket given; `landlock` says to confine jobs by it too. Raises
-        SandboxBroken when the worker does not start."""
+        """`start` starts a worker that serves the given socket; `landlock` confines jobs by that too. Raises
+        SandboxBroken."""
         self.name = name
         self.interpreter = interpreter
         self._landlock = landlock
@@ -52,7 +52,7 @@ class WarmSandbox(Sandbox):
             raise
 
     def launch(self, job: Job) -> Supervised:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
         program = seccomp.program()
         order = job_order(self.interpreter, job, job.limits, landlock=self._landlock, program=program)
         order |= {"argv": list(job.argv), "channels": list(job.channels)}
@@ -60,8 +60,8 @@ class WarmSandbox(Sandbox):
         return Supervised(partial(self._start, order), job, watchdog)
 
     def _start(self, order: dict[str, Any], streams: Streams) -> ForkLeader:
-        """Hand the order, the streams and the channels to the worker. Raises OSError when it is gone."""
-        # The kernel then says who sent each message: that is how the job's first process is known here.
+        """Send the order, the streams and the channels to the worker. Raises OSError when it is gone."""
+        # The kernel then adds the sender to each message, which tells the job's first process.
         streams.witness.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         content = readable(marshal.dumps(order, MARSHAL_VERSION))
         try:

@@ -1,7 +1,7 @@
-"""The attacks that a sandbox must stop, each a real program with a judge outside.
+"""The attacks that a sandbox must stop, each a real program with a check outside the sandbox.
 
-Every attack is tried without a sandbox first: one that does not work there proves nothing here. All of them are
-bounded (processes, bytes, seconds) and clean up after themselves, as the unprotected try runs for real.
+Each attack is tried without a sandbox first: one that fails there proves nothing. Since that try runs for real,
+all attacks are bounded (processes, bytes, seconds) and clean up after themselves.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""An attack, one try of it, and its targets: a secret, a process that can be hurt, traces by which its own
-processes are known."""
+"""An attack, one try of it, and its targets: a secret, a process, and a mark that identifies its processes."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def tried(*attempts):
         except OSError as error:
             print(error, file=sys.stderr)
 """
-"""Begins every program."""
+"""The beginning of every program."""
 
 CHECK_LIMITS = SandboxLimits(
     wall_seconds=8.0,
@@ -53,23 +52,23 @@ class Trial:
     limits: SandboxLimits = CHECK_LIMITS
 
     def run(self, *arguments: object, beside: dict[str, bytes] | None = None) -> Ended:
-        """Run the program with the mark and `arguments` on its command line and the files `beside` it."""
+        """Run the program with the mark and `arguments` on its command line, and the files `beside` it."""
         files = {"user_code.py": (_PRELUDE + self.program).encode(), **(beside or {})}
         argv = ["-I", "/src/user_code.py", self.ground.mark, *map(str, arguments)]
         with self.sandbox.launch(Job(argv, files, self.limits)) as running:
             return running.wait()
 
     def output(self, *arguments: object) -> str:
-        """Run the program; everything that it printed, errors too."""
+        """Run the program; return its standard output and error."""
         ended = self.run(*arguments)
         return (ended.stdout + ended.stderr).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """`program` gets the mark as its first argument; `succeeds` runs it in a trial and says whether it worked.
+    """`program` gets the mark as its first argument; `succeeds` runs it in a trial and returns True if it worked.
 
-    `depends_on` names what some machines forbid to everybody, so that the attack cannot be proven there.
+    `depends_on` names a feature that some machines forbid to all programs: the attack proves nothing there.
     """
 
     number: int
@@ -81,18 +80,16 @@ class Attack:
 
 
 def prints(text: str) -> Callable[[Trial], bool]:
-    """Make a judge by whom an attack worked if its program prints `text`."""
+    """Return a check that an attack's program prints `text`."""
     return lambda trial: text in trial.output()
 
 
 class Ground:
-    """A directory in the user's home, a public one in /tmp, a random secret and a random mark.
-
-    Processes that are to be found again bear the mark on their command line.
-    """
+    """A directory in the user's home, a public one in /tmp, a random secret, and a random mark, which an attack's
+    processes have on their command line."""
 
     def __init__(self) -> None:
-        """Raises OSError when the home cannot be written."""
+        """Raises OSError if the home can't be written."""
         self.secret = secrets.token_hex(16)
         self.mark = "greenloop-check-" + secrets.token_hex(8)
         self.home = Path(tempfile.mkdtemp(prefix=".greenloop-check-", dir=os.path.expanduser("~")))  # noqa: PTH111
@@ -100,7 +97,7 @@ class Ground:
         self.public.chmod(0o755)
 
     def close(self) -> None:
-        """Remove the directories and end every process that bears the mark."""
+        """Remove the directories and kill every process with the mark."""
         for pid in self.marked():
             with suppress(*GONE):
                 os.kill(pid, signal.SIGKILL)
@@ -115,7 +112,7 @@ class Ground:
         return path
 
     def marked(self) -> list[int]:
-        """Processes of this machine, this one left out, with the mark on their command line."""
+        """Return the other processes of this machine with the mark on their command line."""
         found = []
         for entry in os.scandir("/proc"):
             if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -126,7 +123,7 @@ class Ground:
 
     @contextmanager
     def victim(self) -> Iterator[subprocess.Popen[bytes]]:
-        """A sleeping process of this user with the secret in its environment."""
+        """Start a sleeping process of this user with the secret in its environment."""
         process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", "import time; print(flush=True); time.sleep(60)"],
             env={VARIABLE: self.secret},
@@ -142,7 +139,7 @@ class Ground:
 
     @contextmanager
     def peak(self, measure: Callable[[list[int]], int]) -> Iterator[Callable[[], int]]:
-        """Measure the marked processes every few milliseconds; the result is called for the highest value."""
+        """Measure the marked processes every few milliseconds; yield a function that returns the highest value."""
         highest = 0
 
         def look() -> None:
@@ -155,7 +152,7 @@ class Ground:
 
 @contextmanager
 def repeated(action: Callable[[], object]) -> Iterator[None]:
-    """Do `action` every few milliseconds during the body."""
+    """Call `action` every few milliseconds during the `with` block."""
     stop = threading.Event()
 
     def repeat() -> None:

@@ -1,4 +1,4 @@
-"""Attacks on files outside: reading, writing, filling, leaving something behind."""
+"""Attacks on files outside: read, write, fill the disk, leave files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ for directory in sys.argv[2:]:
 
 
 def _left(trial: Trial, directories: list[Path]) -> bool:
-    """Return True if the program left a file with the mark in one of these; removes it."""
+    """Remove the files with the mark from `directories`; return True if there were any."""
     found = False
     for directory in directories:
         path = directory / trial.ground.mark
@@ -131,7 +131,7 @@ for directory in sys.argv[2:]:
         print(error, file=sys.stderr)
     print(written, flush=True)
 """
-# A watchdog on a real file system looks every 25 ms: what is written in between is the price of not mounting one.
+# Without a file system of its own, a job can write between two looks of the watchdog, which are 25 ms apart.
 _DISK_SLACK = 64 << 20
 
 

@@ -23,7 +23,7 @@ handle.send(sys.argv[1].encode())
 
 
 def _reaches(family: str, kind: str, bind: Callable[[socket.socket, Trial], object]) -> Callable[[Trial], bool]:
-    """Return a judge: does the program come by where `bind` has a socket listen? It returns the address."""
+    """Return a check that the program reaches a socket, which `bind` binds to an address that it returns."""
 
     def judge(trial: Trial) -> bool:
         with socket.socket(getattr(socket, family), getattr(socket, kind)) as listener:

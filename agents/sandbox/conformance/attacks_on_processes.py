@@ -1,4 +1,4 @@
-"""Attacks on other processes and on the kernel's larger interfaces, and processes that want to stay."""
+"""Attacks on other processes and the kernel's larger interfaces, and attempts to outlive the job."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ for _ in range(48):
         time.sleep(0.01)
 time.sleep(1)
 """
-# bwrap's two processes and the supervisor bear the mark on their command lines too.
+# bwrap's two processes and the supervisor have the mark on their command lines, too.
 _ALLOWED_PROCESSES = CHECK_LIMITS.processes + 8
 
 

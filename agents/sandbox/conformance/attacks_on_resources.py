@@ -1,4 +1,4 @@
-"""Attacks on the machine's memory and on whoever reads the output."""
+"""Attacks on the machine's memory, and on the reader of the output."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ for _ in range(6):
         os.execv(sys.executable, [sys.argv[1], "-I", "-S", "-c", code])
 time.sleep(2)
 """
-# The watchdog looks every 25 ms, and writing 10 MB takes a few.
+# The watchdog looks every 25 ms, and it takes a few ms to write 10 MB.
 _MEMORY_SLACK = 160 << 20
 
 
@@ -67,7 +67,7 @@ def _shared_segment(trial: Trial) -> bool:
 
 
 def _remove_segment(key: int) -> bool:
-    """Return True if a segment with this key exists on the machine; removes it."""
+    """Remove the segment with this key from the machine; return True if there was one."""
     remove = 0
     for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
         fields = line.split()
@@ -77,7 +77,7 @@ def _remove_segment(key: int) -> bool:
     return False
 
 
-# Each of these prints a dot for every megabyte that the kernel took, and keeps it for a while.
+# Each of these prints a dot for every megabyte in the kernel, and keeps it for a while.
 SOCKET_BUFFERS = """
 import socket
 count, megabytes = map(int, sys.argv[3:])
@@ -116,7 +116,7 @@ fill()
 
 
 def _taken(trial: Trial, *arguments: object) -> int:
-    """Return bytes that the program got from the kernel."""
+    """Return how many bytes the program got from the kernel."""
     return trial.run(*arguments).stdout.count(b".") << 20
 
 

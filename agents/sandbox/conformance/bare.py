@@ -1,4 +1,4 @@
-"""No sandbox at all, on purpose: where an attack proves that it works."""
+"""No sandbox, where an attack proves that it works."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_SECONDS = 30.0
 
 
 class Bare(Sandbox):
-    """Runs a job as any program runs, with all that this process may do; only the attacks' own bounds hold."""
+    """Runs a job as a plain process with all rights of this one; only the attacks' own bounds hold."""
 
     name = "bare"
 
@@ -52,7 +52,7 @@ class BareRun(Running):
         )
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the program's parent, and for the output that is there by then."""
+        """Wait for the program's parent; return with the output so far."""
         process = self._process
         try:
             stdout, stderr = process.communicate(timeout=timeout or _LONGEST_SECONDS)

@@ -33,12 +33,12 @@ _END_SECONDS = 15.0
 _ALIVE_SECONDS = 10.0
 _KILL_SECONDS = 5.0
 _LATE_SECONDS = 30.0
-"""So much longer than its own wall limit a job may take to report its end."""
+"""Grace period after a job's wall limit for the report of its end."""
 _PACKAGE = Path(__file__).parents[2]
 _SHIPPED = ("__init__.py", "errors.py", "records/*.py", "syntax/*.py", "sandbox/**/*.py")
 _START = """
 import marshal, os, struct, sys
-if os.environ.get("CLEAN") is None:  # what the engine puts there (addresses of proxies) is nobody's here
+if os.environ.get("CLEAN") is None:  # drop the variables that the engine sets (addresses of proxies)
     os.execve(sys.executable, sys.orig_argv, {"PATH": os.environ.get("PATH", ""), "CLEAN": "1"})
 def read(size):
     parts = []
@@ -61,7 +61,7 @@ class RemoteJob(Running):
     """A job in a container."""
 
     def __init__(self, connection: Connection, number: int, alone: bool) -> None:
-        """If `alone`, the container ends with the job."""
+        """`alone`: the container ends with the job."""
         self.ended: Future[Ended] = Future()
         self._connection = connection
         self._number = number
@@ -70,14 +70,14 @@ class RemoteJob(Running):
             self.ended.add_done_callback(lambda _: connection.close())
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
+        """Wait for the end. Raises SandboxBroken, and TimeoutError after `timeout` seconds."""
         return self.ended.result(timeout)
 
     def kill(self) -> None:
-        """End the job now, with everything it started; returns when all of it is gone."""
+        """Kill the job and everything it started; wait until all is gone."""
         if not self.ended.done():
             self._connection.ask_to_kill(self._number)
-        if wait([self.ended], _KILL_SECONDS).not_done:  # a hostile job may have the server for its own
+        if wait([self.ended], _KILL_SECONDS).not_done:  # a hostile job may control the server
             self._connection.remove()
             wait([self.ended])
         if self._alone:
@@ -88,7 +88,7 @@ class Connection:
     """One container and the pipe to it."""
 
     def __init__(self, engine: Engine, image: str, namespaces: bool | None) -> None:
-        """Start the container and wait until it answers; raises SandboxBroken."""
+        """Start the container and wait until it answers. Raises SandboxBroken."""
         self._engine = engine
         self._name = f"greenloop-{os.getpid()}-{secrets.token_hex(8)}"
         self._numbers = count(1)
@@ -108,7 +108,7 @@ class Connection:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=PIPE,
-                # A Ctrl-C is for this process alone. Each is passed over on the other systems.
+                # So that Ctrl-C reaches this process alone; each is ignored on the other systems.
                 start_new_session=True,
                 creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             )
@@ -139,12 +139,12 @@ class Connection:
         return not self._ended.is_set()
 
     def take(self) -> bool:
-        """Take this container for one job; False if one has."""
+        """Reserve this container for one job; return False if it was."""
         taken, self._taken = self._taken, True
         return not taken
 
     def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
-        """Start `job` in worker `sandbox` (0: cold); if `alone`, its container ends too. Raises SandboxBroken."""
+        """Start `job` in worker `sandbox` (0: cold); `alone`: the container ends with it. Raises SandboxBroken."""
         if any(number > relay.MOST_NUMBER for number in job.channels):
             raise SandboxBroken(f"A channel has a number above {relay.MOST_NUMBER}: too many files are open here.")
         number = next(self._numbers)
@@ -168,12 +168,12 @@ class Connection:
         for end, (_, channel) in zip(ends, channels, strict=True):
             self._link.carry(channel, end)
         self._link.send(relay.LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
-        if self._ended.is_set():  # since it was asked above
+        if self._ended.is_set():  # since the check above
             self._link.close_channels()
         return running
 
     def open_worker(self, modules: Sequence[str], programs: Mapping[str, bytes]) -> int:
-        """Start a warm worker; its number. Raises SandboxBroken."""
+        """Start a warm worker; return its number. Raises SandboxBroken."""
         number, opened = next(self._numbers), Future[None]()
         with self._lock:
             if not self.alive:
@@ -192,15 +192,15 @@ class Connection:
         self._link.send(relay.CLOSE, number)
 
     def ask_to_kill(self, number: int) -> None:
-        """Have the server end a job; does not wait for a server that reads nothing."""
+        """Ask the server to kill a job, without waiting: it may not read."""
         threading.Thread(target=self._link.send, args=(relay.KILL, number), daemon=True).start()
 
     def close(self) -> None:
-        """End the container; it may take a moment."""
+        """Begin to end the container."""
         self._closing.set()
 
     def remove(self) -> None:
-        """End the container by force."""
+        """Kill the container."""
         self._engine.remove(self._name)
         self._process.kill()
 
@@ -212,18 +212,18 @@ class Connection:
     # --- its threads ---------------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Pass on what the container says, to its end."""
+        """Handle the container's frames up to its end."""
         try:
             while True:
                 self._take(*self._link.receive())
-        except Exception as error:  # whatever a hostile job that owns its container makes the server say
+        except Exception as error:  # a hostile job that controls the server can cause any
             self._said += b"" if isinstance(error, EOFError) else f" ({error or type(error).__name__})".encode()
         assert self._process.stdout is not None
         self._process.stdout.close()
         with self._lock:
             self._ended.set()
         self._closing.set()
-        self._threads[1].join(1)  # what the engine says of it
+        self._threads[1].join(1)  # for the engine's error message
         self._link.close_channels()
         for number in list(self._waiting):
             if waiting := self._waiting.pop(number, None):
@@ -232,7 +232,7 @@ class Connection:
             self._ready.set_exception(SandboxBroken(self._gone()))
 
     def _take(self, kind: bytes, number: int, payload: bytes) -> None:
-        """Take one frame. Raises an error for what no server of ours says."""
+        """Handle one frame. Raises an error for one that our server doesn't send."""
         if kind == relay.READY:
             self._ready.set_result(json.loads(payload))
         elif number in self._waiting:
@@ -245,12 +245,12 @@ class Connection:
                 waiting.set_result(ended)
 
     def _say_alive(self) -> None:
-        """Tell the container that this process is there; waits for a server that does not read."""
+        """Send the container signs of life until its end."""
         while not self._closing.wait(_ALIVE_SECONDS):
             self._link.send(relay.ALIVE, 0)
 
     def _tend(self) -> None:
-        """End the container when a job in it is late, or when it is closed."""
+        """End the container when it is closed, or when a job in it is over its time."""
         while not self._closing.wait(_ALIVE_SECONDS):
             if any(time.monotonic() > deadline for deadline in list(self._deadlines.values())):
                 self._said += b" (a job did not end in time)"
@@ -264,7 +264,7 @@ class Connection:
         self._link.close()
 
     def _keep_errors(self) -> None:
-        """Keep the end of what the engine and the server say of errors."""
+        """Keep the last 2,000 bytes of the engine's and the server's standard error."""
         assert self._process.stderr is not None
         with self._process.stderr as stream:
             while text := stream.read(4096):
@@ -276,7 +276,7 @@ class Connection:
 
 @cache
 def _shipped() -> bytes:
-    """The files that the container needs of this package, by path."""
+    """Return the files of this package that the container needs, by path, as marshal."""
     files = {path for pattern in _SHIPPED for path in _PACKAGE.glob(pattern)}
     return marshal.dumps(
         {path.relative_to(_PACKAGE).as_posix(): path.read_bytes() for path in files}, MARSHAL_VERSION

@@ -1,4 +1,4 @@
-"""Drives podman or docker by its command line: finds one, builds the image, gives the command that runs it."""
+"""Controls podman or docker by its command line: finds one, builds the image, makes the command that runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 IMAGE = f"localhost/greenloop-sandbox:{_VERSION}"
 _ANSWER_SECONDS = 20.0
 _USER = 64_321
-"""No user of the machine's, so that nobody's processes count as the container's."""
+"""An unused user id, so that no other processes count as the container's."""
 _NO_IMAGE = re.compile("no such (image|object)|image not known", re.IGNORECASE)
 _INSTALL = {
     "darwin": "install Podman (`brew install podman`, then `podman machine init --now`) or Docker Desktop",
@@ -29,14 +29,14 @@ _INSTALL = {
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """One engine that answers; `program` is its path."""
+    """A container engine; `program` is its path."""
 
     name: str
     program: str
 
     def command(self, name: str, image: str, arguments: Sequence[str]) -> list[str]:
-        """Return the command that runs Python in a new container of that name, which is gone with its end."""
-        # Addresses of proxies hold passwords. Masked, /proc can't be mounted anew for a job's own processes.
+        """Return the command that runs Python in a new container of that name, which is removed at its end."""
+        # Addresses of proxies may have passwords. With a masked /proc, jobs could mount none for their processes.
         own = ["--http-proxy=false", "--security-opt", "unmask=ALL"] if self.name == "podman" else []
         return [
             self.program, "run", "--rm", "--interactive", "--name", name, "--pull", "never",
@@ -49,7 +49,7 @@ class Engine:
         ]  # fmt: skip
 
     def remove(self, name: str) -> None:
-        """End the container of that name, if it is still there."""
+        """Remove the container of that name, if it exists."""
         at_once = ["--time", "0"] if self.name == "podman" else []
         _run([self.program, "rm", "--force", *at_once, name])
 
@@ -57,8 +57,8 @@ class Engine:
 def find_engine(
     environment: Mapping[str, str] = os.environ, system: str = sys.platform, image: str | None = None
 ) -> Engine:
-    """Return the engine that answers and has the image (None: needs none): the one that GREENLOOP_CONTAINER names,
-    else the first of podman and docker. Raises SandboxUnavailable with the command to type."""
+    """Return an engine that answers and has the image (None: any): the one that GREENLOOP_CONTAINER names, else
+    podman or docker. Raises SandboxUnavailable with the command to type."""
     chosen = environment.get("GREENLOOP_CONTAINER")
     if chosen and chosen not in ENGINES:
         raise SandboxUnavailable(f"GREENLOOP_CONTAINER is {chosen!r}; set it to podman or docker.")
@@ -79,8 +79,8 @@ def find_engine(
 
 
 def build_image(packages: Sequence[str] = ()) -> str:
-    """Build the image for this version of Python, with `packages` (requirements) beside pytest; its name. Raises
-    UsageError for what is no requirement, SandboxUnavailable where it can't be built."""
+    """Build the image for this version of Python, with pytest and `packages` (requirements); return its name.
+    Raises UsageError for an invalid requirement, SandboxUnavailable where it can't be built."""
     wanted = [str(required(each)).replace(" ", "") for each in packages]
     engine = find_engine()
     folder = Path(__file__).parent
@@ -94,7 +94,7 @@ def build_image(packages: Sequence[str] = ()) -> str:
 
 
 def _refusal(engine: Engine, image: str | None) -> str | None:
-    """Return why an engine can't be used; None where it can."""
+    """Return why an engine can't be used; None if it can."""
     done = _run([engine.program, "info"] if image is None else [engine.program, "image", "inspect", image])
     if done is None:
         return "it does not answer"
@@ -107,7 +107,7 @@ def _refusal(engine: Engine, image: str | None) -> str | None:
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes] | None:
-    """Run an engine's command; None where it does not end in time or can't be started."""
+    """Run an engine's command. Return None if it does not end in time or can't be started."""
     try:
         return subprocess.run(command, capture_output=True, timeout=_ANSWER_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):

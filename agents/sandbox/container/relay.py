@@ -1,4 +1,4 @@
-"""Carry frames over the pipe between the host and a container, and in them the bytes of jobs' channels."""
+"""Carries frames over the pipe between the host and a container, among them the bytes of jobs' channels."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from contextlib import suppress
 from typing import BinaryIO, Literal
 
 Kind = Literal[b"r", b"o", b"c", b"l", b"k", b"e", b"d", b"t", b"z", b"!", b"h", b"f"]
-FILES: Kind = b"f"  # the host, first of all: the modules that serve it in the container; marshal
-READY: Kind = b"r"  # the container: what it is, as JSON
+FILES: Kind = b"f"  # the host's first frame: the modules of the server in the container; marshal
+READY: Kind = b"r"  # the container: its description, as JSON
 OPEN: Kind = b"o"  # the host: start a warm worker; marshal. The answer is OPEN, empty, or REFUSED
 CLOSE: Kind = b"c"  # the host: end a warm worker
 LAUNCH: Kind = b"l"  # the host: run a job; marshal
-KILL: Kind = b"k"  # the host: end a job now
+KILL: Kind = b"k"  # the host: kill a job
 ENDED: Kind = b"e"  # the container: how a job ended, as JSON
 REFUSED: Kind = b"!"  # the container: why a worker or job could not be started, or the sandbox broke, as text
 DATA: Kind = b"d"  # both: bytes of a channel
-TAKEN: Kind = b"t"  # both: so many bytes of a channel have been passed on
-END: Kind = b"z"  # both: a channel is closed at this side
-ALIVE: Kind = b"h"  # the host: it is still there
+TAKEN: Kind = b"t"  # both: the number of bytes of a channel that were passed on (an acknowledgement)
+END: Kind = b"z"  # both: a channel is closed on this side
+ALIVE: Kind = b"h"  # the host: a sign of life
 
 MOST_NUMBER = 8_191
 """The highest number that a channel's descriptor may have on the host."""
@@ -32,26 +32,26 @@ _COUNT = struct.Struct(">I")
 _MOST_BYTES = 64 << 20
 _CHUNK = 1 << 16
 _WINDOW = 1 << 20
-"""Bytes of one channel that may be under way in one direction, when another chunk is sent."""
+"""Another chunk of a channel is sent only while fewer bytes than this are unacknowledged."""
 _CLOSE_SECONDS = 1.0
 
 
 class Link:
-    """One end of the pipe; threads may send at once, and one receives."""
+    """One end of the pipe. `send` is thread-safe; one thread receives."""
 
     def __init__(self, reader: BinaryIO, writer: BinaryIO) -> None:
-        """`writer` has no buffer: each frame goes out at once."""
+        """`writer` must be unbuffered."""
         self._reader = reader
         self._writer = writer
         self._sending = threading.Lock()
         self._channels: dict[int, Channel] = {}
 
     def carry(self, number: int, end: socket.socket) -> None:
-        """Begin to relay the bytes of `end`, as the channel `number`, until either side closes it."""
+        """Begin to relay the bytes of `end` as the channel `number`, until either side closes it."""
         self._channels[number] = Channel(self, number, end, lambda: self._channels.pop(number))
 
     def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
-        """Send a frame about the job, worker or channel `number`. An end that is gone is seen by `receive`."""
+        """Send a frame about the job, worker or channel `number`; a no-op if the other end is gone."""
         left = memoryview(_HEAD.pack(kind, number, len(payload)) + payload)
         with self._sending, suppress(OSError, ValueError):
             while left:
@@ -59,7 +59,7 @@ class Link:
 
     def receive(self) -> tuple[bytes, int, bytes]:
         """Return kind, number and payload of the next frame that is for no channel. Raises EOFError, and
-        ValueError and struct.error for what no end of ours sends: too long a frame, a flooded channel."""
+        ValueError and struct.error for invalid frames: too long, or beyond a channel's window."""
         while True:
             kind, number, length = _HEAD.unpack(self._exactly(_HEAD.size))
             if length > _MOST_BYTES:
@@ -77,26 +77,26 @@ class Link:
         return data
 
     def close(self) -> None:
-        """Let the other end read the end, unless something waits for it to read."""
+        """Close the pipe, so that the other end reads end-of-file, unless a frame is still being sent."""
         if self._sending.acquire(timeout=_CLOSE_SECONDS):
             with suppress(OSError):
                 self._writer.close()
             self._sending.release()
 
     def close_channels(self) -> None:
-        """Close the channels' sockets now, whatever is still on its way."""
+        """Close the channels' sockets at once, and drop bytes under way."""
         for channel in list(self._channels.values()):
             channel.close()
 
 
 class Channel:
-    """Carries the bytes of one socket over the link, both ways, at most `_WINDOW` ahead of the reader.
+    """Carries the bytes of one socket over the link, both ways, about `_WINDOW` ahead of the reader.
 
-    When one side closes its socket, the other's is closed once it has got everything.
+    When one side closes its socket, the other's is closed once it has all bytes.
     """
 
     def __init__(self, link: Link, number: int, end: socket.socket, when_closed: Callable[[], object]) -> None:
-        """Owns `end` from here on; `when_closed` is called once it is closed."""
+        """The channel owns `end`, and calls `when_closed` once that is closed."""
         self._link = link
         self._number = number
         self._socket = end
@@ -105,13 +105,13 @@ class Channel:
         self._unacknowledged = 0
         self._passed_on = self._received = self._written = 0
         self._arrived: queue.SimpleQueue[bytes] | None = None
-        """What waits to be written, once the socket did not take something at once; empty bytes end it."""
+        """Bytes to be written, once the socket has not taken all at once; empty ones close it."""
         self._closed = False
         threading.Thread(target=self._send, name="channel", daemon=True).start()
 
     def take(self, kind: bytes, payload: bytes) -> None:
-        """Take a frame that is for this channel; returns at once. Raises ValueError when the other side sends more
-        than it may."""
+        """Handle a frame for this channel without blocking. Raises ValueError if the other side sends more than
+        the window."""
         if kind == TAKEN:
             with self._acknowledged:
                 self._unacknowledged -= _COUNT.unpack(payload)[0]
@@ -125,14 +125,14 @@ class Channel:
             self._write(payload)
 
     def close(self) -> None:
-        """Close the socket now, whatever is still on its way."""
+        """Close the socket at once, and drop bytes under way."""
         with self._acknowledged:
             if self._closed:
                 return
             self._closed = True
             self._acknowledged.notify()
         with suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)  # wakes whoever reads it
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads it
         self._when_closed()
 
     def _send(self) -> None:
@@ -143,14 +143,14 @@ class Channel:
                     with self._acknowledged:
                         self._unacknowledged += len(data)
                         self._acknowledged.wait_for(lambda: self._closed or self._unacknowledged < _WINDOW)
-            except OSError:  # reset by the other end: as good as its end
+            except OSError:  # reset by the other end, which counts as end-of-file
                 pass
             self._link.send(END, self._number)
             with self._acknowledged:
                 self._acknowledged.wait_for(lambda: self._closed)
 
     def _write(self, data: bytes) -> None:
-        """Write what the socket takes at once, which most often is all; a thread writes what is left."""
+        """Write what the socket takes at once, mostly all; a thread writes the rest."""
         if self._arrived is None:
             if not data:
                 self.close()
@@ -163,13 +163,13 @@ class Channel:
         self._arrived.put(data)
 
     def _write_now(self, data: bytes) -> bytes:
-        """Write without waiting; what is left. Where sockets can't (Windows): all."""
+        """Write without blocking; return the rest, which is all where sockets can't do that (Windows)."""
         flag = getattr(socket, "MSG_DONTWAIT", None)
         try:
             sent = 0 if flag is None else self._socket.send(data, flag)
         except BlockingIOError:
             sent = 0
-        except OSError:  # nobody reads there any more: it is dropped
+        except OSError:  # the reader is gone: drop it
             sent = len(data)
         self._acknowledge(sent)
         return data[sent:]
@@ -182,7 +182,7 @@ class Channel:
         self.close()
 
     def _acknowledge(self, count: int) -> None:
-        """Tell the other side, now and then, what it may forget."""
+        """Acknowledge written bytes to the other side, each quarter of a window."""
         self._written += count
         self._passed_on += count
         if self._passed_on >= _WINDOW // 4:

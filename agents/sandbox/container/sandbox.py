@@ -12,12 +12,13 @@ from .engine import IMAGE, find_engine
 
 
 class Container(Sandbox):
-    """Runs jobs in a container: all of them in one where they can be kept apart in it, else each in its own."""
+    """Runs all jobs in one container if namespaces isolate them there, else each in its own."""
 
     name = "container"
 
     def __init__(self, *, namespaces: bool | None = None) -> None:
-        """`namespaces`: whether they keep jobs apart; None tries. Raises SandboxUnavailable and SandboxBroken."""
+        """`namespaces`: use them in the container or not (None: if they work). Raises SandboxUnavailable and
+        SandboxBroken."""
         self._engine = find_engine(image=IMAGE)
         self._namespaces = namespaces
         self._lock = threading.Lock()
@@ -27,20 +28,20 @@ class Container(Sandbox):
         self.shared = first.shared
 
     def launch(self, job: Job) -> RemoteJob:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
         if self.shared:
             return self._connection().launch(job, 0)
         return self._unused().launch(job, 0, alone=True)
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> RemoteWorker:
-        """Start a warm worker in the container. Raises SandboxUnavailable where jobs have one each."""
+        """Start a warm worker in the container. Raises SandboxUnavailable where each job has its own."""
         if not self.shared:
             raise SandboxUnavailable("Each job has a container of its own here, which no warm worker outlives.")
         connection = self._connection()
         return RemoteWorker(connection, connection.open_worker(modules, programs))
 
     def close(self) -> None:
-        """End the containers with all that runs in them; a later job starts a new one."""
+        """End the containers and all jobs in them; a later job starts a new one."""
         with self._lock:
             opened, self._open = self._open, []
         for connection in opened:
@@ -55,7 +56,7 @@ class Container(Sandbox):
         return connection
 
     def _connection(self) -> Connection:
-        """Return the container that jobs share; a new one where the last is gone."""
+        """Return the container that jobs share, a new one if the last is gone."""
         with self._lock:
             alive = [each for each in self._open if each.alive]
         return alive[0] if alive else self._connect()
@@ -81,7 +82,7 @@ class RemoteWorker(Sandbox):
         self.interpreter = connection.interpreter
 
     def launch(self, job: Job) -> RemoteJob:
-        """Start `job`; raises SandboxBroken."""
+        """Start `job`. Raises SandboxBroken."""
         return self._connection.launch(job, self._number)
 
     def close(self) -> None:

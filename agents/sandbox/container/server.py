@@ -1,5 +1,5 @@
-"""Runs jobs inside a container, at the host's word: on the native backend where the container has what that needs,
-else as plain processes, one container a job.
+"""Runs jobs in a container for the host: on the native backend if that works there, else as plain processes, each
+job in a container of its own.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from ..packages import imports_of
 from .relay import CLOSE, ENDED, KILL, LAUNCH, MOST_NUMBER, OPEN, READY, REFUSED, Link
 
 _SILENCE_SECONDS = 60.0
-"""The host speaks more often than this, or is gone without the pipe's having been closed."""
+"""After so long without a frame the host is gone, even if the pipe is open."""
 
 
 def main() -> None:
-    """Serve the host on standard input and output until it closes them, or is silent."""
+    """Serve the host on standard input and output until it closes them or sends nothing."""
     given, said = (fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, MOST_NUMBER + 1) for number in (0, 1))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
-    os.dup2(2, 1)  # what anything else prints must not get between the frames
+    os.dup2(2, 1)  # no other output may get between the frames
     reserve = fcntl.fcntl(null, fcntl.F_DUPFD_CLOEXEC, MOST_NUMBER + 1)
-    for number in range(3, MOST_NUMBER + 1):  # numbers of channels on the host: nothing else here gets one
+    for number in range(3, MOST_NUMBER + 1):  # keeps the numbers of the host's channels free
         os.dup2(reserve, number, inheritable=False)
     link = Link(os.fdopen(given, "rb"), os.fdopen(said, "wb", 0))
     server = _Server(link, reserve, *_backend(json.loads(sys.argv[1])))
@@ -50,7 +50,7 @@ def main() -> None:
             heard.set()
             server.take(*frame)
     except EOFError:
-        os._exit(0)  # the first process: all others end with it
+        os._exit(0)  # all others end with this process, which is PID 1
 
 
 def _end_in_silence(heard: threading.Event) -> None:
@@ -61,7 +61,7 @@ def _end_in_silence(heard: threading.Event) -> None:
 
 
 def _backend(namespaces: bool | None) -> tuple[Sandbox, bool]:
-    """Return the backend that runs jobs here, and True if none can touch another's, so that they may share it."""
+    """Return the backend that runs jobs here, and True if it isolates them from each other."""
     try:
         native = Native(namespaces=namespaces)
     except SandboxUnavailable:
@@ -80,7 +80,7 @@ class _Server:
         self._reserve = reserve
 
     def description(self) -> dict[str, Any]:
-        """Return JSON values: the interpreter here, what it has installed, whether jobs share the container."""
+        """Return JSON values: the interpreter, its packages, and if jobs may share the container."""
         found = [(_head(each), " ".join(imports_of(each))) for each in distributions()]
         return {**facts(), "shared": self._shared, "modules": sorted(_modules()), "distributions": found}
 
@@ -115,14 +115,14 @@ class _Server:
         except (SandboxUnavailable, SandboxBroken, OSError) as error:
             self._link.send(REFUSED, number, str(error).encode())
         else:
-            # Output as text of one character a byte.
+            # JSON has no bytes; latin-1 maps each to a character.
             output = {"stdout": ended.stdout.decode("latin-1"), "stderr": ended.stderr.decode("latin-1")}
             self._link.send(ENDED, number, json.dumps({**asdict(ended), **output}).encode())
         self._running.pop(number, None)
         self._killed.discard(number)
 
     def _ends(self, channels: list[tuple[int, int]]) -> dict[int, socket.socket]:
-        """Begin to relay `channels` (number on the host, number of the channel); the job's ends of them."""
+        """Begin to relay `channels` (number on the host, number of the channel). Return the job's ends of them."""
         ends = {}
         for descriptor, channel in channels:
             ours, ends[descriptor] = socket.socketpair()
@@ -132,7 +132,7 @@ class _Server:
     def _run(self, number: int, order: dict[str, Any], ends: dict[int, socket.socket]) -> Ended:
         limits = SandboxLimits(**order["limits"])
         job = Job(order["argv"], order["files"], limits, list(ends), order["stdin"], order["place"])
-        with self._launching:  # one at a time may take the numbers that the host's channels have
+        with self._launching:  # one job at a time may use the numbers of the host's channels
             for descriptor, end in ends.items():
                 os.dup2(end.fileno(), descriptor, inheritable=False)
                 end.close()
@@ -143,13 +143,13 @@ class _Server:
                     os.dup2(self._reserve, descriptor, inheritable=False)
         with running:
             self._running[number] = running
-            if number in self._killed:  # before it was there
+            if number in self._killed:  # before it was launched
                 running.kill()
             return running.wait()
 
 
 def _modules() -> Iterator[str]:
-    """Names of all that can be imported here, and of the modules directly in third-party packages."""
+    """Yield the names of importable modules, and of the modules directly in third-party packages."""
     yield from sys.stdlib_module_names
     for found in pkgutil.iter_modules():
         yield found.name
@@ -159,5 +159,5 @@ def _modules() -> Iterator[str]:
 
 
 def _head(distribution: Distribution) -> str:
-    """The metadata of a package without its description."""
+    """Return the metadata of a package without its description."""
     return (distribution.read_text("METADATA") or "").partition("\n\n")[0]

@@ -1,4 +1,4 @@
-"""Read what a container tells of itself and of the ends of jobs, with distrust: a hostile job may own it."""
+"""Parses a container's untrusted reports: its description, and the ends of jobs. A hostile job may control it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..interpreter import Interpreter
 
 @dataclass(frozen=True, slots=True)
 class _Interpreter(Interpreter):
-    """The container's Python: what it has installed, as the container told."""
+    """The container's Python, with the packages that the container reported."""
 
     modules: frozenset[str] = frozenset()
     metadata: tuple[tuple[str, str], ...] = ()
@@ -40,7 +40,7 @@ class _Interpreter(Interpreter):
 
 
 class _Told(Distribution):
-    """A package by what the container told of it."""
+    """A package that the container reported."""
 
     def __init__(self, head: str, modules: str) -> None:
         self._texts = {"METADATA": head, "top_level.txt": modules}
@@ -53,7 +53,8 @@ class _Told(Distribution):
 
 
 def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """The container's Python, and whether jobs may share it. Raises LookupError, TypeError and ValueError."""
+    """Return the container's Python, and True if jobs may share the container. Raises LookupError, TypeError and
+    ValueError."""
     metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
     interpreter = _Interpreter(
         str(told["executable"]),
@@ -68,7 +69,7 @@ def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
 
 
 def read_ended(told: Mapping[str, Any]) -> Ended:
-    """How a job ended. Raises LookupError, TypeError and ValueError."""
+    """Return the end of a job. Raises LookupError, TypeError and ValueError."""
     code, reached = told["exit_code"], told["stopped"]
     stopped = None
     if reached is not None:

@@ -1,4 +1,4 @@
-"""The process that leads a job, and the way to end everything beneath it."""
+"""The first process of a job (its leader), through which the whole job is killed."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ _PID_BYTES = 4  # of struct ucred: pid, uid, gid
 
 
 class _Leader(Protocol):
-    """Watches, kills and reaps what leads a job. Leaving its context releases what it holds."""
+    """A context manager that watches, kills and reaps the leader of a job."""
 
     notice: int | None = None
-    """A descriptor that becomes readable when the leader has exited; None where the witness tells."""
+    """A descriptor that becomes readable when the leader has exited; None where the witness reports that."""
     _init: int | None = None
-    """A handle of the first process of the job's PID namespace, once found."""
+    """A pidfd of the init of the job's PID namespace, once found."""
 
     @property
     def exited(self) -> bool:
         """Return True if the leader has exited."""
 
     def _kill_init(self, look: Callable[[], object]) -> None:
-        """Kill the namespace's init. Looks until it appears: a leader killed before could leave it running."""
+        """Kill the namespace's init. Wait until it appears: without its leader it might go on running."""
         deadline = time.monotonic() + _INIT_SECONDS
         while self._init is None and not self.exited and time.monotonic() < deadline:
             look()
@@ -43,7 +43,7 @@ class _Leader(Protocol):
         if self._init is not None:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._init, signal.SIGKILL)
-            # bwrap may end before its init does; the init ends after everything else in the namespace.
+            # bwrap may end before its init; the init ends after all others in the namespace.
             ready(self._init, _KILL_SECONDS)
 
     def __enter__(self) -> Self:
@@ -55,17 +55,17 @@ class _Leader(Protocol):
 
 
 class ProcessLeader(_Leader):
-    """Leads as a process that this one started.
+    """A leader that this process started.
 
-    With `namespace`, its first child is the init of a PID namespace: killing that one makes the kernel kill all
-    others in it. Without, it ends everything beneath it when asked by SIGTERM.
+    With `namespace`, its first child is the init of a PID namespace, with which the kernel kills all others in it.
+    Without, it kills its descendants on SIGTERM.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], *, namespace: bool) -> None:
         self._process = process
         self._namespace = namespace
         self.job_pid = self.pid = process.pid
-        """The first process of the job (the namespace's init, once found), and the one that the host started."""
+        """The job's first process (the namespace's init, once found), and the process that the host started."""
         self.notice = self._notice = os.pidfd_open(process.pid)
 
     @property
@@ -77,24 +77,24 @@ class ProcessLeader(_Leader):
         """Return the witness's next message; None at its end."""
         try:
             return witness.recv(_MESSAGE) or None
-        except ConnectionResetError:  # killed before it read what the host told it
+        except ConnectionResetError:  # killed before it read the host's message
             return None
 
     def find_init(self) -> None:
-        """Take hold of the init of the leader's PID namespace, if it has one and it is there."""
+        """Open a pidfd of the init of the leader's PID namespace; a no-op without one."""
         if not self._namespace or self._init is not None:
             return
         for pid in children(self.pid):
             with suppress(ProcessLookupError):
                 handle = os.pidfd_open(pid)
-                # Asked again with the handle held: the number cannot have passed to another process.
+                # Checked again with the pidfd open: before, the number might have passed to another process.
                 if pid in children(self.pid):
                     self._init, self.job_pid = handle, pid
                     return
                 os.close(handle)
 
     def kill(self) -> None:
-        """End the job's processes; returns when they and the leader are gone, at the latest after some seconds."""
+        """Kill the job's processes; wait until they and the leader are gone, but not more than some seconds."""
         if self._namespace:
             self._kill_init(self.find_init)
         elif not self.exited:
@@ -107,7 +107,7 @@ class ProcessLeader(_Leader):
             os.killpg(self.pid, signal.SIGKILL)  # not reaped yet, so the group's number is still its own
 
     def reap(self) -> int:
-        """Return the exit code. All programs that lead a job tell a signal as shells do: by 128 and its number."""
+        """Return the exit code, negative for a signal. Leaders encode that as shells do: 128 plus its number."""
         if not self.exited:
             raise TimeoutError(f"process {self.pid} does not end")
         code = self._process.wait()
@@ -120,7 +120,7 @@ class ProcessLeader(_Leader):
 
 
 class ForkLeader(_Leader):
-    """Leads a job that the worker forked: its first process is the init of a PID namespace."""
+    """The leader of a job that the warm worker forked: the init of a PID namespace."""
 
     job_pid = -1
 
@@ -131,14 +131,14 @@ class ForkLeader(_Leader):
 
     @property
     def exited(self) -> bool:
-        """Return True if the init has told the exit code, or is gone."""
+        """Return True if the init has reported the exit code, or is gone."""
         return self._silent or self._code is not None
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """Take in what the init says of itself; pass on the rest. None at the end."""
+        """Handle a message of the init (return an empty one); return any other; None at the end."""
         try:
             message, ancillary, _, _ = witness.recvmsg(_MESSAGE, socket.CMSG_SPACE(12))
-        except ConnectionResetError:  # killed before it read what the host told it
+        except ConnectionResetError:  # killed before it read the host's message
             message, ancillary = b"", []
         if message == b"i":
             sender = next(data for level, kind, data in ancillary if kind == socket.SCM_CREDENTIALS)
@@ -153,14 +153,14 @@ class ForkLeader(_Leader):
         return message or None
 
     def find_init(self) -> None:
-        """Do nothing: the init makes itself known before the job reports."""
+        """No-op: the init reports itself before the job does."""
 
     def kill(self) -> None:
-        """Kill the init, and so everything in its namespace; waits until it is gone."""
+        """Kill the init, and so everything in its namespace; wait until it is gone."""
         self._kill_init(lambda: ready(self._witness, 0.1) and self.listen(self._witness))
 
     def reap(self) -> int:
-        """Return the exit code; SIGKILL's where there is none. The worker reaps."""
+        """Return the exit code; SIGKILL's without one. The worker reaps the process."""
         return -signal.SIGKILL if self._code is None else self._code
 
 
@@ -175,10 +175,10 @@ def start_process(
     own: Sequence[int],
     namespace: bool = True,
 ) -> ProcessLeader:
-    """Start a program that leads a job, in a session of its own; raises OSError, and then nothing of it is left.
+    """Start the leader of a job in a session of its own. Raises OSError, and leaves no process then.
 
-    `argv` is made once the witness has its number. `inherited` are descriptors of this process that the program
-    gets; `own` those of them to close once it has them; `namespace` is said to `ProcessLeader`.
+    `argv` makes the command line from the number of the witness. The program gets the descriptors `inherited` and
+    `own`; the latter are closed here. `namespace` is passed on to `ProcessLeader`.
     """
     stdin, stdout, stderr = streams.their_streams
     with ExitStack() as undone:
@@ -203,7 +203,7 @@ def start_process(
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
-    """Kill and reap a process that was not reaped yet: what should have done so has failed."""
+    """Kill and reap a process that was not reaped, after an error; else a no-op."""
     if process.poll() is None:
         process.kill()
         process.wait(_KILL_SECONDS)

@@ -8,17 +8,17 @@ from pathlib import Path
 from ..interface import Job, SandboxLimits
 from ..interpreter import Interpreter
 
-_OWN_PROCESSES = 2  # of greenloop's around the job, which the kernel counts too
+_OWN_PROCESSES = 2  # greenloop's around the job, which the kernel counts too
 _SHARED_MEMORY_BYTES = 16 << 20
 CORE_BYTES = 1
-"""The limit with which no core is dumped: with 0 the kernel still starts the program that core_pattern names."""
+"""A limit that prevents core dumps: with 0 the kernel would still start the program that core_pattern names."""
 _INSIDE = Path(__file__).parent.parent / "inside"
 BOOTSTRAP = (_INSIDE / "bootstrap.py").read_text("utf-8")
 _START_WORKER = "import sys; sys.path.append(sys.argv.pop(1)); from inside.warm import main; main()"
 MARSHAL_VERSION = 4
-"""The format that every Python from 3.9 on reads."""
+"""The format that Python reads from 3.9 on."""
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Numeric libraries else start a thread for each core at their import, each with memory of its own."""
+"""Without these, numeric libraries start a thread for each core at import, each with memory of its own."""
 
 
 def resource_limits(limits: SandboxLimits) -> str:
@@ -36,20 +36,20 @@ def resource_limits(limits: SandboxLimits) -> str:
 
 
 def environment(temporary: str = "/tmp") -> dict[str, str]:
-    """Return all that the program sees of an environment."""
+    """Return the program's whole environment."""
     own = {"PATH": "/usr/bin:/bin", "HOME": "/box", "TMPDIR": temporary, "LANG": "C.UTF-8"}
     return {**own, **dict.fromkeys(_ONE_THREAD, "1")}
 
 
 def scratch(job: Job) -> list[tuple[str, int]]:
-    """Return the writable file systems of a job that has its own: path and size in bytes."""
+    """Return path and size in bytes of the writable file systems of a job with a mount namespace."""
     paths = ["/tmp", "/box", *([job.place] if job.place is not None else [])]
     return [("/dev/shm", _SHARED_MEMORY_BYTES), *((path, job.limits.disk_bytes) for path in paths)]
 
 
 def worker_files(programs: Mapping[str, bytes]) -> dict[str, bytes]:
-    """A warm worker's program, for its /src: where it is installed is nothing that jobs need to know. `programs`
-    are modules that it imports for its jobs, as files by their paths below `loaded`."""
+    """Return the files of a warm worker for its /src: its own program, so that jobs don't see where that is
+    installed, and `programs` (modules that it imports for jobs) below `loaded`."""
     own = {f"inside/{path.name}": path.read_bytes() for path in _INSIDE.glob("*.py")}
     return own | {f"loaded/{path}": content for path, content in programs.items()}
 

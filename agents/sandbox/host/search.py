@@ -1,4 +1,4 @@
-"""A user's regular expression on output of untrusted code: in a process that can be ended, since `re` can't be."""
+"""Searches untrusted output with a regular expression in a process of its own, since `re` has no timeout."""
 
 from __future__ import annotations
 

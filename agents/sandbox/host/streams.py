@@ -1,4 +1,4 @@
-"""The pipes and the socket between the host and a job, and bytes handed to it without leaving a file anywhere."""
+"""The pipes and the socket between the host and a job, and files in memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from contextlib import suppress
 
 
 class Streams:
-    """Standard input, output and error of a job, and the witness: the socket on which its start is reported.
-
-    Each side's descriptors are closed once, by whoever is done with them first.
-    """
+    """Standard input, output and error of a job, and the witness: the socket on which its start is reported."""
 
     def __init__(self, *, feed: bool) -> None:
         """Without `feed`, standard input is /dev/null and `stdin` None."""
@@ -24,13 +21,13 @@ class Streams:
         self.their_witness = their_witness.detach()
 
     def close_theirs(self) -> None:
-        """Close what the job has by now."""
+        """Close the job's ends here, once it has them."""
         for descriptor in (*self.their_streams, self.their_witness):
             os.close(descriptor)
         self.their_streams, self.their_witness = (-1, -1, -1), -1
 
     def close_stdin(self) -> None:
-        """Let the job read the end of its input."""
+        """Close standard input, so that the job reads end-of-file."""
         if self.stdin is not None:
             os.close(self.stdin)
             self.stdin = None
@@ -47,7 +44,7 @@ class Streams:
 
 
 def readable(content: bytes) -> int:
-    """Return a descriptor to read `content` from, in memory: it is gone with the last process that holds it."""
+    """Return a descriptor of a file in memory with `content`, which no process can leave behind."""
     descriptor = os.memfd_create("job")
     view = memoryview(content)
     while view:

@@ -1,6 +1,6 @@
-"""Runs one job from the host's side: feeds it, drains it, enforces its limits, and leaves nothing of it behind.
+"""Supervises one job on the host: writes its input, reads its output, enforces limits, and kills all of it.
 
-One thread a job. It also starts the process, because Linux ties "die with your parent" to the thread that
+Each job has a thread. It also starts the process, because Linux ties "die with your parent" to the thread that
 started it.
 """
 
@@ -40,17 +40,17 @@ class Supervised(Running):
         watchdog: Watchdog | None,
         cleanup: Callable[[], object] = lambda: None,
     ) -> None:
-        """Returns once the job has its descriptors. Without a watchdog only its end, or `kill`, ends it.
+        """Return once the job has its descriptors. Without a watchdog the job has no limits.
 
-        `start` starts it with its end of the streams, and closes that end here; `cleanup` is called when all of it
-        is gone, also by its namespaces."""
+        `start` starts the job with its end of the streams and closes that end here; `cleanup` is called when all
+        its processes are gone."""
         self._start = start
         self._cleanup = cleanup
         self._limits = job.limits
         self._stdin = memoryview(job.stdin)
         self._watchdog = watchdog
         self._kept = {1: bytearray(), 2: bytearray()}
-        """Of standard output and error."""
+        """The first MiB of standard output and error."""
         self._written = 0
         self._report = b""
         self._stopped: Stopped | None = None
@@ -69,7 +69,7 @@ class Supervised(Running):
         self._spawned.wait()
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end; raises SandboxBroken, and TimeoutError when `timeout` seconds were not enough."""
+        """Wait for the end. Raises SandboxBroken, and TimeoutError after `timeout` seconds."""
         if not self._done.wait(timeout):
             raise TimeoutError("the job is still under way")
         if self._error is not None:
@@ -80,16 +80,16 @@ class Supervised(Running):
         return self._ended
 
     def wait_ready(self) -> None:
-        """Wait until the program has started, or will not; raises SandboxBroken."""
+        """Wait until the program has started. Raises SandboxBroken if it does not."""
         self._ready.wait()
         if self._done.is_set():
             ended = self.wait()
             raise SandboxBroken(f"it ended at once: {clean(ended.stderr[-500:])}")
 
     def kill(self) -> None:
-        """End the job now, with everything it started; returns when all of it is gone."""
+        """Kill the job and everything it started; wait until all is gone."""
         self._killed = True
-        with suppress(OSError):  # closed: it has ended by itself
+        with suppress(OSError):  # closed, as it has ended by itself
             self._wake.send(b"k")
         self._done.wait()
 
@@ -108,7 +108,7 @@ class Supervised(Running):
                 with self._start(streams) as leader:
                     self._spawned.set()
                     self._supervise(leader, streams)
-        except BaseException as error:  # handed over to whoever waits
+        except BaseException as error:  # raised by `wait`
             self._error = error
         finally:
             self._done.set()
@@ -146,7 +146,7 @@ class Supervised(Running):
     def _serve(
         self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader, streams: Streams
     ) -> None:
-        """Do what one ready descriptor asks for; forget it when it has reached its end."""
+        """Read or write a ready descriptor; unregister it at its end."""
         if key.data == "stdin":
             self._feed(selector, streams)
         elif key.data == "witness":
@@ -164,7 +164,7 @@ class Supervised(Running):
                 selector.unregister(key.fileobj)
 
     def _take_report(self, report: bytes, leader: Leader, witness: socket.socket) -> None:
-        """Take in what the bootstrap says; let the job go once all is there to watch and to end it."""
+        """Handle a message of the bootstrap; let the job start once it can be watched and killed."""
         self._report += report
         if self._report == b"." and self._started is None and not leader.exited:
             leader.find_init()
@@ -187,7 +187,7 @@ class Supervised(Running):
             streams.close_stdin()
 
     def _pause(self) -> float | None:
-        """Return seconds until the limits want to be looked at again."""
+        """Return the seconds until the next check of the limits."""
         if self._started is None:
             return _WATCH_SECONDS
         if self._watchdog is None:
@@ -196,7 +196,7 @@ class Supervised(Running):
         return max(0.0, min(_WATCH_SECONDS, left))
 
     def _overrun(self, leader: Leader) -> bool:
-        """Return True if the job has to end: notes which limit it has reached."""
+        """Return True if the job has reached a limit, and note that. Raises SandboxBroken if it does not start."""
         now = time.monotonic()
         if self._started is None:
             if now - self._begun > _START_SECONDS:
@@ -216,7 +216,7 @@ class Supervised(Running):
         return self._stopped is not None
 
     def _drain(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
-        """Read what the ended job left in its pipes. They may stay open where a daemon escaped (`none`)."""
+        """Read the rest of an ended job's output, for a second: an escaped daemon (`none`) may hold the pipes."""
         deadline = time.monotonic() + _DRAIN_SECONDS
         read = (1, 2, "witness")
         while any(key.data in read for key in selector.get_map().values()) and time.monotonic() < deadline:
@@ -227,7 +227,7 @@ class Supervised(Running):
                 return
 
     def _conclude(self, code: int) -> Ended:
-        """Return the end, from the leader's exit code. Raises SandboxBroken when the program never started."""
+        """Return the job's end from the leader's exit code. Raises SandboxBroken if the program never started."""
         stdout, stderr = map(bytes, self._kept.values())
         seconds = time.monotonic() - (self._started or self._begun)
         if self._report != b"." and not self._killed:
@@ -239,7 +239,7 @@ class Supervised(Running):
         return Ended(exit_code, stdout, stderr, self._stopped, seconds)
 
     def _limit_behind(self, code: int) -> Stopped | None:
-        """Return the limit that the kernel enforced by the signal in `code`, if it was one."""
+        """Return the limit that the kernel enforced by the signal in `code`; a reached disk limit; or None."""
         limits = self._limits
         if code == -signal.SIGXCPU:
             return Stopped("cpu", limits.cpu_seconds, limits.cpu_seconds)

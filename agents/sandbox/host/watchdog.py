@@ -1,4 +1,4 @@
-"""Bounds that the kernel does not keep for a whole job: memory over all processes, their number, disk space."""
+"""Checks limits of a whole job that the kernel can't enforce: memory, number of processes, disk space."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from ..interface import SandboxLimits
 from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count
 
 _CPU_GRACE = 0.25
-_FILE_BYTES = 2048  # of the kernel's memory, for the inode and the name of each file, empty ones too
-_LONG_PATH = 900  # characters, of four bytes at the most, so that a name more still fits
+_FILE_BYTES = 2048  # kernel memory for the inode and the name of each file
+_LONG_PATH = 900  # characters of at most four bytes, so that one more name fits
 
 
 class Watchdog:
-    """Looks at a running job from outside; `check` says which limit is reached, if any, once `disk`
-    has begun to measure.
+    """Checks the limits of a running job, once `disk` has begun to measure.
 
-    `buffers` says what the sockets of a job's processes, its first one leading, can hold of the kernel's memory.
+    `buffers` returns how much kernel memory the sockets of a job's processes (the first one leading) can hold.
     """
 
     def __init__(self, limits: SandboxLimits, disk: ScratchMeter, buffers: Callable[[list[int]], int]) -> None:
@@ -30,7 +29,7 @@ class Watchdog:
         self._buffers = buffers
 
     def check(self, pid: int) -> Stopped | None:
-        """Return the limit that the job led by process `pid` has reached; None while it keeps them all."""
+        """Return the limit that the job with the first process `pid` has reached, else None."""
         pids = tree(pid)
         tasks = sum(map(task_count, pids))
         if tasks >= self._limits.processes:
@@ -38,12 +37,13 @@ class Watchdog:
         return self._check_cpu(pids) or self._check_memory(pids) or self.check_disk()
 
     def check_disk(self) -> Stopped | None:
-        """Return the disk limit, where it is reached. Works after the job's end too."""
+        """Return the disk limit if it is reached, else None; also after the job's end."""
         used, allowed = self.disk.used(), self._limits.disk_bytes
         return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
 
     def _check_cpu(self, pids: list[int]) -> Stopped | None:
-        """Return the CPU limit, where reached: after the kernel's warning, before its kill a second later."""
+        """Return the CPU limit if it is reached, else None: after the kernel's warning, before its kill a second
+        later."""
         used, allowed = max(map(cpu_seconds, pids)), self._limits.cpu_seconds
         return Stopped("cpu", used, allowed) if used >= allowed + _CPU_GRACE else None
 
@@ -51,45 +51,45 @@ class Watchdog:
         allowed, buffers = self._limits.memory_bytes, self._buffers(pids)
         if buffers + sum(map(resident_bytes, pids)) <= allowed:
             return None
-        # Shared pages are counted once for each process up to here: only the fair share convicts.
+        # The cheaper measure counts shared pages once for each process, so the proportional one decides.
         used = buffers + sum(map(proportional_bytes, pids))
         return Stopped("memory", used, allowed, "bytes") if used > allowed else None
 
 
 class ScratchMeter:
-    """Measures a job's private file systems at `paths` between `begin`, once the job runs, and `end`."""
+    """Measures a job's private file systems at `paths`, from `begin` to `end`."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = tuple(paths)
         self._roots: list[int] = []
 
     def begin(self, pid: int) -> None:
-        """Hold the file systems by their roots: they can then still be measured when the job is gone."""
+        """Open the roots of the file systems, which can then be measured after the job's end, too."""
         for path in self._paths:
-            with suppress(OSError):  # it has ended already, or this process may not look into another's root
+            with suppress(OSError):  # the job has ended, or its root is not accessible
                 self._roots.append(os.open(f"/proc/{pid}/root{path}", os.O_PATH | os.O_CLOEXEC))
 
     def used(self) -> int:
-        """Return bytes in use now, the kernel's for each file included; also after the last process has ended."""
+        """Return the bytes in use, with the kernel's for each file."""
         states = [os.statvfs(root) for root in self._roots]
         blocks = sum((state.f_blocks - state.f_bfree) * state.f_frsize for state in states)
         return blocks + sum(state.f_files - state.f_ffree for state in states) * _FILE_BYTES
 
     def end(self) -> None:
-        """Let the kernel free them."""
+        """Close the roots, so that the kernel can free the file systems."""
         while self._roots:
             os.close(self._roots.pop())
 
 
 class DirectoryMeter(ScratchMeter):
-    """Measures the files below a directory of the host, where the job has no file system of its own."""
+    """Measures the files below a directory of the host, for a job without file systems of its own."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(())
         self._directory = directory
 
     def used(self) -> int:
-        """Return bytes allocated to the files and directories."""
+        """Return the bytes allocated to files and directories."""
         total = 0
         pending: list[str | int] = [str(self._directory)]
         while pending:
@@ -105,7 +105,7 @@ class DirectoryMeter(ScratchMeter):
                 with os.scandir(place) as entries:
                     for entry in entries:
                         total += _FILE_BYTES
-                        with suppress(OSError):  # deleted meanwhile
+                        with suppress(OSError):  # has been deleted
                             total += entry.stat(follow_symlinks=False).st_blocks * 512
                         if entry.is_dir(follow_symlinks=False):
                             pending.append(entry.path)

@@ -1,7 +1,7 @@
-"""The first program inside a sandbox: sets limits, drops the user id, and becomes the job.
+"""The first program in a sandbox: sets limits, drops the user id, and becomes the job.
 
 Run as `python -I -S -c SOURCE WITNESS UID LIMITS PROGRAM ARGUMENT...`: WITNESS is a socket to the host, UID a
-number or "-", LIMITS a list such as `AS:1073741824,CPU:8`. Imports as little as it can: it delays every job.
+number or "-", LIMITS a list such as `AS:1073741824,CPU:8`. It imports little, since imports delay every job.
 """
 
 import os
@@ -10,7 +10,7 @@ import sys
 
 
 def set_limits(text: str) -> None:
-    """Set the limits of `text`, hard and soft; CPU has a second between its warning and its kill."""
+    """Set the hard and soft limits of `text`; of CPU the kill comes a second after the warning."""
     for item in text.split(","):
         name, _, number = item.partition(":")
         kind = getattr(resource, "RLIMIT_" + name, None)
@@ -25,21 +25,21 @@ def set_limits(text: str) -> None:
 
 
 def drop_to(uid: int) -> None:
-    """Become user and group `uid` for good; the kernel clears every capability with it."""
+    """Become user and group `uid` irrevocably; the kernel clears all capabilities."""
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
 
 
 def await_host(witness: int) -> None:
-    """Say that the job is ready and wait until the host watches it; ends here when the host is gone."""
+    """Report that the job is ready, and wait until the host watches it; exit when the host is gone."""
     os.write(witness, b".")
     if os.read(witness, 1) != b"g":
         os._exit(125)
 
 
 def main() -> None:
-    """Do as the arguments say; never returns."""
+    """Set up as the arguments say, and become the program; never returns."""
     witness, uid, limits = int(sys.argv[1]), sys.argv[2], sys.argv[3]
     program = sys.argv[4:]
     try:

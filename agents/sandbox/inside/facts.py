@@ -1,4 +1,4 @@
-"""Tell what the host needs to know of an interpreter. Run by a Python from 3.9 on: `python -I facts.py`."""
+"""Prints the facts of an interpreter that the host needs: `python -I facts.py`, from Python 3.9 on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def facts() -> dict[str, Any]:
-    """Return JSON values: where this interpreter is, its version, and the directories that it imports from."""
+    """Return JSON values: this interpreter's path, version, prefixes, and directories that it imports from."""
     prefixes = [sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix]
     return {
         "executable": sys.executable,

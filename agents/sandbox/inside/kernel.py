@@ -1,4 +1,4 @@
-"""Linux calls that the standard library lacks, by ctypes. Each raises OSError when the kernel refuses."""
+"""Linux calls that the standard library lacks, by ctypes. Each raises OSError."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC_HOLDING_LOCK = ctypes.PyDLL(None, use_errno=True)
 
 NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x20000000 | 0x40000000
-"""Of every kind but users: mounts, cgroups, names, System V, processes, network."""
+"""Flags of all namespaces but users: mounts, cgroups, UTS, IPC, PIDs, network."""
 USER_NAMESPACE = 0x10000000
 
 MS_RDONLY = 1
@@ -51,7 +51,7 @@ def _prctl(option: int, value: int | ctypes.Array[ctypes.c_char], more: int | by
 
 
 def die_with_parent(signal_number: int) -> None:
-    """Get this signal when the thread that started this process ends."""
+    """Have this signal sent to this process when the thread that started it ends."""
     _prctl(_PR_SET_PDEATHSIG, signal_number)
 
 
@@ -61,12 +61,12 @@ def adopt_orphans() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """No program started from here on gains anything from set-uid bits or file capabilities."""
+    """Make set-uid bits and file capabilities void for all programs started from here on."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def filter_system_calls(program: bytes) -> None:
-    """Install a seccomp filter (array of struct sock_filter) for this process and its descendants, for good."""
+    """Install a seccomp filter (array of struct sock_filter) for this process and its descendants, irrevocably."""
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HP", len(program) // 8, ctypes.addressof(code))
     _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, header)
@@ -78,15 +78,15 @@ def drop_capabilities() -> None:
         try:
             _prctl(_PR_CAPBSET_DROP, capability)
         except OSError:
-            break  # beyond the kernel's last one, or no right to drop (then there is nothing to regain it from)
+            break  # beyond the kernel's last one, or without the right to drop (then none can be regained)
     header = struct.pack("Ii", _CAPABILITY_VERSION_3, 0)
     _checked(_LIBC.capset(header, bytes(24)), "capset")
 
 
 def fork_into(flags: int) -> int:
-    """Fork into new namespaces at once; 0 in the child. For a process with one thread: no at-fork hook runs."""
+    """Fork into new namespaces; return 0 in the child. For a process with one thread: at-fork hooks don't run."""
     number, child_signal = {"x86_64": 56, "aarch64": 220}[os.uname().machine], 17
-    # Without giving up the interpreter's lock in between: the child could not take it back.
+    # The call holds the interpreter's lock, which the child could not take again.
     result = _LIBC_HOLDING_LOCK.syscall(ctypes.c_long(number), ctypes.c_ulong(flags | child_signal), 0, 0, 0, 0)
     return _checked(result, "clone")
 
@@ -97,14 +97,14 @@ def unshare(flags: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """Mount a file system, bind a tree or change a mount's flags."""
+    """Mount a file system, bind a tree, or change a mount's flags."""
     texts = [text.encode() or None for text in (source, target, kind)]
     result = _LIBC.mount(*texts, ctypes.c_ulong(flags), options.encode() or None)
     _checked(result, f"mount {target}")
 
 
 def unmount(target: str) -> None:
-    """Take the mount at `target` out of sight; it ends with its last user."""
+    """Detach the mount at `target`; it ends with its last user."""
     _checked(_LIBC.umount2(target.encode(), _MNT_DETACH), f"unmount {target}")
 
 

@@ -1,7 +1,7 @@
-"""Landlock: an allow-list of file hierarchies that the kernel keeps for a process and its descendants.
+"""Landlock: an allow-list of file hierarchies that the kernel enforces for a process and its descendants.
 
-See https://docs.kernel.org/userspace-api/landlock.html. What it does not cover (modes, owners, times, UDP, unix
-sockets by path) is left to the system-call filter.
+See https://docs.kernel.org/userspace-api/landlock.html. The system-call filter covers the rest: modes, owners,
+times, UDP, unix sockets by path.
 """
 
 from __future__ import annotations
@@ -44,10 +44,9 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Confine this process to these hierarchies; no TCP, no signal or abstract socket outside, for good.
-
-    Call `kernel.forbid_new_privileges` before. Raises OSError where the kernel refuses.
-    """
+    """Confine this process irrevocably to these hierarchies, without TCP, and without signals and abstract sockets
+    to other processes, as far as the kernel's version can. Call `kernel.forbid_new_privileges` before. Raises
+    OSError."""
     supported = version()
     files = _FILE_RIGHTS_OF_VERSION.get(supported, _ALL_FILE_RIGHTS)
     fields = [files]

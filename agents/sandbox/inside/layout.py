@@ -1,4 +1,4 @@
-"""A job's /src and /box as directories of the machine, where no mount namespace gives it its own."""
+"""A job's /src and /box as directories of the machine, for a job without a mount namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def place(directory: str, files: Mapping[str, bytes], owner: int | None = None) -> None:
-    """Make `directory` with `files` below src, read-only, and an empty box, which user `owner` may write in."""
+    """Make `directory` with read-only `files` in src and an empty box that belongs to user `owner`."""
     os.mkdir(directory, 0o700)
     os.mkdir(f"{directory}/box", 0o755)
     place_files(f"{directory}/src", files)
@@ -22,7 +22,7 @@ def place(directory: str, files: Mapping[str, bytes], owner: int | None = None) 
 
 
 def place_files(directory: str, files: Mapping[str, bytes]) -> None:
-    """Write `files` below a directory, for everybody to read."""
+    """Write `files` below a directory, readable for all users."""
     os.makedirs(directory, 0o755, exist_ok=True)
     for name, content in files.items():
         path = f"{directory}/{name}"
@@ -41,7 +41,7 @@ def rewritten(text: str, directory: str) -> str:
 
 
 def remove_tree(path: str) -> None:
-    """Delete a directory, where it exists, however deep a job has made it, and whatever modes it has given."""
+    """Delete a directory, if it exists, of any depth and with any modes."""
     if not os.path.lexists(path):
         return
     pending = [path]
@@ -52,7 +52,7 @@ def remove_tree(path: str) -> None:
             if os.path.islink(inner) or not os.path.isdir(inner):
                 os.unlink(inner)
                 continue
-            # Moved up first: the kernel takes no path of more than 4,095 bytes.
+            # Moved up, since the kernel takes no path of more than 4,095 bytes.
             pending.append(f"{path}/{os.urandom(8).hex()}")
             os.chmod(inner, 0o700)
             os.rename(inner, pending[-1])

@@ -1,4 +1,4 @@
-"""Makes packages of another Python importable in this one, and nothing else that lies beside them."""
+"""Makes packages of another Python importable in this one, without their neighbours in the same folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class _Lent:
-    """Finds packages and modules by their top-level names, after those of this Python's own."""
+    """Finds packages and modules by their top-level names, after this Python's own."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         self._folders = {

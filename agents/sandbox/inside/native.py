@@ -1,7 +1,7 @@
-"""The native backend's own processes around a job: supervisor, init where there is a PID namespace, and the job.
+"""The native backend's processes around a job.
 
-supervisor ── init (first of its namespace, privileged) ── job        with namespaces
-supervisor (adopts orphans, sweeps them) ── job                       without
+supervisor ── init (PID 1 of its namespace, privileged) ── job        with namespaces
+supervisor (adopts orphans, kills them) ── job                        without
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     Order = dict[str, Any]
-    """The host's request, as marshal carries it; `native_launch.py` writes it."""
+    """The host's request, written by `native_launch.py` with marshal."""
 
 
 def main() -> None:
-    """Run the order that descriptor `argv[1]` holds, reporting on descriptor `argv[2]`; exits as the job does.
+    """Run the order from descriptor `argv[1]`, report on descriptor `argv[2]`, and exit as the job does.
 
-    More arguments are the command line of a worker of greenloop's own, to run in place of a job.
+    Further arguments are the command line of a warm worker, to run in place of a job.
     """
     descriptor, report = map(int, sys.argv[1:3])
     with os.fdopen(descriptor, "rb") as stream:
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def emit(report: int, error: BaseException) -> None:
-    """Say why the job could not be started. The host may be gone."""
+    """Report why the job could not be started; a no-op if the host is gone."""
     try:
         os.write(report, f"!{type(error).__name__}: {error}".encode()[:500])
     except OSError:
@@ -56,7 +56,7 @@ def emit(report: int, error: BaseException) -> None:
 
 
 def shell_code(status: int) -> int:
-    """Return a wait status as shells encode it: 128 and the signal's number, or the exit code."""
+    """Return the exit code of a wait status, for a signal 128 plus its number, as shells do."""
     code = os.waitstatus_to_exitcode(status)
     return 128 - code if code < 0 else code
 
@@ -85,7 +85,7 @@ def _run_in_namespaces(order: Order) -> int:
 
 
 def _closed(pipe: int) -> bool:
-    """Return True if the pipe's other end is closed: its process is gone."""
+    """Return True if the other end of the pipe is closed, as its process is gone."""
     os.set_blocking(pipe, False)
     try:
         return os.read(pipe, 1) == b""
@@ -94,11 +94,11 @@ def _closed(pipe: int) -> bool:
 
 
 def _be_init(order: Order) -> None:
-    """Set up the root, start the job, reap everything; ends when the job does, and all else with it."""
+    """Set up the root, start the job, reap processes, and exit with the job, which ends all others."""
     try:
         raise_loopback()
         take_name()
-        hide_init = not order["worker"]  # a job's own /proc can be mounted only where none is covered in part
+        hide_init = not order["worker"]  # the kernel refuses a worker's jobs a new /proc if one is partly covered
         enter_new_root(order, hide_init=hide_init)
         job = os.fork()
         if job == 0:
@@ -116,7 +116,7 @@ def _be_init(order: Order) -> None:
 
 
 def _become_worker(order: Order) -> None:
-    """Become greenloop's own program, which keeps the privileges to make namespaces for jobs."""
+    """Become the warm worker, which keeps the privileges to make namespaces for jobs."""
     os.set_inheritable(order["report"], True)
     os.chdir("/")
     os.execve(order["worker"][0], order["worker"], order["environment"])
@@ -126,8 +126,8 @@ def _become_worker(order: Order) -> None:
 
 
 def _run_swept(order: Order) -> int:
-    # Waited for, not handled: the host's death is told once for each of its threads, and a handler that raises
-    # would be raised into by the second.
+    # Waited for, not handled: the host's death sends a signal for each of its threads, and the second one would
+    # interrupt a handler that raises.
     _signal.pthread_sigmask(_signal.SIG_BLOCK, _AWAITED)
     kernel.adopt_orphans()
     _die_with(order["parent"], SIGTERM)
@@ -143,7 +143,7 @@ def _run_swept(order: Order) -> int:
 
 
 def _reaped(job: int) -> int | None:
-    """Reap whoever has ended; the job's exit code when it is among them."""
+    """Reap all ended processes; return the job's exit code if it is among them."""
     code = None
     while True:
         try:
@@ -157,9 +157,9 @@ def _reaped(job: int) -> int | None:
 
 
 def _start_swept(order: Order) -> int:
-    """Lay out the job's directory and start the job in it; its process id."""
+    """Make the job's directory, and start the job in it. Return its process id."""
     directory: str = order["directory"]
-    # Made here and not by the host: this process outlives it, and removes what it made.
+    # Not made by the host: this process outlives it, and so removes the directory in any case.
     place(directory, order["files"], order["uid"])
     order["argv"] = [rewritten(argument, directory) for argument in order["argv"]]
     order["environment"] = {name: rewritten(value, directory) for name, value in order["environment"].items()}
@@ -172,7 +172,7 @@ def _start_swept(order: Order) -> int:
 
 
 def sweep(uid: int | None) -> None:
-    """Kill and reap every descendant of this process; with `uid`, which only they have, all of that user's."""
+    """Kill and reap all descendants of this process; with `uid`, which only these have, all processes of it."""
     while True:
         if uid is None:
             for pid in tree(os.getpid())[1:]:
@@ -191,7 +191,7 @@ def sweep(uid: int | None) -> None:
 
 
 def _kill_all_of(uid: int) -> None:
-    """Kill as that user: root itself may lack the capability to signal others."""
+    """Kill all processes of a user, as that user: root may lack the capability to signal others."""
     killer = os.fork()
     if killer == 0:
         try:
@@ -206,7 +206,7 @@ def _kill_all_of(uid: int) -> None:
 
 
 def become(order: Order, readable: list[str], writable: list[str]) -> None:
-    """Give up every privilege and become the job's program; never returns."""
+    """Drop all privileges and become the job's program; never returns."""
     report: int = order["report"]
     try:
         os.setsid()

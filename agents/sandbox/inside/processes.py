@@ -1,4 +1,4 @@
-"""A process and what descends from it, as /proc shows them."""
+"""A process and its descendants, from /proc."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def children(pid: int) -> list[int]:
                 with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
                     found += map(int, file.read().split())
             except OSError:
-                continue  # the thread ended meanwhile
+                continue  # the thread has ended
     except OSError:
         return found
     return found
 
 
 def tree(pid: int) -> list[int]:
-    """`pid` and everything that descends from it, as far as /proc shows now."""
+    """Return `pid` and its descendants, as far as /proc shows them now."""
     found, pending = [], [pid]
     while pending:
         current = pending.pop()

@@ -15,14 +15,14 @@ _WITH_VALUE = ("-X", "-W")
 
 
 def run_program(argv: Sequence[str]) -> int:
-    """Run what follows an interpreter (`-I -c CODE ...`, `-m MODULE ...`, `FILE ...`) and return the exit code.
+    """Run the arguments of an interpreter (`-I -c CODE ...`, `-m MODULE ...`, `FILE ...`); return the exit code.
 
-    Options of the interpreter itself are passed over: this one has started already, isolated.
+    The interpreter's own options are ignored: this one has already started, isolated.
     """
     try:
         code = _exit_code(list(argv))
     finally:
-        threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter's own end does
+        threading._shutdown()  # type: ignore[attr-defined]  # as the interpreter does at its end
         atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,4 +1,4 @@
-"""Namespaces and the file tree of a job, for when no other program sets them up."""
+"""Sets up the namespaces and the file tree of a job, where bwrap does not."""
 
 # Importing pathlib would delay every job.
 # ruff: noqa: PTH102, PTH103, PTH112, PTH120, PTH123, PTH211
@@ -23,8 +23,8 @@ _INNER_ID = 1000
 
 
 def new_namespaces() -> None:
-    """Move to new namespaces of every kind; the PID namespace holds for children only. Those who are not root need
-    one of users too, in which they are number 1000 and hold every capability."""
+    """Move to new namespaces (the PID namespace holds for children only); as an ordinary user also to a user
+    namespace, with id 1000 and all capabilities there."""
     uid, gid = os.geteuid(), os.getegid()
     kernel.unshare(kernel.NAMESPACES | (kernel.USER_NAMESPACE if uid else 0))
     if uid:
@@ -32,20 +32,20 @@ def new_namespaces() -> None:
 
 
 def map_users(uid: int, gid: int) -> None:
-    """Make `uid` and `gid` of the parent user namespace number 1000 in this process's own, and the only ones."""
+    """Map `uid` and `gid` of the parent user namespace, and no others, to 1000 in this process's own."""
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{_INNER_ID} {uid} 1")
     _write("/proc/self/gid_map", f"{_INNER_ID} {gid} 1")
 
 
 def enter_new_root(order: Mapping[str, Any], *, hide_init: bool) -> None:
-    """Build a root of an order's trees (read-only), symbolic links, /src files and writable file systems (path,
-    bytes), and make it the only thing in sight. `hide_init` covers this process's /proc entry.
+    """Build a root from an order's trees (read-only), symbolic links, /src files and writable file systems (path,
+    bytes), and hide all else. `hide_init` covers this process's /proc entry.
 
-    Run as the first process of the new namespaces: /proc shows them only to whoever mounts it from within.
+    Has to run as PID 1 of the new namespace, whose processes /proc shows only if it is mounted from within.
     """
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    # /tmp exists everywhere; from here on it holds the old root and the new.
+    # /tmp exists everywhere; it gets the old and the new root.
     kernel.mount("tmpfs", "/tmp", "tmpfs", _PLAIN, "mode=0755,size=64M")
     os.mkdir("/tmp/new", 0o755)
     os.mkdir("/tmp/old", 0o755)
@@ -55,7 +55,7 @@ def enter_new_root(order: Mapping[str, Any], *, hide_init: bool) -> None:
     kernel.mount("tmpfs", "/new", "tmpfs", _PLAIN, f"mode=0755,size={size}")
     os.umask(0o022)
     sizes = dict(order["writable"])
-    # An interpreter may live below a writable one, and a project below a tree.
+    # Upper paths first: a tree may lie below a writable path, and a writable path below a tree.
     for path in sorted([*sizes, *order["trees"]], key=lambda path: path.count("/")):
         if path in sizes:
             mount_scratch("/new" + path, sizes[path])
@@ -77,13 +77,13 @@ def enter_new_root(order: Mapping[str, Any], *, hide_init: bool) -> None:
 
 
 def mount_scratch(path: str, size: int) -> None:
-    """An empty file system of `size` bytes, one file for each 2 KiB of them, at `path`, writable for everybody."""
+    """Mount an empty file system of `size` bytes, and a file for each 2 KiB, at `path`, writable for all users."""
     os.makedirs(path, 0o755, exist_ok=True)
     kernel.mount("tmpfs", path, "tmpfs", _PLAIN, f"mode=1777,size={size},nr_inodes={size >> 11}")
 
 
 def mount_scratches(writable: Iterable[tuple[str, int]], trees: Sequence[str]) -> None:
-    """Put empty file systems in place of others, and show again the trees that are below one."""
+    """Mount empty file systems over others, and bind again the trees below these."""
     for path, size in writable:
         below = [tree for tree in trees if tree.startswith(path + "/")]
         held = [os.open(tree, os.O_PATH) for tree in below]
@@ -94,12 +94,12 @@ def mount_scratches(writable: Iterable[tuple[str, int]], trees: Sequence[str]) -
 
 
 def mount_proc(path: str) -> None:
-    """The processes of this PID namespace at `path`; an empty directory where the kernel does not allow that."""
+    """Mount /proc of this PID namespace at `path`, or an empty directory where the kernel refuses."""
     os.makedirs(path, 0o755, exist_ok=True)
     try:
         kernel.mount("proc", path, "proc", _PLAIN | kernel.MS_NOEXEC)
     except PermissionError:
-        # Containers mask parts of /proc, and the kernel then forbids a new one: programs do without.
+        # In containers that mask parts of /proc, the kernel forbids a new one.
         _mount_nothing(path)
 
 
@@ -108,13 +108,13 @@ def _mount_nothing(path: str) -> None:
 
 
 def take_name() -> None:
-    """Give this UTS namespace, which starts with the machine's name, one that says nothing."""
+    """Replace the machine's name in this UTS namespace."""
     if _socket.gethostname() != "sandbox":  # a container has that name, and its filter may forbid the call
         _socket.sethostname("sandbox")
 
 
 def raise_loopback() -> None:
-    """Bring up the loopback interface of this network namespace, which starts without one."""
+    """Bring up the loopback interface of this network namespace, which is down at first."""
     interface_up, set_flags = 1, 0x8914
     handle = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
     try:

@@ -1,9 +1,9 @@
 """The warm worker: imports what jobs need, once, and forks each job into namespaces of its own.
 
-    worker (never runs what it is given) ── init of a job, privileged in its own namespaces ── job
+    worker (never runs job code) ── init of a job, privileged in its own namespaces ── job
 
-It lives in a sandbox's root with a closed environment. A job has its own processes, network, /src, /box, /tmp and
-/dev/shm, and drops every privilege like any other.
+It runs in a sandbox's root with a closed environment. A job has its own processes, network, /src, /box, /tmp and
+/dev/shm, and drops all privileges like any other.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _HIGHEST_DESCRIPTOR = 1 << 16
 
 
 def main() -> None:
-    """Serve the host on a control socket: `CONTROL WITNESS LENT MODULE...` are the arguments, LENT paths of
-    packages joined by colons."""
+    """Serve the host on a control socket. The arguments are `CONTROL WITNESS LENT MODULE...`, where LENT has paths
+    of packages joined by colons."""
     control = socket.socket(fileno=int(sys.argv[1]))
     witness = int(sys.argv[2])
     try:
@@ -53,12 +53,12 @@ def main() -> None:
     _hide_this_package()
     _load_programs()
     gc.collect()
-    gc.freeze()  # no collection in a job touches, and so copies, what is here now
+    gc.freeze()  # so that no collection in a job touches, and so copies, these objects
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps
     await_host(witness)
     os.close(witness)
     while True:
-        # Each message is one job; its length says nothing, the order is in the first descriptor.
+        # Each message is one job, whose order is in the first descriptor.
         message, descriptors, _, _ = socket.recv_fds(control, 16, _MOST_DESCRIPTORS)
         if not message:
             os._exit(0)
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def _hide_this_package() -> None:
-    """Take it off the import system: jobs may have modules of the same names."""
+    """Remove this package from the import system: jobs may have modules of the same names."""
     sys.path.pop()
     package = __name__.partition(".")[0]
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
@@ -76,7 +76,7 @@ def _hide_this_package() -> None:
 
 
 def _load_programs() -> None:
-    """Import the modules of the jobs' own programs."""
+    """Import the modules of `programs` (see `Sandbox.warm`)."""
     if not os.path.isdir(_LOADED):  # noqa: PTH112 - pathlib need not be imported here
         return
     sys.path.insert(0, _LOADED)
@@ -111,7 +111,7 @@ def _start(descriptors: list[int], control: int) -> None:
 
 
 def _be_init(descriptors: list[int]) -> None:
-    """Set up a job's file systems, start it, reap everything, and report its exit code."""
+    """Set up a job's file systems, start it, reap processes, and report its exit code."""
     witness = descriptors[4]
     with open(descriptors[0], "rb", closefd=False) as file:
         order: Order = marshal.load(file)
@@ -134,7 +134,7 @@ def _be_init(descriptors: list[int]) -> None:
 
 
 def _become(order: Order, descriptors: list[int]) -> None:
-    """Give up every privilege and run the job's program; never returns."""
+    """Drop all privileges and run the job's program; never returns."""
     witness = descriptors[4]
     code = 125
     try:
@@ -147,24 +147,25 @@ def _become(order: Order, descriptors: list[int]) -> None:
         emit(witness, error)
         os._exit(code)
     try:
-        os.close(witness)  # before the program: it must not speak for its sandbox
+        os.close(witness)  # the program must not report for its sandbox
         code = run_program(order["argv"])
     finally:
         os._exit(code)
 
 
 def _install(streams: Sequence[int], numbers: Sequence[int], channels: Sequence[int], witness: int) -> int:
-    """Give the streams and channels the numbers that the job expects, and close all others but the witness."""
+    """Give the streams and channels the numbers that the job expects; close all others but the witness. Return its
+    new number."""
     wanted = dict(zip((0, 1, 2, *numbers), (*streams, *channels)))
     above = max(wanted) + 1
-    # Out of the way first: a descriptor may have the number that another one is to get.
+    # Moved away first: a descriptor may have the number that another one gets.
     moved = {number: fcntl.fcntl(have, fcntl.F_DUPFD, above) for number, have in wanted.items()}
     witness = fcntl.fcntl(witness, fcntl.F_DUPFD_CLOEXEC, above)
     for number, descriptor in moved.items():
         os.dup2(descriptor, number)
     kept = sorted({*wanted, witness})
     for low, high in zip([-1, *kept], [*kept, _HIGHEST_DESCRIPTOR]):
-        if low + 1 < high:  # the empty range before 0 would be taken for everything
+        if low + 1 < high:  # `closerange(0, 0)` would close all
             os.closerange(low + 1, high)
     return witness
 
