@@ -1,4 +1,4 @@
-"""Write a patch into the user's files, all or none, and take it back."""
+"""Writes a patch into the user's files, all or none, and undoes it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..worktree.git import git_root, uncommitted
 from ..worktree.tree import Tree
 
 BACKUP = ".heal-backup"
-_BACKUP = re.compile(r"\.heal-backup(\.\d+)?$")
+_BACKUP = re.compile(rf"{re.escape(BACKUP)}(\.\d+)?$")
 
 
 def open_targets(tree: Tree, paths: Sequence[str], *, force: bool) -> dict[str, UserFile]:
     """Read the files that a patch may be written into, by their path in `tree`.
 
-    Raises UsageError where one can't be written, leads out of the project, has changes that git does not know
-    (`force`: those may be), or is not what the tree has. A link to a file in the project stands for that file.
+    A link to a file in the project stands for that file. Raises UsageError for a file that can't be written, leads
+    out of the project, has uncommitted changes (unless `force`), or differs from the tree's.
     """
     targets = {}
     root = tree.root
@@ -48,11 +48,10 @@ def open_targets(tree: Tree, paths: Sequence[str], *, force: bool) -> dict[str, 
 def write(
     targets: Mapping[str, UserFile], files: Mapping[str, str], keep: Callable[[tuple[WrittenFile, ...]], None]
 ) -> None:
-    """Write the new texts `files`, each file's earlier bytes kept beside it: all, or none.
+    """Write the new texts `files`, all or none, with a backup beside each file.
 
-    `keep` records what is about to be written before the first file is replaced, so that `undo` knows of it
-    whatever ends this process, and that nothing is, once an error has ended it. Raises UsageError where a file is
-    not as it was read, and StorageFailed.
+    `keep` records the writes before the first one, so that `undo` finds them even if the process is killed, and an
+    empty tuple after an error. Raises UsageError where a file was changed since it was read, and StorageFailed.
     """
     for path in files:
         targets[path].check_unchanged()
@@ -69,18 +68,17 @@ def write(
             targets[path].write(data)
     except BaseException:
         for each in written:
-            with suppress(UsageError):  # not written yet, and changed by somebody else
+            with suppress(UsageError):  # not written yet, but changed by another program
                 undo([each], Path(each.file).parent, each.file)
         keep(())
         raise
 
 
 def undo(written: Sequence[WrittenFile], root: Path, named: str) -> list[str]:
-    """Give files the bytes that they had before a heal of `named`; return those that had others.
+    """Restore the bytes of files from before a heal of `named`; return the files that were changed by it.
 
-    `written` may come from a record that anybody has made: a file is `named` or one of Python's, below `root` and
-    behind no link, and its earlier bytes lie beside it. Raises UsageError where that is not so, or a file was
-    changed since, or its backup, and StorageFailed.
+    `written` is untrusted: a file has to be `named` or Python, below `root`, behind no link, its backup beside it.
+    Raises UsageError where it is not, where a file or its backup was changed since, and StorageFailed.
     """
     earlier = {}
     for each in written:
@@ -109,7 +107,7 @@ def undo(written: Sequence[WrittenFile], root: Path, named: str) -> list[str]:
 
 
 def patched(written: Sequence[WrittenFile]) -> list[str]:
-    """Return the files that do not hold the bytes that they had before."""
+    """Return the files whose bytes differ from those before the heal."""
     return [each.file for each in written if each.before != _digest_of(Path(each.file))]
 
 

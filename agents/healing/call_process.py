@@ -1,5 +1,4 @@
-"""A call of one function of a user's module, with plain data: as it was before the function ran, and the host's
-end of a sandbox in which it is made again."""
+"""Captures a call of a function of a user's module before it runs, and repeats it in a sandbox."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from ..verifier.inside_bytecode import programs
 from ..verifier.wire import Violation, Wire
 
 STAND_INS = frozenset(["greenloop", __name__.partition(".")[0]])
-"""Packages that inside are stood in for: their decorators leave a function as it is."""
+"""Packages that stand-ins replace in the sandbox: their decorators do nothing."""
 _GRACE_SECONDS = 0.5
 _LOCALS = "<locals>"
 MOST_BYTES = 64 << 10
@@ -44,12 +43,12 @@ _MOST_FILES = 500
 
 
 class CallStopped(Exception):
-    """The sandbox ended before it answered, or what it wrote is no answer; the text says how."""
+    """The sandbox ended without an answer, or wrote an invalid one; the text says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Callee:
-    """Function `qualname` of `module`, which is the file `path` (relative to the folder it is imported from)."""
+    """Function `qualname` of `module`; `path` is its file, relative to the folder that it is imported from."""
 
     module: str
     path: str
@@ -58,8 +57,8 @@ class Callee:
 
 @dataclass
 class CallProcess:
-    """A cold process with `files` of a project, for calls of `callee`. A context manager that ends it. `ask`
-    raises CallStopped after `limits.wall_seconds` in all."""
+    """A context manager: a cold process with `files` of a project, for calls of `callee`. `limits.wall_seconds` is
+    the timeout of all calls together."""
 
     sandbox: Sandbox
     callee: Callee
@@ -68,7 +67,7 @@ class CallProcess:
     cancelled: Callable[[], bool]
 
     def __enter__(self) -> Self:
-        """Start it. Raises SandboxBroken."""
+        """Start the process. Raises SandboxBroken."""
         with ExitStack() as held:
             self._wire = Wire()
             held.callback(self._wire.close)
@@ -87,8 +86,8 @@ class CallProcess:
         self._held.close()
 
     def ask(self, receiver: list[str] | None, body: Tree) -> tuple[str, Any]:
-        """How one call ended, `return`, `raise` or `unshareable`, and with what. Raises CallStopped and
-        Interrupted."""
+        """Make a call. Return how it ended (`return`, `raise`, `unshareable`) and with what. Raises CallStopped
+        and Interrupted."""
         self._wire.send(ASK, json.dumps([receiver, body]).encode())
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
@@ -130,36 +129,35 @@ def _read(payload: bytes) -> tuple[str, Any]:
 
 
 class NotRepeatable(Exception):
-    """The call is not done again in the sandbox; the text says why."""
+    """The call can't be repeated in the sandbox; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedCall:
-    """The arguments of one call, packed: `receiver` names the class of a method's first argument
-    (its module, if it isn't the function's own)."""
+    """The packed arguments of one call. `receiver` describes a method's first argument (see `_receiver`)."""
 
     receiver: list[str] | None
     body: Tree
     crossing: PlainCrossing
 
     def preview(self, body: Tree) -> Any:
-        """The value of an answer; where it has arguments of the call in it, copies of them. Raises Malformed."""
+        """Return the value of an answer, with copies of arguments that it contains. Raises Malformed."""
         return self._copied()[1].unpack(body)[0]
 
     def _copied(self) -> tuple[Any, PlainCrossing]:
-        """Copies of what is packed, and what reads an answer that may have them in it."""
+        """Return copies of the arguments, and a crossing that unpacks answers that contain them."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
         (copies, _), here.shared = inside.unpack(self.body), inside.shared
         return copies, here
 
     def value(self, body: Tree) -> Any:
-        """The value of an answer. The arguments, which the failed call may have changed, become what the answer's
-        call left of them. Raises Malformed."""
+        """Return the value of an answer. The caller's arguments, which the failed call may have changed, get the
+        state that the answer's call left them in. Raises Malformed."""
         self.crossing.shared.restore()
         return self.crossing.unpack(body)[0]
 
     def source(self, qualname: str) -> str:
-        """The call as source of literals. Raises NotPlain and Malformed."""
+        """Return the call as source with literals. Raises NotPlain and Malformed."""
         (state, args, kwargs), _ = self._copied()
         name = qualname.rpartition(".")[2]
         if self.receiver is not None:
@@ -168,7 +166,7 @@ class CapturedCall:
         return f"{name}({listed(args, kwargs)})"
 
     def answer(self, body: Tree, seconds: float) -> Answer:
-        """Return the content of an answer, the call's own arguments left alone."""
+        """Return an answer without a change of the caller's arguments."""
         (state, args, kwargs), here = self._copied()
         before, held = repr((args, kwargs)), repr(state)
         try:
@@ -180,7 +178,7 @@ class CapturedCall:
 
 
 def read_call(source: str, receiver: list[str] | None) -> CapturedCall:
-    """The call that `source` makes, of literals, on a receiver of that class."""
+    """Return the call that `source` makes with literals, on a receiver of the class that `receiver` describes."""
     node = parse_expression(source)
     assert isinstance(node, ast.Call)
     made = node.func.value if isinstance(node.func, ast.Attribute) else None
@@ -196,14 +194,14 @@ def _literals(keywords: list[ast.keyword]) -> dict[str, Any]:
 
 
 def home_of_method(function: Callable[..., Any]) -> str | None:
-    """The module of a function that is defined in a class: its first argument may be an instance, or the class."""
+    """Return the module of a function that is defined in a class (its first argument may be `self` or `cls`)."""
     outer = function.__qualname__.rpartition(".")[0]
     return function.__module__ if outer and not outer.endswith(_LOCALS) else None
 
 
 def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
-    """Pack the arguments of a call, of a function that is defined in a class of module `home`, if in any. Raises
-    Unshareable where they are no plain data or too much."""
+    """Pack the arguments of a call; `home` is the module of a method's class, None for other functions. Raises
+    Unshareable where they are not plain data or too large."""
     if not _is_small((args, kwargs)):
         raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
     crossing = PlainCrossing(2)
@@ -214,7 +212,7 @@ def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) 
 
 
 def _is_small(value: Any) -> bool:
-    """Return True if plain data takes about `MOST_BYTES` at the most. It looks at no more than that."""
+    """Return True if plain data takes at most about `MOST_BYTES`; look at no more than that."""
     left = MOST_BYTES
     waiting = [value]
     while waiting:
@@ -235,8 +233,8 @@ def _is_small(value: Any) -> bool:
 
 
 def _receiver(first: Any, home: str) -> list[str] | None:
-    """`class` or `instance`, module (none where it is `home`, which has another name inside if it is the program
-    itself) and qualified name of the class; None for plain data. Raises Unshareable."""
+    """Return `class` or `instance`, module (empty for `home`, as `__main__` has another name in the sandbox) and
+    qualified name of the class; None for plain data. Raises Unshareable."""
     kind = first if isinstance(first, type) else type(first)
     if kind.__module__ == "builtins":
         return None
@@ -252,7 +250,7 @@ def _receiver(first: Any, home: str) -> list[str] | None:
 
 
 def unhealable(function: Callable[..., Any]) -> str | None:
-    """Why calls of `function` are recorded only; None where they can be done again."""
+    """Return why calls of `function` can't be repeated; None if they can."""
     code = getattr(function, "__code__", None)
     if not isinstance(function, types.FunctionType) or code is None:
         return "it is no function of Python's"
@@ -264,7 +262,7 @@ def unhealable(function: Callable[..., Any]) -> str | None:
 
 
 def located(function: types.FunctionType) -> tuple[Callee, Path]:
-    """Where `function` is, and its file. Raises NotRepeatable."""
+    """Return the callee and the file of `function`. Raises NotRepeatable."""
     path = Path(function.__code__.co_filename)
     if not path.is_file():
         raise NotRepeatable("its source is in no file")
@@ -274,15 +272,15 @@ def located(function: types.FunctionType) -> tuple[Callee, Path]:
         name = spec.name if spec is not None else path.stem
     inner = path.with_suffix("").parts if path.stem != "__init__" else path.parent.parts
     parts = tuple(name.split("."))
-    if inner[-len(parts) :] != parts:  # imported under a name of its own
+    if inner[-len(parts) :] != parts:  # imported under a name that is not its path
         parts = inner[-1:]
     end = "/__init__.py" if path.stem == "__init__" else ".py"
     return Callee(".".join(parts), "/".join(parts) + end, function.__qualname__), path
 
 
 def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
-    """The file `path` of `callee`, and those of other modules of the user's that this process has imported, by the
-    paths that their names give them. Raises NotRepeatable where there are too many."""
+    """Return the file `path` of `callee` and those of the user's other imported modules, by the paths that their
+    names give. Raises NotRepeatable where there are too many."""
     found = {callee.path: path.read_bytes()}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
@@ -295,6 +293,6 @@ def project_files(path: Path, callee: Callee) -> dict[str, bytes]:
 
 
 def _is_installed(name: str, file: str) -> bool:
-    """Return True for modules that are there inside, too, or stood in for."""
+    """Return True for modules that the sandbox has, or has a stand-in for."""
     installed = file.startswith(_LIBRARY) or "/site-packages/" in file or "/dist-packages/" in file
     return installed or name == "__main__" or name.partition(".")[0] in STAND_INS

@@ -1,4 +1,4 @@
-"""CallCase: a failing call of one function, done again in the sandbox on patched source, with its tests."""
+"""CallCase: a failing call of one function, repeated in the sandbox on patched source, with its tests."""
 
 from __future__ import annotations
 
@@ -35,20 +35,18 @@ Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
 _MOST_CALLS = 8
 UNKNOWN = "not known"
-"""Return the state in which a call that raises leaves its arguments."""
+"""The state in which a call that raises leaves its arguments."""
 _LIMITS = SandboxLimits()
 
 
 @dataclass(frozen=True)
 class CallCase(Case):
-    """A call of `function`, whose project is `project` (bytes by path), and what is expected of it.
+    """A call of `function` of `project` (bytes by path), with its expectations; without `call`, its tests alone.
 
-    `tests` get a function whose calls run in the sandbox; `verify` gets the value. Both run in this process: they
-    are the user's own, and see plain data and nothing else of the code. `pytest` are tests in files, which run in
-    the sandbox. Without `call` the tests alone are run.
-    `raised` is the class of the exception that the call raised here (None: it returned): where the sandbox lacks
-    what it needs, it ends otherwise. `line` is that of the module's own statement that is running here: it, and
-    what follows, is left out inside.
+    `tests` get a function whose calls run in the sandbox, `verify` gets the value. Both run in this process, since
+    they are the user's, and see nothing but plain data of the code. `pytest` are tests in files, which run in the
+    sandbox. `raised` is the class of the exception that the call raised here (None: it returned), to compare with
+    that in the sandbox. `line` is that of the module's statement under way: the sandbox gets the module up to it.
     """
 
     sandbox: Sandbox
@@ -64,7 +62,7 @@ class CallCase(Case):
     limits: SandboxLimits = _LIMITS
     cancelled: Callable[[], bool] = lambda: False
     _called: dict[str, list[CapturedCall]] = field(default_factory=dict, init=False, compare=False)
-    """The calls of its tests, by their names."""
+    """Calls that each test has made, by its name."""
 
     @cached_property
     def files(self) -> Mapping[str, str]:
@@ -73,27 +71,27 @@ class CallCase(Case):
 
     @property
     def beside(self) -> Mapping[str, bytes]:
-        """The files of its project."""
+        """The files of the project."""
         return self.project
 
     @property
     def entry_line(self) -> int:
-        """That of its function."""
+        """The first line of the function."""
         return self.function.__code__.co_firstlineno
 
     @property
     def trusted(self) -> bool:
-        """True where tests or `verify` decide."""
+        """True if tests or `verify` decide."""
         return bool(self.tests or self.pytest) or self.verify is not None
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """The failing call and those of its tests, where their arguments are literals."""
+        """Return the failing call and those of its tests, where their arguments are literals."""
         of_tests = [each for calls in self._called.values() for each in calls]
         calls = self.pytest.calls(changed) if self.pytest is not None and not changed else ()
         return (*self._sources([self.call, *of_tests[:_MOST_CALLS]])[0], *self._here(calls))
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
-        """Return the calls that tests were seen to make, and run those in files."""
+        """Return the calls that tests have made, and those of a run of tests in files."""
         of_tests = [each for item in items for each in self._called.get(item.name, ())]
         calls, left_out = self._sources(of_tests if items else [self.call])
         in_files = [item for item in items if "::" in item.name]
@@ -104,7 +102,7 @@ class CallCase(Case):
         return (*calls, *self._here(found[0])), (*left_out, *self._here(found[1]))
 
     def _sources(self, calls: Sequence[CapturedCall | None]) -> tuple[list[Call], list[Call]]:
-        """Write calls as source, and say why others can't be written."""
+        """Return calls as source, and why others can't be written."""
         path, name = self.callee.path, self.callee.qualname
         made: dict[Call, None] = {}
         left_out: dict[Call, None] = {}
@@ -116,12 +114,12 @@ class CallCase(Case):
         return list(made), list(left_out)
 
     def _here(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Those of the function that are given plain data, as calls in its module."""
+        """Return the calls of the function with plain data, with the path of its module here."""
         own = (each for each in calls if each.function == self.callee.qualname)
         return tuple(replace(each, path=self.callee.path) for each in own if "having(" not in each.source[1:])
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
-        """Make calls in one process. Raises SandboxBroken and Interrupted."""
+        """Return the answers to calls made in one process. Raises SandboxBroken and Interrupted."""
         found: list[Answer | None] = []
         like = self.call or next((each for calls in self._called.values() for each in calls), None)
         with suppress(CallStopped), self._process(changed) as process:
@@ -129,7 +127,7 @@ class CallCase(Case):
                 packed = read_call(call.source, like.receiver if like else None)
                 began = time.monotonic()
                 how, what = process.ask(packed.receiver, packed.body)
-                seconds = time.monotonic() - began if found else 0.0  # the first call imports the module, too
+                seconds = time.monotonic() - began if found else 0.0  # the first call also imports the module
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
@@ -138,13 +136,13 @@ class CallCase(Case):
 
     @property
     def task(self) -> str:
-        """Name the function that is called, and what is expected of it."""
+        """The function that is called, and what is expected."""
         expected = " Its tests have to pass." if self.tests or self.pytest else ""
         expected += " Its value has to be accepted by `verify`." if self.verify is not None else ""
         return f"`{self.callee.qualname}` of {self.callee.path} is called and has to return.{expected}"
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Call it once, in a cold process, and run the tests. Raises SandboxBroken and Interrupted."""
+        """Make the call once, in a cold process, and run the tests. Raises SandboxBroken and Interrupted."""
         with self._process(changed) as process:
             try:
                 seen = self._observed(process)
@@ -158,7 +156,7 @@ class CallCase(Case):
     def _with_files_of_tests(
         self, pytest: TestsCase, seen: Observation, changed: Mapping[str, str], seed: int
     ) -> Observation:
-        """`seen`, and what the tests in files show; the module has another path in their project."""
+        """Return `seen` with the results of tests in files, in whose project the module has another path."""
         (path,) = pytest.files
         own = self.callee.path
         tests = pytest.observe({path: changed[own]} if changed else {}, seed=seed)
@@ -178,7 +176,7 @@ class CallCase(Case):
         )
 
     def _as_here(self, seen: Observation) -> Observation:
-        """`seen` of the source as it is; where the call ended otherwise than here, with that as the reason."""
+        """Return `seen` of the unchanged source, with an `environment` fault if the call ended another way."""
         found = seen.symptom
         if self.call is None:
             return seen
@@ -191,8 +189,8 @@ class CallCase(Case):
         return replace(seen, environment=f"the call {how}, which has no network and no files of yours")
 
     def value(self, changed: Mapping[str, str]) -> Any:
-        """The value of the call on `changed` files; the caller's arguments become what that call leaves of them.
-        Raises CallStopped where it does not return plain data, and SandboxBroken."""
+        """Return the value of the call with `changed` files, and put the caller's arguments into the state after
+        it. Raises CallStopped where it does not return plain data, and SandboxBroken."""
         assert self.call is not None
         with self._process(changed) as process:
             how, what = process.ask(self.call.receiver, self.call.body)
@@ -236,7 +234,7 @@ class CallCase(Case):
         return Observation(symptom, behavior=behavior)
 
     def _refused(self, body: Tree) -> str | None:
-        """Why `verify` does not accept the value; None where it does."""
+        """Return why `verify` refuses the value; None if it accepts it."""
         assert self.verify is not None
         assert self.call is not None
         with _reading("value"):
@@ -244,24 +242,24 @@ class CallCase(Case):
         try:
             if self.verify(value):
                 return None
-        except Exception as error:  # the user's own, and to raise is to refuse
+        except Exception as error:  # the user's `verify` refuses by raising, too
             return _shown(error)
         return "it returned False"
 
     def _failure(self, test: Test, process: CallProcess, calls: list[CapturedCall]) -> str | None:
-        """How `test`, which makes `calls`, failed; None where it passed."""
+        """Run `test` and add its calls to `calls`. Return how it failed; None if it passed."""
         try:
             result = test(self._function(process, calls))
             if inspect.isawaitable(result):
                 asyncio.run(_awaited(result))
         except (CallStopped, Interrupted, KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # such as pytest's own, which is no Exception
+        except BaseException as error:  # pytest's are no Exceptions
             return _shown(error)
         return None
 
     def _function(self, process: CallProcess, calls: list[CapturedCall]) -> Callable[..., Any]:
-        """A function that stands for the one in the sandbox, and adds to `calls`."""
+        """Return a function that calls the one in the sandbox, and adds each call to `calls`."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
             packed = capture(home_of_method(self.function), args, kwargs)
@@ -282,8 +280,8 @@ class CallCase(Case):
         return found
 
     def _error(self, told: Any) -> BaseException:
-        """Make the exception that a call in the sandbox raised, of the same class where that is built in or the
-        module's own."""
+        """Return the exception that a call in the sandbox raised, of its own class if that is built in or of the
+        module."""
         name, (raised, *_) = _raised(told)
         if told.get("error") is not None:
             with _reading("exception"):
@@ -309,7 +307,7 @@ async def _awaited(result: Any) -> Any:
 
 
 def _raised(told: Any) -> tuple[str, tuple[RaisedError, ...]]:
-    """Read what a call raised: the name of its class, and it and those that it came from."""
+    """Return the class name of what a call raised, and the errors of its chain, itself first."""
     try:
         first, *others = checked(list[RaisedError], cleaned(told["errors"]))
         return checked(str, told["name"]), (first, *others)
@@ -328,7 +326,7 @@ def _source(test: Test) -> str:
 
 
 def _before(old: str, line: int, new: str) -> str:
-    """`new` up to the statement at the top of the module that stands at `line` of `old`; all where it has none."""
+    """Return `new` up to its top-level statement that is at `line` in `old`; all of it where there is none."""
     running = [ast.dump(node) for node in parse(old).body if first_line(node) <= line <= (node.end_lineno or 0)]
     first = next((first_line(node) for node in parse(new).body if ast.dump(node) in running), None)
     return new if first is None else "".join(new.splitlines(keepends=True)[: first - 1])

@@ -1,5 +1,4 @@
-"""Cases: failures that can be done again in the sandbox, on changed files too; and one cold run of a script
-there."""
+"""Cases: failures that can be reproduced in the sandbox, with changed files too; cold runs of a script there."""
 
 from __future__ import annotations
 
@@ -36,27 +35,32 @@ _GRACE_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """How a script is run; without a `script` what was `asked` is called, and nothing else is run. `environment`
-    is added to the sandbox's own."""
+    """How a script is run; without a name, only the `asked` calls. `environment` is added to the sandbox's.
+
+    `wanted` files are read after the run. `called`: note the functions that are called. `asked` calls are made
+    after the run; with `traced`, the calls that these make are noted in place of the program's own.
+    """
 
     script: str
     arguments: tuple[str, ...] = ()
     stdin: bytes | None = None
     environment: tuple[tuple[str, str], ...] = ()
     wanted: tuple[str, ...] = ()
-    """Files whose content is told afterwards."""
     called: bool = False
-    """True to be told of the functions that are called."""
     asked: tuple[Call, ...] = ()
-    """Calls that are made afterwards."""
     traced: bool = False
-    """True to be told of the calls that these make, and not of the program's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """The outcome of a run. Without `whole`, the process that told of it was ended, or told nothing that can be
-    read."""
+    """The result of a run.
+
+    `whole` is False where the process that reports it was killed, or its report can't be read. `ended` is False
+    where the script ended its process without the interpreter's shutdown (`os._exit`, a signal). `called` are the
+    called functions as `path::line`, the latest first. `changed` has the digest of each changed file (empty for a
+    removed one), `contents` the bytes of the `wanted` files. `calls` have plain data; `left_out` says why others
+    can't be repeated. `answers` are those to the `asked` calls.
+    """
 
     exit_code: int
     stdout: str
@@ -64,19 +68,13 @@ class ScriptRun:
     stopped: Stopped | None
     whole: bool = False
     ended: bool = False
-    """False where the script ended its process without the interpreter's end (`os._exit`, a signal)."""
     errors: tuple[RaisedError, ...] = ()
     called: tuple[str, ...] = ()
-    """`path::line` of the functions that were called, the latest first; only where they were asked for."""
     changed: Mapping[str, str] = field(default_factory=dict)
-    """Digest of each file that is not as it was before; empty for one that is gone."""
     contents: Mapping[str, bytes | None] = field(default_factory=dict)
     calls: tuple[Call, ...] = ()
-    """The calls with plain data, and `left_out` why others can't be made again; only where they were asked
-    for."""
     left_out: tuple[Call, ...] = ()
     answers: tuple[Answer | None, ...] = ()
-    """Of the calls that were asked for."""
 
 
 def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
@@ -95,7 +93,7 @@ def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]
 
 
 def _as_run(ended: Ended, told: bytes, before: Mapping[str, bytes]) -> ScriptRun:
-    """Read what came out of the sandbox, which may be anything: types are checked, and texts cleaned."""
+    """Return the run that the sandbox's untrusted output describes: types are checked, texts cleaned."""
     head: dict[str, Any] = {
         "exit_code": ended.exit_code if ended.exit_code is not None else -9,
         "stdout": clean(ended.stdout),
@@ -129,21 +127,21 @@ class Case(ABC):
 
     @property
     def target(self) -> tuple[str, str] | None:
-        """The one definition that may change, by path and qualified name; None where all of `files` may."""
+        """The only definition that may change, by path and qualified name; None where all of `files` may."""
         return None
 
     @property
     def trusted(self) -> bool:
-        """True if an expectation of the user's decides: failing tests, `--expect...`, `verify=`, `tests=`."""
+        """True if an expectation of the user decides: failing tests, `--expect...`, `verify=`, `tests=`."""
         return True
 
     @property
     def beside(self) -> Mapping[str, bytes]:
-        """All files that are there when it runs, by their paths."""
+        """All files of the case, by their paths."""
         return {}
 
     holds_out = True
-    """True if an item that is left out of a symptom is in no prompt."""
+    """True if items can be held out: one that is left out of the symptom is in no prompt."""
 
     @property
     def left_open(self) -> Sequence[Call]:
@@ -152,50 +150,48 @@ class Case(ABC):
 
     @property
     def entry_line(self) -> int | None:
-        """The line of the function that it calls; None where it calls none by itself."""
+        """The line of the function that the case calls; None where it calls none."""
         return None
 
     @property
     def other_runs(self) -> Sequence[Call]:
-        """Runs of the whole case that are near its own, for where no function that patches change is called."""
+        """Runs of the whole case on other input, used where no changed function can be called."""
         return ()
 
     @property
     @abstractmethod
     def task(self) -> str:
-        """One or two sentences for the prompt: what is run, and what is expected of it."""
+        """One or two sentences for the prompt: what is run, and what is expected."""
 
     @abstractmethod
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the case once, cold, in the sandbox, with the text of `changed` files in the stead of their own.
+        """Run the case once, cold, in the sandbox, with new texts of `changed` files and the hash seed `seed`.
 
-        Other `seed`s are other hash seeds. Raises SandboxBroken, and Interrupted after a cancellation; whatever
-        the code does is in the observation.
+        Raises SandboxBroken, Interrupted after a cancellation, and nothing that the code can cause.
         """
 
     def observe_by(self, seeds: Sequence[int], changed: Mapping[str, str]) -> Iterator[Observation]:
-        """Observe it by each of `seeds`, one after the other: what runs in this process may not be run twice at
-        once."""
+        """Yield an observation for each seed, in turn: code in this process must not run in parallel."""
         return (self.observe(changed, seed=seed) for seed in seeds)
 
     @abstractmethod
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        """The calls of functions in its files that it makes on `changed` files. Raises as `observe`."""
+        """Return the calls of functions in its files that it makes with `changed` files. Raises as `observe`."""
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
-        """Return the calls of functions in its files that failing `items` make on `changed` files, without items
-        those that it makes itself, and why others can't be told; by default nothing. Raises as `observe`."""
+        """Return the calls of functions in its files that failing `items` (none: the case itself) make with
+        `changed` files, and why others can't be repeated; by default none. Raises as `observe`."""
         return (), ()
 
     @abstractmethod
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
-        """Return the answers to calls on `changed` files, apart from each other; None for one that has none.
-        Raises as `observe`."""
+        """Return the answers to independent calls with `changed` files; None without an answer. Raises as
+        `observe`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeCase(Case):
-    """A case in a folder, of which each run gets a copy; `texts` are of the files that patches may change."""
+    """A case in a folder that each run gets a copy of. `texts` are those of the files that may change."""
 
     sandbox: Sandbox
     limits: SandboxLimits
@@ -208,7 +204,7 @@ class TreeCase(Case):
 
     @property
     def files(self) -> Mapping[str, str]:
-        """The text of the files that may change."""
+        """The texts of the files that may change."""
         return self.texts
 
     @property
@@ -217,26 +213,27 @@ class TreeCase(Case):
         return self.tree.files
 
     def observe_by(self, seeds: Sequence[int], changed: Mapping[str, str]) -> Iterator[Observation]:
-        """Observe it by each of `seeds`, side by side: all of it runs in sandboxes."""
+        """Yield an observation for each seed, made in parallel sandboxes."""
         with ThreadPoolExecutor() as pool:
             yield from pool.map(lambda seed: self.observe(changed, seed=seed), seeds)
 
     @property
     def left_open(self) -> tuple[Call, ...]:
-        """Calls of which the user said so."""
+        """Calls that the user declared open (`any: CALL`)."""
         return tuple(each.call for each in self.expected_calls if each.expected == ANY)
 
     def asked_by(self, items: Sequence[Item]) -> tuple[Call, ...]:
-        """The calls of items that expect an answer."""
+        """Return the calls of those items that are about an expected call."""
         sources = {item.source for item in items if item.name == EXPECT_CALL}
         return tuple(each.call for each in self.expected_calls if each.text in sources)
 
     def own(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Those of files that may change."""
+        """Return the calls of functions in files that may change."""
         return tuple(each for each in calls if each.path in self.files)
 
     def run(self, invocation: Invocation, changed: Mapping[str, str], seed: int) -> ScriptRun:
-        """Run `invocation` on `changed` files; on the files as they are it tells of calls. Raises as `observe`."""
+        """Run `invocation` with `changed` files; cached without any, and with calls noted for seed 0. Raises as
+        `observe`."""
         if not changed and (invocation, seed) in self._runs:
             return self._runs[invocation, seed]
         new = {path: encoded(text, self.tree.files[path]) for path, text in changed.items()}
@@ -247,7 +244,7 @@ class TreeCase(Case):
         return run
 
     def _run(self, invocation: Invocation, changed: Mapping[str, bytes], seed: int) -> ScriptRun:
-        """Run it once, cold, on the files of the tree, with those that are `changed`."""
+        """Run it once, cold, on a copy of the tree with `changed` files."""
         task = {
             **asdict(replace(invocation, stdin=None)),
             "lent": ":".join(self.sandbox.interpreter.lent),

@@ -1,4 +1,4 @@
-"""Failures that no patch mends: what the sandbox does not have, or the command does not give."""
+"""Finds failures that no patch can fix: something that the sandbox lacks, or that the command has to give."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _NETWORK_KINDS = frozenset({"gaierror", "herror", "URLError", "ConnectionError",
                             "NewConnectionError", "MaxRetryError", "NameResolutionError"})  # fmt: skip
 _NETWORK_FILES = ("socket.py", "ssl.py", "http/client.py", "urllib/request.py", "asyncio/base_events.py")
 _NETWORK_NUMBERS = frozenset({97, 99, 100, 101, 111, 113})
-"""Of Linux: no address family, no address, network down or unreachable, refused, no route."""
+"""Linux error numbers: no address family, no address, network down or unreachable, refused, no route."""
 
 
 def environment_fault(
     errors: Sequence[RaisedError], tree: Tree, interpreter: Interpreter, *, has_stdin: bool
 ) -> str | None:
-    """The sentence with the way out for the first of `errors` that come of what its surroundings lack; None where
-    there is none, and the code is at fault."""
+    """Return a sentence with the remedy for the first of `errors` that comes of the environment; None without one,
+    when the code is at fault."""
     return next(filter(None, (_fault(each, tree, interpreter, has_stdin=has_stdin) for each in errors)), None)
 
 
 def arguments_fault(error: RaisedError, tree: Tree) -> str | None:
-    """The sentence with the way out for the `error` of a script without arguments that takes one; else None."""
+    """Return a sentence with the remedy if `error` is that of a script that got no arguments; else None."""
     few = error.kind == "IndexError" or error.message.startswith("not enough values to unpack")
     if not few or not error.frames:
         return None
@@ -60,7 +60,7 @@ def _missing_module(name: str, tree: Tree, interpreter: Interpreter) -> str | No
         return f"The module {name} did not go along into the sandbox; give it with --data {place}."
     known = {*interpreter.importable, *sys.stdlib_module_names, *own}
     near = [each for each in known if each[:1] == name[:1] and abs(len(each) - len(name)) <= 1]
-    if difflib.get_close_matches(name, near, n=1, cutoff=0.75):  # misspelt; `utils` is no `docutils`
+    if difflib.get_close_matches(name, near, n=1, cutoff=0.75):  # a typo, which a patch can fix
         return None
     return (
         f"The module {name} is not installed in {interpreter.executable}; install what provides it there, or name "

@@ -1,4 +1,4 @@
-"""Calls that no model has seen, and what patches and the code as it was come to on them."""
+"""Compares patches with each other and with the original code, on calls that no model has seen."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
 _OF_STATE = ("having(", "[it := having(")
-"""How a call on a captured object begins."""
+"""Beginnings of a call on a captured object."""
 _TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
-"""A text in single quotes, or what is left of one."""
+"""A text in single quotes, possibly cut off."""
 Answers = dict[Call, Answer | None]
 
 
 @dataclass(slots=True)
 class Evidence:
-    """The answers to `calls` of the code as it was (`before`) and of patches, by their ids (`after`).
+    """The answers to `calls` of the original code (`before`) and of patches, by their ids (`after`).
 
-    `shown` are the failing items of the prompts and `held` those that no prompt has, of which `voices_needed` says
-    how many patches that do the same they verify. `seeds` are the calls that the case makes, and `left_out` says
-    why others can't be made again.
+    `shown` are the failing items in prompts and `held` those held out of them; `voices_needed` is the number of
+    agreeing patches that the latter verify. `seeds` are the calls that the case makes; `left_out` says why others
+    can't be repeated.
     """
 
     calls: Sequence[Call] = ()
@@ -51,15 +51,15 @@ class Evidence:
     left_out: Sequence[Call] = ()
 
     def gather(self, case: Case, trials: list[Trial]) -> None:
-        """Have the code as it was and each plausible patch answer calls that they were not asked for yet, and name
-        in `trials` what a patch does beside. Raises SandboxBroken and Interrupted."""
+        """Run new calls on the original code and on each plausible patch; add the effects of patches to the
+        suspicions in `trials`. Raises SandboxBroken and Interrupted."""
         plausible = [trial.patch for trial in trials if trial.plausible]
         if not plausible:
             return
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
-        self.seeds = self.seeds or case.calls(plausible[0].files)  # the code as it was may come to no call
-        if not any(literal_call(each.source) for each in self.seeds):  # what is expected may name the script's
+        self.seeds = self.seeds or case.calls(plausible[0].files)  # the original code may fail before any call
+        if not any(literal_call(each.source) for each in self.seeds):  # expectations may name a script's objects
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):
             found = calls_near(self.seeds, case.files, patches, case.other_runs, case.beside)
@@ -71,7 +71,7 @@ class Evidence:
                 self.after[patch.id] = answers = self.after.setdefault(same, {})
                 self._answer(case, answers, patch.files)
             if any(self._shows(trial, self.calls) for trial in trials):
-                break  # else calls of what uses the mended functions
+                break  # else try calls of the functions that use the patched ones
         functions = ((path, *each) for path, text in case.files.items() for each in bound_in(text))
         in_place = {(path, name) for path, name, node in functions if changes_arguments(node)}
         for number, trial in enumerate(trials):
@@ -86,10 +86,10 @@ class Evidence:
         missing = [call for call in self.calls if call not in known]
         for call, answer in zip(missing, case.answers(files, missing) if missing else (), strict=True):
             lacks = answer and answer.raises == "AttributeError" and call.source.startswith(_OF_STATE)
-            known[call] = None if lacks else answer  # an object that the code as it was has made
+            known[call] = None if lacks else answer  # the original code made the object, with other attributes
 
     def notes(self, leader: Trial) -> tuple[str, ...]:
-        """Sentences on what a patch changes beside what failed, and on what was not tried."""
+        """Return sentences on what a patch changes beside the failure, and on what was not tried."""
         said = []
         if reasons := dict.fromkeys(f"{each.function} ({each.source})" for each in self.left_out):
             said.append(f"Not tried on other arguments: {', '.join(list(reasons)[:_MOST_REASONS])}.")
@@ -106,8 +106,8 @@ class Evidence:
         return tuple(said)
 
     def following(self, leader: Trial, trials: Sequence[Trial]) -> list[Trial]:
-        """The trials that do as `leader` does, itself included, and as each other: in their case, and in each call
-        that two of them answer; but for calls on an object's state, which each keeps as it likes."""
+        """Return the trials, `leader` included, that agree with it and with each other: in their case, and in each
+        call that two of them answer; among each other not in calls on an object's state."""
 
         def alike(one: Trial, other: Trial, calls: Sequence[Call]) -> bool:
             pairs = ((self._text(one, call), self._text(other, call)) for call in calls)
@@ -123,7 +123,7 @@ class Evidence:
         return [trial for trial in trials if trial in group]
 
     def left_failing(self, trial: Trial, trials: Sequence[Trial], least: int) -> int:
-        """The number of calls in which a patch still fails, though `least` others of `trials` answer alike."""
+        """Return the number of calls in which a patch still fails, but `least` of `trials` return one value."""
         found = 0
         for call in self.calls:
             if self._text(trial, call) is None and self._fails(trial, call):
@@ -132,7 +132,7 @@ class Evidence:
         return found
 
     def tried(self, trials: Sequence[Trial]) -> int:
-        """The number of calls that all trials answer; 0 where none of these shows what was mended."""
+        """Return the number of calls that all trials answer; 0 if the original code answers them all the same."""
 
         def answers(trial: Trial, call: Call) -> bool:
             return self._text(trial, call) not in (None, "None") and not self._fails(trial, call)
@@ -141,15 +141,15 @@ class Evidence:
         return len(answered) if self._shows(trials[0], answered) else 0
 
     def changed(self, trial: Trial) -> list[Call]:
-        """The calls that the code as it was answers, and that a patch answers otherwise."""
+        """Return the calls to which a patch gives another answer than the original code."""
         return [call for call in self.answered() if self._text(trial, call) != _text(self.before.get(call))]
 
     def answered(self) -> list[Call]:
-        """The calls to which the code as it was returns something."""
+        """Return the calls for which the original code returns a value."""
         return [call for call in self.calls if _text(self.before.get(call)) is not None]
 
     def failing(self, trial: Trial) -> list[Call]:
-        """The calls that the code as it was answers, and in which a patch fails: nothing there says `raise`."""
+        """Return the calls that the original code answers, and where a patch raises by no `raise` of its own."""
         return [call for call in self.answered() if self._fails(trial, call)]
 
     def _fails(self, trial: Trial, call: Call) -> bool:
@@ -157,7 +157,7 @@ class Evidence:
         return answer is not None and answer.raises is not None and not answer.deliberate
 
     def effects(self, trial: Trial, in_place: Set[tuple[str, str]] = frozenset()) -> Iterator[Suspicion]:
-        """Return the new effects of a patch, each kind once; functions `in_place` change arguments anyway."""
+        """Yield a suspicion for each kind of new effect; functions `in_place` may change their arguments."""
         found: dict[SuspicionName, str] = {}
         slow = fast = 0.0
         answers = self.after.get(trial.patch.id, {})
@@ -168,7 +168,7 @@ class Evidence:
             if after.raises == NO_END:
                 found.setdefault("slower", f"{shown(call)} does not end in time, or ends its process")
                 continue
-            if before.value is None:  # an exception has cut its effects short
+            if before.value is None:  # it raised, before it had all its effects
                 continue
             slow, fast = slow + after.seconds, fast + before.seconds
             changes = after.arguments and after.value is not None and not before.arguments
@@ -184,10 +184,11 @@ class Evidence:
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
-        """The shortest call on which a patch differs from its rival as a question; of one that is alone also the
-        longest and one of another kind. None where no answer can be written down."""
+        """Return a question for the user on the shortest call in which a patch differs from its rival; without a
+        rival (differs from the original code) also on the longest and one with another number of items. None where
+        they don't differ."""
         found = {}
-        for call, bare in product(self.calls, (False, True)):  # the value alone where it differs: that can be said
+        for call, bare in product(self.calls, (False, True)):  # prefers a bare value, which a user can state
             one = self._text(leader, call, bare=bare)
             other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
             alone = rival is None and one != self._was(call) and not self._fails(leader, call)
@@ -214,7 +215,7 @@ class Evidence:
         of_code = [each for each in plain if each[0].path]
         longest = max(of_code, key=lambda each: len(each[0].source))
         known = {each.source.count(",") for each in (*self.seeds, call, longest[0])}
-        apart = (each for each in of_code if each[0].source.count(",") not in known)  # of more parts, or fewer
+        apart = (each for each in of_code if each[0].source.count(",") not in known)  # another number of items
         others = [longest, next(apart, of_code[-1])] if rival is None else []
         asked = list(dict.fromkeys([shortest, *others]))
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
@@ -223,20 +224,20 @@ class Evidence:
         return f"{asking} {said} decides it, {each}with the value that is right ('any: CALL' where any is)."
 
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
-        """The answer of a patch as text; an exception is one where the code as it was answers, or one that a
-        `raise` says."""
+        """Return a patch's answer as text. An exception counts as one where the original code returns a value, or
+        where a `raise` statement raised it; else None."""
         answer, was = self.after.get(trial.patch.id, {}).get(call), self.before.get(call)
         if answer is None or answer.raises in (None, NO_END) or was is None or self._was(call) is None:
             return _text(answer, bare)
         return _text(answer, bare, raising=True) if was.raises is None or answer.deliberate else None
 
     def _was(self, call: Call) -> str | None:
-        """The answer of the code as it was as text, an exception too."""
+        """Return the original code's answer as text, also for an exception."""
         return _text(self.before.get(call), raising=True)
 
 
 def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, str, str | None]]:
-    """Yield what two programs leave in an attribute of a method's object as the values of an expression."""
+    """Yield the attributes of a method's object that two programs leave different: expression and two values."""
     node, answers = literal_call(call.source), [each.get(call) for each in (one, other)]
     states = [each.state for each in answers if each and each.state and is_plain(each.state)]
     if len(states) == 2 and node is not None and isinstance(node.func, ast.Attribute):
@@ -248,23 +249,23 @@ def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, 
 
 
 def shown(call: Call) -> str:
-    """A call for a sentence."""
+    """Return a call for a sentence."""
     return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
 
 
 def _asked(call: Call, one: str, other: str | None) -> str:
-    """Ask which of two answers is right."""
+    """Return the question which of two answers is right."""
     second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
     return f"{call.source} {_said(one) if other is None else f'{_said(one)} or {second}'}?"
 
 
 def _said(answer: str) -> str:
-    """Return an answer as it stands behind its call: `raises ValueError`, `is 3`."""
+    """Return an answer as a predicate: `raises ValueError`, `is 3`."""
     return answer if _is_raised(answer) else f"is {answer}"
 
 
 def _words(source: str) -> str:
-    """The arguments and the lines of standard input of another run, as the command line has them."""
+    """Return the arguments and lines of standard input of a script's run, for a command line."""
     run = parse_expression(source)
     assert isinstance(run, ast.Call)
     given = shlex.join(str(ast.literal_eval(each)) for each in run.args)
@@ -282,19 +283,19 @@ def _is_raised(text: str | None) -> bool:
 
 @lru_cache(1 << 14)
 def _text(answer: Answer | None, bare: bool = False, *, raising: bool = False) -> str | None:
-    """The answer to a call as text, `bare` without its effects; of one that raises with `raising` alone, and with
-    the effects before a `raise` of the code's own."""
+    """Return an answer as text, with its effects unless `bare`. An exception is one only if `raising`; its effects
+    count only if a `raise` statement raised it."""
     if answer is None or (answer.value is None and not (raising and answer.raises)):
         return None
     value = f"{RAISES}{answer.raises}" if answer.value is None else rounded(answer.value)
     if bare or (answer.value is None and not answer.deliberate):
         return comparable(value)
     arguments, state = (rounded(each, as_equal=True) for each in (answer.arguments, answer.state))
-    return comparable(replace(answer, value=value, arguments=arguments, state=state).text)  # it prints a text
+    return comparable(replace(answer, value=value, arguments=arguments, state=state).text)
 
 
 def _quoted(text: str) -> str:
-    """Python source as a shell takes it for one argument: where double quotes would change it, with its own."""
+    """Return Python source quoted for a shell, in double quotes where these don't change it."""
     if not set(text) & set('"$`\\!'):
         return f'"{text}"'
     other = _TEXT.sub(lambda found: f'"{found[1]}"' if found[2] == "'" and '"' not in found[1] else found[0], text)

@@ -1,4 +1,4 @@
-"""Expectations of a run of a script: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`."""
+"""Expectations: `--expect`, `--expect-output`, `--expect-exit`, `--expect-file`, `--expect-call`."""
 
 from __future__ import annotations
 
@@ -21,29 +21,28 @@ from ..verifier.inside.proxy.plain_source import is_plain, value_of
 
 EXPECT_CALL = "--expect-call"
 ANY = "..."
-"""The answer of a call for which any is right."""
+"""The expected answer of a call for which any is right."""
 RAISES = "raises "
-"""The answer of a call that raises begins so, and the exception's name follows."""
+"""Prefix of an answer that is an exception; its name follows."""
 _FORMS = "write 'NAME(...) == VALUE', 'NAME(...) raises ERROR', or 'any: NAME(...)'"
 _LEFT_OPEN = re.compile(r"any:\s*(.*)", re.DOTALL)
 _RAISING = re.compile(rf"(.*\)) ({RAISES}[\w.]+)", re.DOTALL)
 YIELDS = re.compile(r"^\['yields'(, )?")
-"""The answer of a generator begins so; its items are what is expected."""
+"""The beginning of the answer of a generator; its items are compared."""
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LONGEST_SHOWN = 300
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """`PATH`, `PATH:nonempty`, `PATH:json`, `PATH:rows>=N` or `PATH:columns=a,b`; rows and columns are those of a
-    CSV file, whose first line names the columns."""
+    """`PATH`, `PATH:nonempty`, `PATH:json`, or of a CSV file with a header `PATH:rows>=N`, `PATH:columns=a,b`."""
 
     text: str
     path: str
     check: str
 
     def fault(self, content: bytes | None) -> str | None:
-        """Why the file is not as expected; None where it is."""
+        """Return why the file is not as expected; None if it is."""
         if content is None:
             return f"{self.path} was not written"
         if self.check and not content.removeprefix(codecs.BOM_UTF8).strip():
@@ -72,8 +71,8 @@ class FileCheck:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """All of them hold, or the run fails. `text` is a text, or between slashes a regular expression, that standard
-    output has."""
+    """The expectations that a run has to meet. Standard output has to contain `text`, between slashes a regular
+    expression."""
 
     text: str | None = None
     output: bool = False
@@ -82,12 +81,12 @@ class Expectations:
 
     @property
     def given(self) -> bool:
-        """Return True if the user expects anything but exit code 0."""
+        """True if the user gave any expectation."""
         return bool(self.text is not None or self.output or self.exit_code is not None or self.files)
 
     @property
     def sentence(self) -> str:
-        """For the prompt."""
+        """The expectations for the prompt."""
         parts = []
         if self.text is not None:
             kind = "something that matches" if _pattern(self.text) else "the text"
@@ -100,7 +99,7 @@ class Expectations:
         return " ".join(parts)
 
     def failing(self, exit_code: int, output: str, contents: Mapping[str, bytes | None]) -> tuple[Item, ...]:
-        """The expectations that a run did not meet."""
+        """Return the expectations that a run did not meet."""
         items = []
         if self.text is not None and (fault := _fault(self.text, output)) is not None:
             items.append(Item("--expect", fault, self.text, _literals(self.text)))
@@ -123,23 +122,24 @@ class ExpectedCall:
 
     @property
     def text(self) -> str:
-        """The call and its value, as an item names them."""
+        """The call and its answer, as an item names them."""
         return answered_by(self.call, self.expected)
 
     @property
     def made(self) -> tuple[Call, ...]:
-        """The call, and those within it: `list(pairs([1, 2]))` makes one of `pairs`; none for `ANY`."""
+        """The call and the calls nested in it: `list(pairs([1, 2]))` makes one of `pairs`; none for `ANY`."""
         calls = calls_in(parse_expression(self.call.source))
         within = (Call(self.call.path, ast.unparse(each.func), ast.unparse(each)) for each in calls)
         return tuple(dict.fromkeys([self.call, *within])) if self.expected != ANY else ()
 
     def failing(self, answer: Answer | None) -> Item | None:
-        """The item of an answer that is not as expected."""
+        """Return the item of an answer that is not as expected; None if it is."""
         returned = answer.value if answer is not None else None
         raised = answer.raises if answer is not None else None
+        # The expectation may name the exception's module.
         is_raised = raised is not None and f".{self.expected.removeprefix(RAISES)}".endswith(f".{raised}")
         if is_raised or self.expected == ANY:
-            return None  # the module of what is raised may be named, too
+            return None
         items = YIELDS.sub("[", returned or "")
         if returned is not None and (is_same(returned, self.expected) or is_same(items, self.expected)):
             return None
@@ -149,7 +149,7 @@ class ExpectedCall:
 
 
 def literals_in(source: str) -> list[str]:
-    """Return the literals of a test or an expression: what it hands to the code, and what it expects."""
+    """Return the literals of a test or an expression: arguments and expected values."""
     nodes = (node for each in statements(source) for node in ast.walk(each) if isinstance(node, ast.Constant))
     values = (node.value for node in nodes)
     return list(dict.fromkeys(repr(each) for each in values if each is not None and each is not ...))
@@ -161,7 +161,7 @@ def calls_in(node: ast.expr) -> list[ast.Call]:
 
 
 def answered_by(call: Call, answer: str) -> str:
-    """Say what a call returns or raises, as `--expect-call` takes it."""
+    """Return a call and its answer in the form of `--expect-call`."""
     if answer.startswith(RAISES):
         return f"{call.source} {answer}"
     is_compared = isinstance(parse_expression(call.source), ast.Compare | ast.BoolOp | ast.UnaryOp)
@@ -169,7 +169,7 @@ def answered_by(call: Call, answer: str) -> str:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Return True if two answers are one text, or equal values of plain data: a whole fraction is its number."""
+    """Return True if two answers are equal as texts or as plain data: 2.0 equals 2."""
     if one == other or not (is_plain(one) and is_plain(other)):
         return one == other
     found, wanted = (value_of(rounded(text)) for text in (one, other))
@@ -178,8 +178,8 @@ def is_same(one: str, other: str) -> bool:
 
 @lru_cache(512)
 def rounded(text: str, *, as_equal: bool = False) -> str:
-    """Give the fractions of a value's source twelve digits: the order of a sum makes no other value. Texts in it,
-    and what is no source, stay as they are. Where it is only compared, `as_equal`, equal values have one text."""
+    """Return a value's source with floats rounded to 12 digits, so that the order of a sum makes no difference;
+    what is no source is returned as it is. With `as_equal`, equal values (2 and 2.0, dicts) have equal texts."""
     try:
         tree = parse_expression(text)
         for node in ast.walk(tree):
@@ -197,12 +197,12 @@ def rounded(text: str, *, as_equal: bool = False) -> str:
 
 
 def failing_calls(expected: Sequence[ExpectedCall], answers: Sequence[Answer | None]) -> tuple[Item, ...]:
-    """The items of the calls that don't return what is expected."""
+    """Return the items of the calls whose answer is not as expected."""
     return tuple(filter(None, map(ExpectedCall.failing, expected, answers)))
 
 
 def read_calls(texts: Sequence[str], files: Mapping[str, str]) -> tuple[ExpectedCall, ...]:
-    """Read what `--expect-call` says of functions in `files`. Raises UsageError."""
+    """Return the calls of `--expect-call`, of functions in `files`. Raises UsageError."""
     return tuple(dict.fromkeys(_read_call(text, files) for text in texts))
 
 
@@ -210,7 +210,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
     asked, expected = asked_and_expected(text, f"{EXPECT_CALL} {text}")
     for path, code in files.items():
         bound = {name for each in statements(code) for name in names_bound(each)}
-        if not parses(code):  # it fails for that, and defines the function all the same
+        if not parses(code):  # the syntax error is the failure; assume that any name is defined
             bound = {*re.findall(r"\w+", code)}
         if (calls := calls_in(asked)) and names_used(asked) & bound:
             return ExpectedCall(Call(path, ast.unparse(calls[0].func), ast.unparse(asked)), expected)
@@ -218,7 +218,7 @@ def _read_call(text: str, files: Mapping[str, str]) -> ExpectedCall:
 
 
 def asked_and_expected(text: str, named: str) -> tuple[ast.expr, str]:
-    """Return the call that `text` is about, and its answer. Raises UsageError, which begins with `named`."""
+    """Return the call and the answer of an `--expect-call`. Raises UsageError, which begins with `named`."""
     raising, left_open = (form.fullmatch(text.strip()) for form in (_RAISING, _LEFT_OPEN))
     stated = next((f"{each[1]} == {ANY}" for each in (raising, left_open) if each), text.strip())
     try:
@@ -228,13 +228,13 @@ def asked_and_expected(text: str, named: str) -> tuple[ast.expr, str]:
     match node:
         case ast.Compare(asked, [ast.Eq() | ast.Is()], [value]) if is_plain(value):
             return asked, raising[2] if raising else ast.unparse(value)
-        case ast.Compare() if not raising:  # with another object, or in another way
+        case ast.Compare() if not raising:  # another operator, or a value that is no plain data
             return node, "True"
     raise UsageError(f"{named} is not understood; {_FORMS}.")
 
 
 def read_expectations(request: HealRequest) -> Expectations:
-    """Read what the options say. Raises UsageError."""
+    """Return the expectations of a request. Raises UsageError."""
     text = request.expect
     if text is not None and not text:
         raise UsageError("--expect is empty; say what the output has to hold, or give --expect-output.")
@@ -264,17 +264,17 @@ def _pattern(text: str) -> str | None:
 
 
 def _fault(text: str, output: str) -> str | None:
-    """Why `output` is not as expected; None where it is."""
+    """Return why `output` is not as expected; None if it is."""
     pattern = _pattern(text)
     try:
         holds = text in output if pattern is None else is_found(pattern, output)
-    except OSError as error:  # TimeoutError among them
+    except OSError as error:  # a TimeoutError
         return f"the output is {_shown(output)}, and {error}: write it without repeats within repeats"
     return None if holds else f"the output is {_shown(output)}"
 
 
 def _literals(text: str) -> tuple[str, ...]:
-    """Return the literals that a program would hold which prints the expected text without computing it."""
+    """Return the literals that a program with a hard-coded output would have."""
     if _pattern(text) is not None:
         return tuple(_NUMBER.findall(text))
     return (repr(text), *_NUMBER.findall(text))

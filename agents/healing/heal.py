@@ -1,4 +1,4 @@
-"""The loop of a heal: reproduce, locate, ask for patches, run them, rule; the leader is run once more, cold."""
+"""The loop of a heal: reproduce, locate, ask for patches, run them, rule, and run the leader again, cold."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from .suspicions import suspicions
 from .voices import AGREEING, OF_ITEMS, held_out, shown_in_prompt, tells_items, voices
 
 COLD_RUNS = 3
-"""Before anything is asked, and again of the patch that leads: each with another hash seed."""
+"""Runs of the case as it is, and of the leading patch, each with another hash seed."""
 MOST_ROUNDS_AGREEING = 2
-"""Rounds in which patches that agree are asked for."""
+"""Rounds that look for patches that agree with a good one."""
 MOST_PLACES = 3
 
 
 @dataclass(slots=True)
 class _Search:
-    """A heal so far."""
+    """The state of a heal."""
 
     case: Case
     symptom: Symptom
@@ -37,7 +37,7 @@ class _Search:
     evidence: Evidence
     found: Callable[[HealResult], None]
     elsewhere: str | None
-    """The function in which it fails, where that may not change."""
+    """The function in which the case fails, if that may not change."""
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
     repeats: int = 0
@@ -48,12 +48,12 @@ class _Search:
 
     @property
     def good(self) -> list[Trial]:
-        """The plausible patches without a suspicion."""
+        """Plausible patches without a suspicion."""
         return [trial for trial in self.trials if trial.plausible and not trial.suspicions]
 
     @property
     def enough(self) -> bool:
-        """Return True if as many good patches do the same as it takes, and none does otherwise."""
+        """Return True if enough good patches agree, and none differs."""
         good = self.good
         if len(good) < AGREEING or self.rivals:
             return False
@@ -63,12 +63,12 @@ class _Search:
 
     @property
     def rivals(self) -> bool:
-        """Return True if two good patches don't do the same."""
+        """Return True if two good patches differ in what they do."""
         good = self.good
         return bool(good) and len(self.evidence.following(good[0], good)) < len(good)
 
     def tell(self, *, confirmed: bool) -> None:
-        """Hand out the best patch so far: without a grade, unless it has been run again and is contested."""
+        """Pass the best patch so far to `found`: with the grade only if it was run again and is contested."""
         result = _result(self, "consensus")
         if not confirmed or result.grade != "contested":
             result = replace(result, grade=None)
@@ -88,8 +88,8 @@ def heal_case(
 ) -> HealResult:
     """Look for a patch of `case`, at most `patches` in each of `max_rounds` rounds. `found` gets the best so far.
 
-    Nothing is asked where the case does not fail, not twice in the same way, or for what its surroundings lack
-    (`anyway` asks nonetheless). Raises ModelError, BudgetSpent, SandboxBroken and Interrupted.
+    No model is asked where the case passes or is flaky, nor (unless `anyway`) where its environment lacks what it
+    needs. Raises ModelError, BudgetSpent, SandboxBroken and Interrupted.
     """
     ended, seen = _reproduce(case, anyway=anyway)
     if ended is not None:
@@ -114,12 +114,12 @@ def heal_case(
         if len(search.trials) == before and not search.good:
             break
         if search.good and (search.rivals or (patches > 1 and (search.repeats or number == MOST_ROUNDS_AGREEING))):
-            break  # more of the same model's patches do not say which is right
+            break  # more patches of the same model don't decide which is right
     return _result(search, require)
 
 
 def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observation]:
-    """Run a case as it is. A result where that already says how it ends."""
+    """Run a case as it is. Return the first observation, and the result if there is nothing to heal."""
     first = case.observe({}, seed=0)
     if first.environment is not None and not anyway:
         return HealResult(outcome="environment", why=first.environment, symptom=first.symptom), first
@@ -137,8 +137,8 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
 
 
 def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
-    """Return what two runs share that fail the same way: kind, the exception's type and place, failing items. At
-    which line a recursion reaches its limit is chance."""
+    """Return a key that is equal for runs that fail the same way: kind, exception type and place, failing items;
+    without the line of a recursion error, which varies."""
     if symptom is None:
         return None
     kind = symptom.summary.partition(":")[0] if symptom.kind == "exception" else symptom.summary
@@ -181,7 +181,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
 
 
 def _known(search: _Search, patch: Patch) -> Trial | None:
-    """The trial of an earlier patch that makes the same program."""
+    """Return the trial of an earlier patch that makes the same program."""
 
     def programs(patch: Patch) -> dict[str, str]:
         return {path: program(text) for path, text in patch.files.items()}
@@ -191,7 +191,7 @@ def _known(search: _Search, patch: Patch) -> Trial | None:
 
 
 def _confirm(search: _Search) -> None:
-    """Run the leading patch again, cold, until one has held each time; what does not is plausible no more."""
+    """Run the leading patch again, cold, until a leader holds each time; one that fails is no longer plausible."""
     while (leader := search.ruling.leader) is not None:
         index = next(number for number, trial in enumerate(search.trials) if trial.patch.id == leader)
         trial = search.trials[index]
@@ -211,7 +211,7 @@ def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
 
 
 def _new_text(files: Mapping[str, str], patch: Patch) -> str:
-    """The lines that a patch has at its place."""
+    """Return the lines that a patch has at its place."""
     new = patch.files[patch.place.path]
     grown = len(new.splitlines()) - len(files[patch.place.path].splitlines())
     place = patch.place
@@ -232,7 +232,7 @@ def _outcome(trial: Trial) -> str:
 
 
 def _told(trial: Trial, held: set[tuple[str, str]]) -> str:
-    """The outcome for a prompt, which does not say what is `held` out of it."""
+    """Return the outcome for a prompt, without the items that are `held` out."""
     symptom = trial.observation.symptom
     items = symptom.items if symptom is not None and symptom.kind in OF_ITEMS else ()
     told = [item.name for item in items if (item.name, item.source) not in held]
@@ -268,11 +268,11 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
 
 
 def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: int) -> tuple[Place, ...]:
-    """At most three places: those of the traceback's frames, deepest first, then of the functions that the failing
-    run reached, by their suspicion. `longest` is the room of a reply, in characters.
+    """Return at most three places: those of the traceback's frames, deepest first, then of the functions that the
+    failing run reached, most suspicious first. `longest` is the room of a reply, in characters.
 
-    Of a case with a `target` that is the place. Without a traceback one short file is a place as a whole,
-    unless tests fail, which tell the functions apart.
+    A `target` is the only place of its case. Without a traceback a single short file is a place as a whole, unless
+    tests fail, which rank the functions.
     """
     files = case.files
     if case.target is not None:
@@ -297,7 +297,7 @@ def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: 
 
 
 def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str | None:
-    """The function in which a case fails, `path::name`; None where its file may change, or holds tests."""
+    """Return the function in which a case fails, `path::name`; None where its file may change or has tests."""
     deepest = next(iter(symptom.frames), None)
     if deepest is None or deepest.path in files or never_changes(deepest.path):
         return None

@@ -1,4 +1,4 @@
-"""Calls near those of a failing run: on which patches may differ."""
+"""Makes calls near those of a failing run, on which patches may differ."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .expectations import calls_in
 
 TRIED_CALLS = 24
-_LONGEST_WORD = 12  # characters of a text that is put into others
-_LONGEST_MARK = 2  # of one that is put before others
+_LONGEST_WORD = 12  # characters of a text that is inserted into others
+_LONGEST_MARK = 2  # characters of one that is a prefix of others
 _SHORT_LIST = 8  # items
 _GREATEST = 100_000
-"""A greater literal is no argument: what counts up to it takes long."""
+"""The greatest literal that is an argument: a loop up to a greater one takes long."""
 
 
 def calls_near(
@@ -35,16 +35,15 @@ def calls_near(
     other_runs: Sequence[Call] = (),
     project: Mapping[str, bytes] = MappingProxyType({}),
 ) -> list[Call]:
-    """Calls near those of the functions that patches change, also with literals of these functions for arguments,
-    and of what they read of modules of the `project`; where there are none, other runs of the whole, or calls near
-    all of `calls`."""
+    """Return calls near those of the functions that patches change, also with literals from these functions and
+    from what they read of the `project`; without any, `other_runs`, or calls near all of `calls`."""
     texts = [each for patch in patches for each in patch.files.items()] + [*files.items()]
     mended = {name for patch in patches for name in mended_names(files, patch.files)}
     values = [*_boundaries([*texts, *_imported(texts, project)], mended), *_boundaries(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
     changed = [each for each in calls if (each.path, each.function) in mended]
     found = _near(changed, values, around)
-    if any("." in name for _, name in mended):  # what objects keep to themselves shows where they are used
+    if any("." in name for _, name in mended):  # private state shows in the functions that use the objects
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found = _near(used, values, around) + found
         found += islice((each for one in [*changed, *found] for each in _then(one, files)), 2 * TRIED_CALLS)
@@ -54,8 +53,8 @@ def calls_near(
 
 
 def without(calls: Sequence[Call], left_open: Sequence[Call], seeds: Sequence[Call]) -> list[Call]:
-    """Return `calls` without those for which any answer is right: which have what is given in one of `left_open`
-    and in no seed, or all of it where a seed has each."""
+    """Return `calls` without those for which any answer is right: those with all the calls and arguments that one
+    of `left_open` has and no seed has (all that it has, if a seed has each)."""
     known = {given for each in seeds for given in _given(each.source)}
     asked = [{*_given(each.source)} for each in left_open]
     odd = [given - known or given for given in asked]
@@ -63,8 +62,8 @@ def without(calls: Sequence[Call], left_open: Sequence[Call], seeds: Sequence[Ca
 
 
 def _given(source: str) -> Iterator[tuple[str, object, str]]:
-    """Yield the calls in an expression and their arguments: of which function, in which place, and the text of
-    the value, one for all numbers below zero."""
+    """Yield function, place (None for the call itself) and text of the value of each argument of the calls in an
+    expression; negative numbers share one text."""
     node = expression(source)
     for call in calls_in(node) if node is not None else ():
         yield last_name(call), None, ""
@@ -73,7 +72,7 @@ def _given(source: str) -> Iterator[tuple[str, object, str]]:
 
 
 def mended_names(files: Mapping[str, str], changed: Mapping[str, str]) -> set[tuple[str, str]]:
-    """Return path and qualified name of what is another function, or is assigned otherwise, in `changed` files."""
+    """Return path and qualified name of functions and assignments that differ in `changed` files."""
     found: set[tuple[str, str]] = set()
     for path, text in changed.items():
         was, now = ({name: ast.dump(node) for name, node in bound_in(each)} for each in (files[path], text))
@@ -82,7 +81,7 @@ def mended_names(files: Mapping[str, str], changed: Mapping[str, str]) -> set[tu
 
 
 def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call]) -> list[Call]:
-    """Calls near `calls`, and those of `around` that make one of these, with the other in its place."""
+    """Return calls near `calls`, and the calls of `around` with a part that is one of `calls` replaced by them."""
     found = [(node, each) for each in calls if (node := literal_call(each.source)) is not None]
     words = [each for each in values if isinstance(each, str) and 0 < len(each) <= _LONGEST_WORD]
     made = near_calls(found, 2 * TRIED_CALLS, words=words) | varied_calls(found, edges, TRIED_CALLS)
@@ -90,9 +89,9 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
     def others(value: object, values: Sequence[object]) -> list[object]:
-        if type(value) is int and 0 < value <= _GREATEST:  # ends as it does, for code that looks at remainders
+        if type(value) is int and 0 < value <= _GREATEST:  # with the same last digits, for code with remainders
             return [int(f"1{value:02}")]
-        if isinstance(value, dict):  # with the keys of another one
+        if isinstance(value, dict):  # with the keys of another dict
             tables = (each for each in values if isinstance(each, dict) and each is not value)
             return [dict(zip(each, value.values(), strict=False)) for each in tables]
         if not isinstance(value, str):
@@ -104,7 +103,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
         made |= varied_calls(found, ways, 2 * TRIED_CALLS)
     made |= nested_calls(found)
     for node, each in found:
-        if node.keywords:  # by place
+        if node.keywords:  # as positional arguments
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             made[ast.unparse(ast.Call(node.func, given, []))] = each
     near = [replace(each, source=source) for source, each in made.items()]
@@ -115,7 +114,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 
 
 def _with_items_again(value: object, _: object) -> Iterator[object]:
-    """Yield a short list with each of its items in the place of each other one, as of commands or events."""
+    """Yield a short list (of commands, events) with each of its items in the place of each other one."""
     if not isinstance(value, list) or not 2 < len(value) <= _SHORT_LIST:
         return
     if all(isinstance(each, str | int | tuple) for each in value):
@@ -125,15 +124,15 @@ def _with_items_again(value: object, _: object) -> Iterator[object]:
 
 
 def _holds_calls(source: str) -> bool:
-    """Return True for an expression that makes calls within: of functions, and not of what is plain data."""
+    """Return True for an expression with nested calls of functions, beyond those of plain data."""
     node = expression(source)
     within = [each for each in calls_in(node) if each is not node] if node is not None else []
     return any(last_name(each) != "having" and not is_plain(each) for each in within)
 
 
 def _with_options(call: Call, text: str) -> Iterator[Call]:
-    """Yield a call with one optional argument more: at an edge of its default, 1 where that is None, and where it
-    is an empty list one of the first argument."""
+    """Yield a call with one more optional argument: an edge case near its default, or for an empty list a list of
+    the first argument."""
     node = expression(call.source)
     functions = [each for _, each in bound_in(text) if isinstance(each, Function)]
     if not isinstance(node, ast.Call):
@@ -155,8 +154,8 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
 
 
 def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
-    """Yield a call on an object that keeps something to itself, with each other method that needs no argument
-    behind it: what that returns, and leaves in public attributes."""
+    """Yield a call on an object with private state, followed by each other method without arguments: its value and
+    the public attributes."""
     node, owner = literal_call(call.source), call.function.rpartition(".")[0]
     if node is None or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Call):
         return
@@ -173,13 +172,13 @@ def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
 
 
 def after(call: ast.Call, method: ast.Attribute, left: str) -> str:
-    """Return the source of `left`, of the object `it`, after the call of its `method`."""
+    """Return the source of the expression `left` of the object `it`, after the call of its `method`."""
     called = unparse(ast.Call(ast.Attribute(ast.Name("it"), method.attr), call.args, call.keywords))
     return f"[it := {unparse(method.value)}, {called}, {left}][-1]"
 
 
 def literal_call(source: str) -> ast.Call | None:
-    """A call whose arguments are literals; None for any other text, which a failing program may have told."""
+    """Return a call whose arguments are literals; None for any other text (it is untrusted)."""
     node = expression(source)
     if not isinstance(node, ast.Call):
         return None
@@ -189,8 +188,8 @@ def literal_call(source: str) -> ast.Call | None:
 
 
 def bound_in(text: str) -> list[tuple[str, ast.AST]]:
-    """The functions of a module behind their qualified names, and what it and its classes assign; none where it is
-    no Python."""
+    """Return the functions of a module, and the assignments in it and its classes, by qualified names; none if it
+    is not Python."""
     module = ast.Module(statements(text), [])
     named = [*qualified(module)]
     functions = [(name, node) for name, node in named if isinstance(node, Function)]
@@ -200,7 +199,7 @@ def bound_in(text: str) -> list[tuple[str, ast.AST]]:
 
 
 def _imported(texts: Sequence[tuple[str, str]], project: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Yield the other files of a project that are named as a module, or a part of one, that `texts` import."""
+    """Yield the other files of a project whose names occur in the imports of `texts`."""
     entries = [each for _, text in texts for node in statements(text) for each in split_imports(node)]
     named, own = {part for each in entries for part in (*each.module.split("."), each.name)}, dict(texts)
     for path, data in project.items():
@@ -210,8 +209,8 @@ def _imported(texts: Sequence[tuple[str, str]], project: Mapping[str, bytes]) ->
 
 
 def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
-    """The literals of what is mended in files (of all in them where that is None), and of what is assigned for it,
-    of whole numbers those beside them and their multiples, too; docstrings and regular expressions are none."""
+    """Return the literals of the functions `mended` (None: of all) and of the assignments that they read, with the
+    neighbours and multiples of whole numbers; without docstrings and regular expressions."""
     bound = [(path, name, node) for path, text in texts for name, node in bound_in(text)]
     nodes = [node for path, name, node in bound if mended is None or (path, name) in mended]
     attributes = (each.attr for node in nodes for each in ast.walk(node) if isinstance(each, ast.Attribute))

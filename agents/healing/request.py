@@ -1,4 +1,4 @@
-"""A request to heal: read from words, checked, and opened as a case."""
+"""Checks a request to heal, and opens it as a case."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _REFUSED = ("PATH", "HOME")
 _REFUSED_PREFIXES = ("LD_", "PYTHON", "DYLD_")
 _MOST_STDIN = 8 << 20
 _MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".git")
-"""What the top of a project holds."""
+"""Names in the top folder of a project."""
 _CPU_SHARE = 2
-"""Processor seconds for each second of wall time: tests may use both cores."""
+"""Processor seconds of tests for each second of wall time: they may use two cores."""
 _INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
 _OF_SCRIPTS = {
     **{"stdin": "--stdin", "keep": "--keep", "expect": "--expect", "expect_output": "--expect-output"},
     **{"expect_exit": "--expect-exit", "expect_file": "--expect-file"},
     **{"environment": "--env", "arguments": "What stands behind --"},
 }
-"""The fields of a request that tests leave without a meaning."""
+"""The fields of a request that have no meaning with tests."""
 _PACKAGE = """
 
 replace_packages([__name__])
@@ -50,9 +50,9 @@ def __getattr__(name: str) -> Any:
 
 
 def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
-    """Return a request as it is kept: paths absolute, from `folder` on, and FILE.py::NAME as a file and a name.
+    """Return a request for the record: paths absolute (from `folder`), FILE.py::NAME split into file and name.
 
-    Raises UsageError for a value that doesn't fit, and where tests and files that may change don't fit the target.
+    Raises UsageError for an invalid value, and where tests and files that may change don't fit the target.
     """
     check(request)
     path, _, name = request.path.partition("::")
@@ -85,10 +85,10 @@ def _absolute(reference: str, folder: Path) -> str:
 
 
 def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], seconds: float) -> None:
-    """Raise UsageError unless all files that a request names lie below `folder` and are taken without being named,
-    or are `given`, and a run takes at most `seconds`.
+    """Raise UsageError unless all files of a recorded request are `given`, or lie below `folder` and are no
+    secrets, and a run takes at most `seconds`.
 
-    A record may be anybody's: what it has a script read, and tells of in prompts, is named by the user once more.
+    A record is untrusted: the user has to name again what its script reads, since that may get into prompts.
     """
     tests = [each.partition("::")[0] for each in request.tests]
     top, named = folder.resolve(), [each.resolve() for each in given]
@@ -107,7 +107,7 @@ def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], se
 def open_case(
     request: HealRequest, sandbox: Sandbox, environment: Mapping[str, str], cancelled: Callable[[], bool]
 ) -> ScriptCase | TestsCase:
-    """Read a case; `environment` has the values of the variables that a script gets. Raises UsageError."""
+    """Return the case of a request; `environment` has the script's variables. Raises UsageError."""
     if request.tests:
         return tests_case(request, sandbox, cancelled)
     script = Path(request.path)
@@ -143,12 +143,12 @@ def open_case(
 
 
 def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
-    """Return the files that `--data` names, themselves or, but for secrets, by their folder: those below `root`,
-    and those from elsewhere, which lie beside the script under their own names. Raises UsageError."""
+    """Return the files of `--data` (of a folder all but secrets): the paths of those below `root`, and the others
+    by the path at which they are copied beside the script. Raises UsageError."""
     root = Path(os.path.abspath(root))  # noqa: PTH100
     named: list[str] = []
     elsewhere: dict[str, Path] = {}
-    for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (`..` goes, and links stay)
+    for path in (Path(os.path.abspath(each)) for each in data):  # noqa: PTH100 (removes `..`, keeps links)
         folder, found = path.parent, [path]
         if path.is_dir():
             folder, found = path, [path / inner for inner in files_below(path) if is_wanted(inner)]
@@ -168,8 +168,8 @@ def _limits(request: HealRequest, share: int) -> SandboxLimits:
 
 
 def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:
-    """The texts of the file `script` and of those that `--may-change` names, but tests, configuration and names
-    that would break a diff. Raises UsageError where it names none."""
+    """Return the texts of the file `script` and of those that `--may-change` names, without tests, configuration
+    and names that would break a diff. Raises UsageError for a pattern that names no file."""
     found = [script] if script else []
     for pattern in patterns:
         matching = [
@@ -219,7 +219,7 @@ def _split(text: str) -> tuple[str, ...]:
 
 
 def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], bool]) -> TestsCase:
-    """Read a project with tests that fail. Raises UsageError."""
+    """Return the case of a project with failing tests. Raises UsageError."""
     path = Path(request.path)
     if not path.exists():
         raise UsageError(f"There is no {path}; give the path of a Python file or of a project's folder.")
@@ -258,7 +258,7 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
 
 
 def _root(path: Path, tests: list[Path]) -> Path:
-    """The top of the project of a file: the nearest folder above that has a project's marks and the tests."""
+    """Return the top folder of a project: the nearest above a file and its tests that has a project's marks."""
     common = Path(os.path.commonpath([path.parent, *(each.parent for each in tests)]))
     for folder in (common, *common.parents):
         if any((folder / mark).exists() for mark in _MARKS):
@@ -273,10 +273,9 @@ def _relative(path: Path, root: Path) -> str:
 def call_tests(
     path: Path, files: Sequence[Path], sandbox: Sandbox, seconds: float, cancelled: Callable[[], bool]
 ) -> TestsCase:
-    """Read the project of the module `path` and of the pytest files of one of its functions.
+    """Return the case of pytest `files` for a function of the module `path`.
 
-    They are run by the project's own pytest, on a copy in which greenloop's decorators leave functions as they
-    are. Raises UsageError.
+    They run in the project's own pytest, on a copy where greenloop's decorators do nothing. Raises UsageError.
     """
     request = HealRequest(path=str(path), tests=tuple(map(str, files)), seconds=seconds)
     case = tests_case(request, sandbox, cancelled)

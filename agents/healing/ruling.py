@@ -1,4 +1,4 @@
-"""The trials of a case -> a grade and a leader; pure."""
+"""Decides the grade and the leader of a heal from its trials; pure."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from .expectations import EXPECT_CALL
 from .voices import AGREEING, VERIFYING, voices
 
 LEAST_TRIED = 3
-"""Calls that these have to answer alike."""
+"""Calls that patches have to answer alike for `verified` without a held-out item."""
 MOST_FAILING = 0.25
-"""Of the calls that the code as it was answers, those in which a patch that is verified by calls may fail."""
+"""Share of the calls answered by the original code in which such a patch may fail."""
 
 _OF_A_REWRITE = frozenset(["removes", "swallows", "weakens types"])
-"""Suspicions that a rewrite in other statements raises too. Such a patch does not lead; where calls show what is
-mended, and it does in each as the leader does, it is a voice for it."""
+"""Suspicions that a mere rewrite raises too. Such a patch does not lead, but is a voice for a leader with which it
+agrees in calls that show the difference to the original code."""
 
 
 def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealRuling:
-    """Decide on the patches tried so far. `trusted` says that an expectation of the user's failed before."""
+    """Return the ruling on the patches tried so far. `trusted`: an expectation of the user failed before."""
 
     def contested(leader: Trial, why: str, question: str | None) -> HealRuling:
         return HealRuling("contested", leader.patch.id, why, question)
@@ -38,7 +38,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     groups = [evidence.following(trial, unsuspected) for trial in unsuspected]
     group = max(groups, key=voices)
     rivals = [trial for trial in unsuspected if trial not in group]
-    # What mends the one case alone fails where others come to a value: it neither leads nor speaks for them.
+    # A patch that fails in calls where others agree on a value fixes its case only: it neither leads nor counts.
     failing_less = {trial.patch.id: evidence.left_failing(trial, group, AGREEING) for trial in group}
     least = min(failing_less.values())
     alike = [trial for trial in group if failing_less[trial.patch.id] == least]
@@ -68,7 +68,7 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
         answering = next((trial for trial in alike if trial not in failed_by), leader)
         why = "of two patches that mend it one still fails where the other comes to a value"
         return contested(leader, why, evidence.question(answering, None))
-    # A script may have nothing to vary; of a call that is expected two patches then share one value alone.
+    # A script may have no input to vary. With an expected call, two patches that agree may share just its value.
     called = any(item.name == EXPECT_CALL for item in (*evidence.shown, *evidence.held))
     alone = not (evidence.calls or evidence.left_out) and count >= (VERIFYING if called else AGREEING)
     if count >= AGREEING and (tried or alone):

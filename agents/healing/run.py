@@ -1,4 +1,4 @@
-"""One heal from start to end: sandbox, model, run directory, loop, files."""
+"""Runs one heal from start to end: sandbox, model, run directory, loop, files."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ _INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 @dataclass(frozen=True, slots=True)
 class HealOptions:
-    """Options of the command beside the request: whether and how to write, and what goes into prompts. `approve`
-    is asked with the diff before anything is written."""
+    """Options beside the request: if and how to write files, and additions to prompts. `approve` gets the diff
+    before anything is written."""
 
     apply: bool = False
     force: bool = False
@@ -55,7 +55,7 @@ class HealOptions:
     approve: Approve | None = None
 
     def of_prompts(self, sandbox: Sandbox) -> dict[str, Any]:
-        """Return what a healer says beside the failure."""
+        """Return the options of a Healer."""
         version = ".".join(map(str, sandbox.interpreter.version[:2]))
         return {"python": version, "prompt_extra": self.prompt_extra, "values": self.values}
 
@@ -71,11 +71,11 @@ def heal(
     cancellation: Cancellation | None = None,
     work_dir: Path | None = None,
 ) -> HealResult:
-    """Mend a script, a function or a project; the result's `diff` is the patch, its `grade` what that is worth.
+    """Heal a script, a function or a project; the result's `diff` is the patch, with its `grade`.
 
-    `request` says what is to be mended and how that shows (a text: a script that fails); nothing is written into
-    its files unless `options` say so. A script gets `variables` as its own; their values are in no prompt and no
-    record. The rest is as for `generate`, and so is what is raised where there is no result.
+    `request` says what fails and how that shows (a text: a script that fails). Its files are written only if
+    `options` say so. `variables` are the script's environment; their values are in no prompt and no record. The
+    other parameters, and the errors raised without a result, are those of `generate`.
     """
     check_type("request", request, (str, HealRequest), "the path of a script as a text, or a HealRequest")
     check_type("settings", settings, (Settings, type(None)), "Settings(...)")
@@ -115,10 +115,10 @@ def run_heal(
 ) -> HealResult:
     """Heal a script, a function or a project, or go on with a heal.
 
-    Once it has a directory its result tells of any error but those of the types `raised` that leave no grade.
-    `environ` has the providers' keys, `environment` the values of the variables that the script gets. In a batch
-    its directory has the name `run_id`, `resources` are shared, and what it spends is charged to `shared_budget`
-    too. Raises UsageError, SandboxUnavailable and Interrupted before there is a directory.
+    `environ` has the providers' keys, `environment` the script's variables. In a batch the directory has the name
+    `run_id`, `resources` are shared, and usage is charged to `shared_budget` too. Raises UsageError,
+    SandboxUnavailable and Interrupted before there is a directory; after that errors are in the result, except
+    those of the types `raised` that leave no grade.
     """
     cancellation = cancellation or Cancellation()
     with ExitStack() as held:
@@ -126,7 +126,7 @@ def run_heal(
         log = held.enter_context(closing(EventLog(resumed.events))) if resumed is not None else None
         resources = resources or held.enter_context(open_resources(settings, environ, roles=HEAL_ROLES))
         sandbox, choice = resources.sandbox, resources.choices["healer"]
-        if resumed is None and not settings.cache:  # a record or a cache may answer without a model
+        if resumed is None and not settings.cache:  # a record or a cache may make the model needless
             import_ahead(choice)  # while the failure is reproduced
         case = open_case(request, sandbox, environment, lambda: cancellation.cancelled)
         targets = open_targets(case.tree, list(case.texts), force=options.force) if options.apply else {}
@@ -157,15 +157,15 @@ def run_heal(
 
 
 class _Heal(Session[HealRecord, HealResult]):
-    """A heal under way: whatever ends the process, the best patch so far is in its directory. A result that was
-    finished before stays until there is another."""
+    """A heal under way. Its directory has the best patch so far even if the process is killed; the result of an
+    earlier attempt stays until there is a new one."""
 
     facts: Mapping[str, str] = {}
     resumed_by = "heal --resume"
 
     @cached_property
     def result(self) -> HealResult:
-        """The best so far."""
+        """The best result so far."""
         return self._record.result or HealResult(outcome="unhealed")
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
@@ -179,11 +179,11 @@ class _Heal(Session[HealRecord, HealResult]):
             _keep(self.run, self._record.request, result)
 
     def keep_so_far(self, result: HealResult) -> None:
-        """Record the best patch so far, as if nothing came after it. Raises OSError."""
+        """Record the best patch so far as that of an interrupted heal. Raises OSError."""
         self.keep(self._stopped(result, _INTERRUPTED), "running")
 
     def end(self, status: RunStatus, error: GreenloopError | None) -> HealResult:
-        """Record the end, if that can be written; the result tells of it in any case."""
+        """Return the result, recorded if that can be written."""
         self.check_log()
         with suppress(OSError):
             self.keep(self._stopped(self.result, error) if error is not None else self.result, status)
@@ -194,14 +194,14 @@ class _Heal(Session[HealRecord, HealResult]):
 
 
 class _Shown(Exception):
-    """A request that is shown and sent to nobody: the text."""
+    """Ends a heal at its first request, with the text of the prompt."""
 
 
 def show_prompt(
     request: HealRequest, settings: Settings, options: HealOptions, environ: Mapping[str, str],
     environment: Mapping[str, str],
 ) -> str | HealResult:  # fmt: skip
-    """The first prompt of a heal, which is sent to nobody; its result where none would be. Raises UsageError."""
+    """Return the first prompt of a heal, unsent, or the result if there would be none. Raises UsageError."""
 
     def ask(request: Request) -> Reply:
         raise _Shown("\n\n".join(message.content for message in request.messages))
@@ -219,8 +219,8 @@ def show_prompt(
 def _first_record(
     request: HealRequest, settings: Settings, resumed: RunDirectory | None, run_id: str | None
 ) -> HealRecord:
-    """Return the record of a heal that begins or goes on. Raises UsageError where files hold what it wrote before:
-    their earlier bytes would be lost."""
+    """Return the record of a new or resumed heal. Raises UsageError where files still have its patch, since their
+    backups would be lost."""
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None
@@ -238,7 +238,7 @@ def _first_record(
 
 
 def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
-    """Write what the case is, and the patch."""
+    """Write the files of the case and the patch into the run directory."""
     case = {"request": asdict(request), "symptom": result.symptom and asdict(result.symptom)}
     run.save(CASE_FILE, dumped({**case, "places": [asdict(place) for place in result.places]}, indent=2) + "\n")
     if result.diff:
@@ -248,8 +248,8 @@ def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
 
 
 def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -> None:
-    """Write a patch that is verified, or has a grade that `--require` names; what forbids it is the result's
-    error."""
+    """Write a patch into the user's files if it is verified (with `--require contested`: at least contested). An
+    error goes into the result."""
     result, settings, emit = heal.result, heal.settings, heal.emit
     lowest = settings.require if settings.require == "contested" else "verified"
     if not reaches(result.grade, lowest):

@@ -21,34 +21,34 @@ from .expectations import Expectations, failing_calls
 
 _VARYING = re.compile(r"0x[0-9a-f]{6,}|/(?:tmp|box)/[\w./-]+|\b\d+\.\d{3,} ?s\b|\b\d{4}-\d\d-\d\d[T ][\d:.]+")
 _SHORTEST_SECRET = 4
-"""Characters; a shorter value is found in too much that has nothing to do with it."""
+"""Characters; a shorter value occurs in too many other texts."""
 _CUT = 30
-"""Characters that are left of either end of a long value, at the least."""
+"""Characters that an abbreviated value keeps of either end, at least."""
 _RUNS = 8
-"""Other runs of a script."""
+"""Other runs of a script that are tried."""
 _MOST_SUMMARY = 300
 _MOST_TRACEBACK = 3000
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptCase(TreeCase):
-    """The script of `invocation` and the runs `keep` that have to go on as they are."""
+    """The script of `invocation`, and the runs `keep` that must behave as before."""
 
     invocation: Invocation
     expectations: Expectations
     keep: tuple[Invocation, ...] = ()
 
     holds_out = False
-    """The prompt says all that is expected of the script."""
+    """The prompt has all expectations of the script."""
 
     @property
     def trusted(self) -> bool:
-        """True where the user said what is expected."""
+        """True if the user gave an expectation."""
         return self.expectations.given or any(each.made for each in self.expected_calls)
 
     @cached_property
     def other_runs(self) -> tuple[Call, ...]:
-        """The script on other arguments and another standard input, where it was given some."""
+        """Runs of the script on other arguments and other standard input, if it has any."""
         given = [*map(_value, self.invocation.arguments)]
         lines = (self.invocation.stdin or b"").decode("utf-8", "replace").splitlines()
         stdin = [f"stdin={[*map(_value, lines)]!r}"] if lines else []
@@ -62,11 +62,11 @@ class ScriptCase(TreeCase):
         return tuple(Call("", "", ast.unparse(_spread(run) if whole else run)) for run, whole in runs)
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Run it once on `changed` files."""
+        """Return the calls of one run with `changed` files."""
         return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
-        """Run it once on `changed` files, and trace the calls that items ask for."""
+        """Return the calls of one run with `changed` files, or those made by the calls that items are about."""
         asked = self.asked_by(items)
         if items and not asked:
             return (), ()
@@ -74,7 +74,7 @@ class ScriptCase(TreeCase):
         return self.own(run.calls), self.own(run.left_out)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
-        """Call them after a run on `changed` files."""
+        """Return the answers to calls after a run with `changed` files."""
         found = {each: self._run_near(changed, each) for each in calls if not each.path}
         asked = tuple(each for each in calls if each.path)
         answers = self.run(replace(self.invocation, asked=asked), changed, 0).answers if asked else ()
@@ -100,17 +100,17 @@ class ScriptCase(TreeCase):
         return replace(answer, **texts)  # type: ignore[arg-type]
 
     def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Those of files that may change and those that are expected, without the values of `--env`."""
+        """Return the calls of files that may change and the expected ones, but none with a value of `--env`."""
         found = dict.fromkeys([*self.own(calls), *(call for each in self.expected_calls for call in each.made)])
         return tuple(each for each in found if each.source == self._masked(each.source))
 
     @property
     def task(self) -> str:
-        """Name the script, and what is expected of it."""
+        """The script's name and its expectations."""
         return self._masked(f"The script {self.invocation.script} fails. {self.expectations.sentence}".strip())
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the script once, and what is to be kept."""
+        """Run the script once, and the runs to keep."""
         run = self.run(self.invocation, changed, seed)
         symptom = self._symptom(run)
         kept = {each: self.run(each, changed, seed) for each in self.keep if symptom is None or not changed}
@@ -133,7 +133,7 @@ class ScriptCase(TreeCase):
         return self.own(found)
 
     def _new_files(self, run: ScriptRun) -> tuple[str, ...]:
-        """Files that only the patch writes, where the script came to its end before, too."""
+        """Return the files that only the patch writes; none where the script did not end before."""
         before = self.run(self.invocation, {}, 0)
         if before.errors or before.stopped or not before.whole:
             return ()
@@ -141,7 +141,7 @@ class ScriptCase(TreeCase):
         return tuple(path for path in run.changed if path not in known)
 
     def _environment(self, run: ScriptRun, symptom: Symptom | None) -> str:
-        """The sentence with the way out where the script fails for what its surroundings lack."""
+        """Return a sentence with the remedy where the script fails for lack of something in its environment."""
         if symptom is None or run.stopped or not run.errors:
             return ""
         exits = run.errors[0].kind == "SystemExit"
@@ -160,7 +160,7 @@ class ScriptCase(TreeCase):
         )
 
     def _unkept(self, kept: Mapping[Invocation, ScriptRun]) -> str:
-        """Why runs that are to go on can't be guards."""
+        """Return why a run to keep can't be a guard; empty if all can."""
         for invocation, run in kept.items():
             if run.exit_code != 0 or run.stopped:
                 return f"The run {_named(invocation)} does not work as it is; name a run that does."
@@ -169,13 +169,13 @@ class ScriptCase(TreeCase):
         return ""
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
-        """Return what a run that meets all expectations, and the runs to be kept, do no more as before."""
+        """Return the guards that break, of a run that meets all expectations and of the runs to keep."""
         before = self.run(self.invocation, {}, seed)
         broken = []
         error = before.errors[0] if before.errors else None
         if error is not None and error.kind != "SystemExit":
             again = self.run(self.invocation, {}, seed + 1)
-            found_wrong = self.trusted or "AssertionError" in error.bases  # it may be what was printed
+            found_wrong = self.trusted or "AssertionError" in error.bases  # what was printed may be the error
             if not _continues(run.stdout, before.stdout, again.stdout, same=not found_wrong):
                 broken.append("what was printed before the failure is printed no more")
         if not run.ended:
@@ -230,7 +230,7 @@ class ScriptCase(TreeCase):
         )
 
     def _masked(self, text: str) -> str:
-        """`text` without the values of `--env`."""
+        """Return `text` without the values of `--env`."""
         for name, value in self.invocation.environment:
             if len(value) >= _SHORTEST_SECRET:
                 for form in (value, repr(value)[1:-1], json.dumps(value)[1:-1]):
@@ -238,7 +238,7 @@ class ScriptCase(TreeCase):
         return text
 
     def _masked_value(self, text: str) -> str:
-        """The text of a value, which may have lost the middle, without the values of `--env`."""
+        """Return the text of a value, possibly abbreviated in the middle, without the values of `--env`."""
         for name, value in self.invocation.environment:
             shown = repr(value)[1:-1]
             if len(shown) > 2 * _CUT and (shown[:_CUT] in text or shown[-_CUT:] in text):
@@ -247,21 +247,21 @@ class ScriptCase(TreeCase):
 
 
 def _run(texts: Sequence[str]) -> ast.Call:
-    """A run of the script, with arguments as source."""
+    """Return a run of the script as a call, with arguments as source."""
     call = parse_expression(f"run({', '.join(texts)})")
     assert isinstance(call, ast.Call)
     return call
 
 
 def _spread(run: ast.Call) -> ast.Call:
-    """A run with the items of its first argument for arguments."""
+    """Return a run with the items of its first argument as arguments."""
     (given,) = run.args
     assert isinstance(given, ast.List)
     return ast.Call(run.func, given.elts, run.keywords)
 
 
 def _value(text: str) -> object:
-    """The number that a text is, or itself; what no source says, as `nan`, stays a text."""
+    """Return a text as a number if it is one that source can write (not `nan`), else as it is."""
     for kind in (int, float):
         with suppress(ValueError):
             number = kind(text)
@@ -279,8 +279,8 @@ def _behavior(run: ScriptRun) -> str:
 
 
 def _continues(now: str, *before: str, same: bool) -> bool:
-    """Return True if `now` begins with the lines that the outputs `before` have in common, or with as many others
-    where it need not be the `same`."""
+    """Return True if `now` begins with the first lines that the outputs `before` share; with as many lines, unless
+    `same`."""
     lines = zip(*(text.splitlines() for text in before), strict=False)
     common = list(itertools.takewhile(lambda row: len(set(row)) == 1, lines))
     begun = now.splitlines()[: len(common)]

@@ -1,4 +1,4 @@
-"""The effects that statements have beside their values: what a patch may not leave out."""
+"""Counts the side effects of statements, which a patch may not remove."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ..syntax.source import unparse
 
 _TYPES = ("list", "dict", "set", "defaultdict", "Counter", "deque", "OrderedDict")
 _CONTAINERS = frozenset([*_TYPES, "copy", "deepcopy", "sorted", "split", "splitlines"])
-"""What makes a new one, the methods of a text among it."""
+"""Names of calls that return a new container, methods of a text among them."""
 _FILL = frozenset(["heappush", "heapify", "insort"])
 
 
 def effects_lost(before: ast.Module, after: ast.Module) -> int:
-    """Return how many effects fewer `after` has; a call whose result was thrown away and is used now is there."""
+    """Return how many effects fewer `after` has; a call whose result is used now, and was not before, is kept."""
     (used, thrown), (used_now, thrown_now) = _calls(before), _calls(after)
     kept = (thrown - thrown_now) & (used_now - used)
     return _effects(before) - _effects(after) - kept.total()
 
 
 def _effects(tree: ast.Module) -> int:
-    """The number of effects that statements have; what fills a container that a function makes itself has none."""
+    """Return the number of effects of statements; filling a container that the function itself makes is none."""
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     filling = {
         id(node)
@@ -40,14 +40,14 @@ def changes_arguments(node: ast.AST) -> bool:
 
 
 def _calls(tree: ast.Module) -> tuple[Counter[str], Counter[str]]:
-    """The calls in a module of which the result is used, and those of which it is thrown away, by their text."""
+    """Return the calls in a module whose result is used, and those whose result is not, by their text."""
     thrown = Counter(unparse(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr))
     calls = Counter(unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Call))
     return calls - thrown, calls & thrown
 
 
 def _made_in(function: ast.AST) -> set[str]:
-    """The names that a function binds to new containers, by default or in its body, and to nothing else."""
+    """Return the names that a function binds only to new containers, as a default or in its body."""
     new: Counter[str] = Counter()
     bound: Counter[str] = Counter()
     for node in ast.walk(function):
@@ -63,7 +63,7 @@ def _made_in(function: ast.AST) -> set[str]:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
                 bound[name] += 1
             case ast.AugAssign(target=ast.Name(id=name)):
-                bound[name] -= 1  # its target is a name that is stored, too, but `+=` changes a container in place
+                bound[name] -= 1  # its target counts as stored above, but `+=` changes a container in place
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 bound.update(names)
     return {name for name, count in new.items() if count == bound[name]}
@@ -79,7 +79,7 @@ def _is_new(node: ast.expr | None) -> bool:
 
 
 def _changed_name(node: ast.AST) -> str:
-    """The variable that a statement changes in place; empty where it does more, or something else."""
+    """Return the variable that a statement changes in place; empty for any other statement."""
     match node:
         case ast.Expr(
             value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[ast.Name(id=filled), *_])
@@ -93,7 +93,7 @@ def _changed_name(node: ast.AST) -> str:
             owner = place.func if isinstance(place, ast.Call) else None
             if isinstance(owner, ast.Attribute) and owner.attr == "setdefault":
                 place = owner.value
-            while isinstance(place, ast.Subscript):  # a row of it
+            while isinstance(place, ast.Subscript):  # an item, such as a row
                 place = place.value
             return place.id if isinstance(place, ast.Name) else ""
     return ""
@@ -108,7 +108,7 @@ def _effects_of(node: ast.AST) -> int:
             parts = [each for target in targets for each in ast.walk(target)]
             places = [each for each in parts if isinstance(each, ast.Attribute | ast.Subscript)]
             return sum(isinstance(each.ctx, ast.Store) for each in places)
-        case ast.With(items=items):  # what is done with a file that it opens is an effect by itself
+        case ast.With(items=items):  # not for `open`: what its body does with the file counts itself
             opened = (ast.unparse(each.context_expr).partition("(")[0] for each in items)
             return int(any(name.rpartition(".")[2] != "open" for name in opened))
     return int(isinstance(node, ast.Delete | ast.AsyncWith))

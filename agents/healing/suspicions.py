@@ -1,6 +1,6 @@
-"""Reasons not to believe a patch that makes a failure go away. They can lower a grade and never raise one.
+"""Suspicions of a plausible patch, which can lower a grade and never raise one.
 
-Each compares the old and the new text of the changed files, by their syntax alone.
+Each compares the syntax of the old and the new text of the changed files.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _TRIVIAL: tuple[object, ...] = (0, 1, -1, "", None)
 _COMPARES = frozenset(["__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__bool__", "__contains__"])
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _COUNTED = frozenset(["range", "round", "divmod", "pow", "int", "format"])
-"""Functions of which constants beside another argument are steps, digits or how it is formatted."""
+"""Functions whose constants beside another argument are steps, digits or formats."""
 _OF_A_MATCH = frozenset(["group", "start", "end", "span"])
-"""Methods that are given the number of a group."""
+"""Methods whose argument is the number of a group."""
 _ANY_ERROR = frozenset(["Exception", "BaseException"])
 _FIELD = re.compile(r"\{[^{}]*\}")
 _EXITS = frozenset(
@@ -59,18 +59,18 @@ _OPENS = frozenset(["open", "read_text", "read_bytes", "write_text", "write_byte
 _OF_PATHS = _OPENS | {"unlink", "rmdir"}
 _BUILTIN = frozenset(dir(builtins))
 _NO_VALUE = (ValueError, TypeError, OverflowError)
-"""What is raised for an expression of constants that has no value, such as `{[]}`."""
+"""Errors of an expression of constants without a value, such as `{[]}`."""
 
 
 def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[Item]) -> tuple[Suspicion, ...]:
-    """The reasons not to believe `new` texts of the files `old`; `items` are what failed."""
+    """Return the suspicions of the `new` texts of the files `old`; `items` are what failed."""
     literals = [text for item in items for text in item.literals]
     found: list[Suspicion] = []
     for path, text in new.items():
         after = plain(parse(text))
         try:
             before = known = plain(parse(old[path]))
-        except ValueError:  # the failure is that it is no Python: its text has the constants, and no more is known
+        except ValueError:  # the failure is a syntax error: only the constants in the old text are known
             before, known = after, swapped(plain(parse(text)), partial(_unless_in, old[path]))
         found += _swallows(before, after)
         found += _hard_coded(known, after, literals)
@@ -80,7 +80,7 @@ def suspicions(old: Mapping[str, str], new: Mapping[str, str], items: Iterable[I
 
 
 def _unless_in(text: str, node: ast.AST) -> ast.AST | None:
-    """Return `...` for a constant that is not in a text."""
+    """Return `...` in place of a constant that does not occur in `text`; None for other nodes."""
     if not isinstance(node, ast.Constant) or str(node.value) in text or repr(node.value)[1:-1] in text:
         return None
     return ast.Constant(...)
@@ -105,7 +105,7 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 
 
 def _is_quiet(node: ast.AST) -> TypeGuard[ast.ExceptHandler]:
-    """Return True for a handler that neither raises nor computes: it passes, goes on, or gives a constant."""
+    """Return True for a handler without `raise` that catches any error, or does nothing (`pass`, a constant)."""
     if not isinstance(node, ast.ExceptHandler):
         return False
     if any(isinstance(inner, ast.Raise) for inner in ast.walk(node)):
@@ -119,7 +119,7 @@ def _caught(handler: ast.ExceptHandler) -> set[str]:
 
 
 def _is_narrower(handler: ast.ExceptHandler, other: ast.ExceptHandler) -> bool:
-    """Return True if a handler does what another one does, for fewer errors."""
+    """Return True if a handler has the body of another one, for fewer errors."""
     fewer = _caught(handler) <= _caught(other) or (
         _caught(other) & _ANY_ERROR and not _caught(handler) & _ANY_ERROR
     )
@@ -151,9 +151,9 @@ def _hard_coded(before: ast.Module, after: ast.Module, literals: Iterable[str]) 
 
 
 def _constants(tree: ast.Module) -> Iterator[object]:
-    """Values that are written in a module where they can be an answer or a condition: not as an operand, an index,
-    a step of a range, a number of digits or of splits, or how a value is formatted. What is computed of constants
-    alone is one; a docstring is none, nor is what a remainder by a constant is compared with."""
+    """Yield the constants of a module that can be an answer or a condition: no operand, index, step of a range,
+    number of digits or splits, format, docstring, or value that a remainder is compared with. An expression of
+    constants counts as its value."""
     pending: list[ast.AST] = list(tree.body)
     while pending:
         node = pending.pop()
@@ -194,8 +194,8 @@ def _constants(tree: ast.Module) -> Iterator[object]:
 
 
 def _folded(node: ast.AST) -> object:
-    """The value of an expression of constants. Raises ValueError where it is none, and where it has no value
-    TypeError and OverflowError."""
+    """Return the value of an expression of constants. Raises ValueError for any other one, and TypeError and
+    OverflowError where it has no value."""
     if not isinstance(node, ast.BinOp):
         return ast.literal_eval(node)
     one, other, compute = _folded(node.left), _folded(node.right), _OPERATORS.get(type(node.op))
@@ -211,7 +211,7 @@ def _value(text: str) -> object:
 
 def _is_same(found: object, wanted: object) -> bool:
     if isinstance(found, str) and isinstance(wanted, str) and wanted.strip():
-        # Whole words of it: an alphabet has `abc` in it.
+        # Whole words, since an alphabet contains `abc`.
         return len(wanted) > 1 and re.search(rf"(?<!\w){re.escape(wanted.strip())}(?!\w)", found) is not None
     return type(found) is type(wanted) and found == wanted
 
@@ -220,7 +220,7 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     known = dict(qualified(before))
     lost = known.keys() - {name for name, _ in qualified(after)}
     functions = {name for name, node in known.items() if not isinstance(node, ast.ClassDef)}
-    # What a function defines for itself may be written otherwise.
+    # Nested functions are private to theirs, and may go.
     if lost := {each for each in lost if functions.isdisjoint(accumulate(each.split(".")[:-1], "{}.{}".format))}:
         yield Suspicion("removes", f"the definition of {', '.join(sorted(lost))} is gone")
     fewer = effects_lost(before, after)
@@ -246,15 +246,15 @@ def _reaches(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 
 def _matching(name: str, names: frozenset[str]) -> str:
     parts = name.split(".")
-    if not parts[0] and parts[-1] not in _OF_PATHS:  # of an object that only is called like a module
+    if not parts[0] and parts[-1] not in _OF_PATHS:  # an attribute of a variable that has a module's name
         return ""
     candidates = [".".join(parts[:length]) for length in range(1, len(parts) + 1)] + [parts[-1]]
     return next((each for each in candidates if each in names), "")
 
 
 def _used(tree: ast.Module) -> Iterator[str]:
-    """Dotted names that are read or imported, imported ones under their own names, those of objects that variables
-    hold without the variable."""
+    """Yield the dotted names that are read or imported, without aliases of imports; a variable's name is left
+    empty."""
     aliases: dict[str, str] = {}
     for node in ast.walk(tree):
         for entry in split_imports(node) if isinstance(node, ast.stmt) else ():

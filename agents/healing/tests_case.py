@@ -1,4 +1,4 @@
-"""TestsCase: failing tests of a project, run by its own pytest in the sandbox; the copy lies at its place."""
+"""TestsCase: failing tests of a project, run by its own pytest on a copy in the sandbox."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .expectations import EXPECT_CALL, failing_calls, literals_in
 _MOST_DETAIL = 600
 _MOST_SOURCE = 2000
 _MOST_ITEMS = 50
-_TESTS_AT_THEIR_MOST = 6
-"""A suite has the time for as many tests that take all of theirs."""
+_SUITE_SHARE = 6
+"""The timeout of a suite in timeouts of one test."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TestsCase(TreeCase):
     """Tests whose ids begin with one of `wanted` and fail; every other test that passes is a guard.
 
-    Patches may change the files of `texts`, or the one function `target` (path and qualified name). `arguments`
-    are pytest's (none: it runs the whole suite).
+    Patches may change the files of `texts`, or only the function `target` (path and qualified name). `arguments`
+    are pytest's (none: the whole suite runs).
     """
 
     wanted: tuple[str, ...]
@@ -44,7 +44,7 @@ class TestsCase(TreeCase):
 
     @cached_property
     def files(self) -> Mapping[str, str]:
-        """The text of the files that may change: those in which pytest finds tests for one function alone."""
+        """The texts of the files that may change; files in which pytest finds tests only if one function may."""
         if self.target or self.arguments:
             return self.texts
         found = {tuple(re.split(r"::|\[", name)[:2]) for name in self._before.tests}
@@ -52,11 +52,11 @@ class TestsCase(TreeCase):
         return {path: text for path, text in self.texts.items() if path not in holding}
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Run the failing tests once on `changed` files."""
+        """Return the calls of one run of the failing tests with `changed` files."""
         return self.own(self._tested(changed, 0, self._failing(self._before), calls=True).calls)
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
-        """Run these tests once on `changed` files, and trace the calls that items ask for."""
+        """Return the calls of one run of `items` (tests and expected calls) with `changed` files."""
         names, asked = [item.name for item in items if item.name != EXPECT_CALL], self.asked_by(items)
         runs: list[SuiteRun | ScriptRun] = [self._tested(changed, 0, names, calls=True)] if names else []
         if asked:
@@ -65,17 +65,18 @@ class TestsCase(TreeCase):
         return self.own(calls), self.own(left_out)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
-        """Call them on `changed` files; where none can be imported so, after the failing tests."""
+        """Return the answers to calls with `changed` files, after the failing tests if none succeeds alone."""
         alone = self.run(Invocation("", asked=tuple(calls)), changed, 0).answers
         return alone if any(alone) else self._tested(changed, 0, self._failing(self._before), calls).answers
 
     @property
     def task(self) -> str:
-        """Name the files whose tests fail."""
+        """The files whose tests fail."""
         return f"Tests of {', '.join(self.files)} fail. The code has to pass them; the tests are right."
 
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
-        """Run the tests: on changed files those that reach a change, by another seed all; else those that fail."""
+        """Run tests: with changed files those that reach a change (other seeds: all); else all (other seeds: those
+        that fail)."""
         before = self._before
         some: Sequence[str] = ()
         if seed and not changed:
@@ -95,7 +96,7 @@ class TestsCase(TreeCase):
         failing = {name: now[name] for name in names if name in now and now[name].outcome != "passed"}
         passed = [name for name in now if before.outcome(name) == "passed"]
         lost = [name for name in passed if now[name].outcome != "passed"]
-        if seed and lost:  # by this seed it may fail without the change, too
+        if seed and lost:  # with this seed they may fail without the change, too
             without = self._tested({}, seed, lost)
             lost = [name for name in lost if without.outcome(name) != "failed"]
         fault = self._lacking(failing.values())
@@ -122,8 +123,8 @@ class TestsCase(TreeCase):
 
     @property
     def _seconds(self) -> float:
-        """Of all tests."""
-        return _TESTS_AT_THEIR_MOST * self.limits.wall_seconds
+        """The timeout of all tests together."""
+        return _SUITE_SHARE * self.limits.wall_seconds
 
     @property
     def _expected(self) -> list[Call]:
@@ -131,12 +132,12 @@ class TestsCase(TreeCase):
 
     @cached_property
     def _before(self) -> SuiteRun:
-        """The run of the whole suite on the files as they are."""
+        """The run of the whole suite on the unchanged files."""
         return self._tested({}, 0, (), self._expected, calls=True)
 
     def _reached(self, changed: Mapping[str, str]) -> list[str]:
-        """The tests that call a function whose body is changed, and those that fail; none (for all) where anything
-        else is changed."""
+        """Return the tests that fail and those that call a function whose body is changed; none, which means all,
+        where anything else is changed."""
         lines: dict[str, list[range]] = {}
         for path, text in changed.items():
             found = changed_bodies(self.texts[path], text)
@@ -160,7 +161,7 @@ class TestsCase(TreeCase):
         *,
         calls: bool = False,
     ) -> SuiteRun:
-        """Run `tests` by their ids (none: all), cold, then make the calls that are `asked` for."""
+        """Run `tests` by their ids (none: all), cold, then make the `asked` calls."""
         job = SuiteJob(
             self._seconds,
             most=self.limits.wall_seconds,
@@ -177,7 +178,7 @@ class TestsCase(TreeCase):
         return replace(run, answers=(*run.answers, *[None] * len(asked))[: len(asked)])
 
     def _failing(self, run: SuiteRun) -> list[str]:
-        """The wanted tests that fail, but where some fail for the code, none that lacks something else."""
+        """Return the wanted tests that fail, without those that fail for the environment unless all do."""
         wanted = self._wanted_failing(run)
         return [name for name in wanted if self._lacking([run.tests[name]]) is None] or wanted
 
@@ -186,7 +187,7 @@ class TestsCase(TreeCase):
         return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
 
     def _lacking(self, tests: Iterable[TestRun]) -> str | None:
-        """The sentence on what the surroundings of a failing test lack."""
+        """Return a sentence on what the environment of a failing test lacks."""
         errors = [error for test in tests for error in test.errors]
         return environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
 
@@ -201,14 +202,14 @@ class TestsCase(TreeCase):
         frames: list[Frame] = []
         for test in failing.values():
             of_test = [frame for error in test.errors for frame in error.frames]
-            if test is not first:  # it may be held out of prompts, which show values
+            if test is not first:  # it may be held out of prompts, and prompts show values
                 of_test = [replace(frame, values={}) for frame in of_test]
             frames += [frame for frame in of_test if frame not in frames]
         text = first.errors[0].text if first.errors else first.text
         return Symptom("tests", f"{len(failing)} failing tests", text[-_MOST_SOURCE:], tuple(frames), items)
 
     def _item(self, name: str, test: TestRun) -> Item:
-        """Describe a failing test; of one with parameters without the list of them, which has those of all."""
+        """Return a failing test as an item, without a decorator that has the parameters of all its cases."""
         path, _, rest = name.partition("::")
         source = self._source(path, rest.partition("[")[0])
         shown = source[source.index("def ") :] if "[" in rest and "def " in source else source
@@ -217,7 +218,7 @@ class TestsCase(TreeCase):
         return Item(name, detail[:_MOST_DETAIL], shown[:_MOST_SOURCE], tuple(literals_in(source)))
 
     def _source(self, path: str, name: str) -> str:
-        """The text of a test function; empty where it is not found."""
+        """Return the text of a test function; empty where it is not found."""
         try:
             text = decoded(self.tree.files[path])
             holding = named(parse(text), name.replace("::", "."))
@@ -226,8 +227,8 @@ class TestsCase(TreeCase):
         return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
     def _suspicion(self, run: SuiteRun) -> dict[str, float]:
-        """Ochiai's coefficient of each function: of the tests that call it, how many fail. Abreu, Zoeteweij, van
-        Gemund: An evaluation of similarity coefficients for software fault localization (2006)."""
+        """Return Ochiai's coefficient of each function, from the tests that call it and fail. Abreu, Zoeteweij,
+        van Gemund: An evaluation of similarity coefficients for software fault localization (2006)."""
         failing = self._failing(run)
         callers = Counter(function for test in run.tests.values() for function in {*test.called})
         failed = Counter(function for name in failing for function in {*run.tests[name].called})
@@ -235,7 +236,7 @@ class TestsCase(TreeCase):
 
 
 def _begins(name: str, reference: str) -> bool:
-    """Return True for a test that a reference names: a file, a folder, a class, a function or one of its cases."""
+    """Return True for a test that a reference to a file, folder, class, function or case includes."""
     begins = (f"{reference}::", f"{reference}[", f"{reference}/")
     return name == reference or reference == "." or name.startswith(begins)
 

@@ -1,5 +1,4 @@
-"""Voices for a patch: failing items that no prompt has, and the number of different programs that do the same;
-what differs in words alone is one."""
+"""Counts the voices for a patch: different programs that agree with it; and holds failing items out of prompts."""
 
 from __future__ import annotations
 
@@ -18,27 +17,27 @@ from .expectations import EXPECT_CALL
 from .near_calls import mended_names
 
 AGREEING = 2
-"""Independent patches that have to do the same where nothing says what is right."""
+"""Independent patches that have to agree for `consensus`."""
 VERIFYING = 3
-"""Independent patches that have to do the same for `verified`, where no failing item was held out."""
+"""Independent patches that have to agree for `verified` if no failing item was held out."""
 OF_ITEMS = ("output", "tests")
-"""Kinds of symptoms that are made of what fails in their items."""
+"""Kinds of symptoms that consist of their items."""
 _MOST_SUMMARY = 500
 
 
 def summary_of(items: Sequence[Item]) -> str:
-    """Return the summary of what fails only in `items`, as of a call's value."""
+    """Return the summary of a symptom that consists of `items`."""
     return "; ".join(f"{item.name}: {item.detail}" for item in items)[:_MOST_SUMMARY]
 
 
 def tells_items(symptom: Symptom) -> bool:
-    """Return True if its summary has the details of its items, and is no count of them."""
+    """Return True if the summary has the details of the items, not their number."""
     return symptom.kind == "output" or symptom.summary == summary_of(symptom.items)
 
 
 def shown_in_prompt(symptom: Symptom) -> Symptom:
-    """A symptom without the items that are held out of the prompt: one of two, all beyond the third, and expected
-    calls where anything else fails, so that an answer to a question changes no prompt."""
+    """Return a symptom without the items that are held out of the prompt: the last, all beyond the third, and
+    expected calls where anything else fails, so that an answer to a question changes no prompt."""
     others = [item for item in symptom.items if item.name != EXPECT_CALL]
     items = others if others or symptom.kind not in OF_ITEMS else symptom.items
     shown = items[: min(SHOWN_ITEMS, max(1, len(items) - 1))]
@@ -47,7 +46,7 @@ def shown_in_prompt(symptom: Symptom) -> Symptom:
 
 
 def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
-    """The failing items that no prompt has, nor an item there that says the same."""
+    """Return the failing items that are held out of prompts, without repeats of items there."""
     shown = shown_in_prompt(symptom).items
     same = {_meaning(item) for item in shown}
     held = [item for item in symptom.items if item not in shown and _meaning(item) not in same]
@@ -55,15 +54,15 @@ def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
 
 
 def _meaning(item: Item) -> str:
-    """The source of an expected call, and of a test without its name."""
+    """Return what makes an item the same as another: its source, of a test without the test's name."""
     if item.name == EXPECT_CALL:
         return item.source
     return item.source.partition("(")[2] if item.source and "[" not in item.name else item.name
 
 
 def voices_needed(case: Case, shown: Sequence[Item], held: Sequence[Item], changed: Mapping[str, str]) -> int:
-    """Return how many patches that do the same `held` verifies, by its calls on `changed` files: one where it
-    makes a call of what is mended that neither `shown` nor the case itself makes, two where that can't be told."""
+    """Return how many patches have to agree for `verified`, by the calls of `held` with `changed` files: one if it
+    calls a patched function as neither `shown` nor the case does, two if that is unknown."""
     if not held:
         return VERIFYING
     known = {*case.made_by((), changed)[0], *case.made_by(shown, changed)[0]}
@@ -93,15 +92,15 @@ _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 def voices(trials: Sequence[Trial]) -> int:
-    """Count the programs that trials make, whatever these call their variables and store for nothing."""
+    """Return the number of different programs of trials, up to names of variables, layout and dead code."""
     made = (each.patch.files.items() for each in trials)
     return len({frozenset((path, _simplified(text)) for path, text in files) for files in made})
 
 
 @cache
 def _simplified(text: str) -> str:
-    """A program without layout, docstrings, annotations, what has no effect, and an `else` after what leaves; its
-    own names numbered as they come, and the operands of `*`, `==` and `!=` in one order."""
+    """Return a program in a normal form: without layout, docstrings, annotations, dead code, and `else` after a
+    jump; variables numbered in order; the operands of `*`, `==` and `!=` sorted."""
     try:
         tree = parse(text)
     except ValueError:
@@ -117,7 +116,7 @@ def _simplified(text: str) -> str:
 
 
 def _functions(tree: ast.AST) -> Iterator[ast.AST]:
-    """Yield the functions that stand in no other."""
+    """Yield the functions that are not nested in another one."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield node
@@ -126,7 +125,7 @@ def _functions(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _number(scope: ast.AST, mark: str) -> None:
-    """Name the variables that a scope stores by the order in which they come."""
+    """Rename the variables that a scope stores to numbers, in their order."""
     shared = {name for node in ast.walk(scope) if isinstance(node, ast.Global) for name in node.names}
     numbers: dict[str, str] = {}
     for node, _, name in _names(scope):
@@ -137,16 +136,16 @@ def _number(scope: ast.AST, mark: str) -> None:
 
 
 def _names(tree: ast.AST) -> list[tuple[ast.AST, str, str]]:
-    """The nodes that have the name of a variable, with the field that has it."""
+    """Return node, field and name for each node that names a variable."""
     fields = ((node, _NAMING[type(node)]) for node in ast.walk(tree) if type(node) in _NAMING)
     return [(node, field, name) for node, field in fields if (name := getattr(node, field)) is not None]
 
 
 class _Simplified(ast.NodeTransformer):
-    """Leaves out what has no effect; what is stored once is written where it is read: once by the next
-    statement, or for arithmetic anywhere below.
+    """Removes statements without an effect, and inlines variables that are stored once: read once by the next
+    statement, or set by arithmetic and read only below.
 
-    What is said of a variable holds in its function. In the body of a class nothing is known of it.
+    Stores and reads are those of one function; in the body of a class nothing is inlined.
     """
 
     def __init__(self) -> None:
@@ -154,7 +153,7 @@ class _Simplified(ast.NodeTransformer):
         self._read: Counter[str] | None = None
 
     def visit(self, node: ast.AST) -> ast.AST | None:
-        """Visit a node, with the variables of its own scope."""
+        """Visit a node with the variables of its scope."""
         outer = self._stored, self._read
         if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
             self._stored, self._read = variables(node)
@@ -165,7 +164,7 @@ class _Simplified(ast.NodeTransformer):
         return visited
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        """Visit what a node holds, then join its statements."""
+        """Visit the children of a node, drop annotations, and inline in its statements."""
         super().generic_visit(node)
         for field in ("annotation", "returns"):
             if hasattr(node, field):
@@ -200,24 +199,24 @@ class _Simplified(ast.NodeTransformer):
         statements[:] = [with_values(each, values) for each in statements]
 
     def _is_steady(self, value: ast.expr) -> bool:
-        """Return True for arithmetic on variables that are stored once: it comes to the same later on."""
+        """Return True for arithmetic on variables that are stored once, which has the same value later."""
         return all(
             isinstance(each, _STEADY) or (isinstance(each, ast.Name) and self._stored[each.id] == 1)
             for each in ast.walk(value)
         )
 
     def visit_Pass(self, node: ast.Pass) -> None:
-        """Leave it out."""
+        """Remove it."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """Leave a value out that nothing is done with."""
+        """Remove an unused value without a call or yield."""
         return self.generic_visit(node) if any(isinstance(each, _EFFECTS) for each in ast.walk(node)) else None
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
         return None if node.value is None else self.visit(ast.Assign([node.target], node.value))
 
     def visit_Assign(self, node: ast.Assign | ast.AugAssign) -> ast.AST | None:
-        """Leave it out where nothing reads it."""
+        """Remove an assignment to names that are never read."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         read = self._read
         unread = read is not None and all(isinstance(each, ast.Name) and not read[each.id] for each in targets)
@@ -227,7 +226,7 @@ class _Simplified(ast.NodeTransformer):
 
 
 def variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
-    """How often each variable is stored and read; one of an outer scope counts as read elsewhere, too."""
+    """Return how often each variable is stored and read; `global` and `nonlocal` ones count as read elsewhere."""
     stored: Counter[str] = Counter()
     read: Counter[str] = Counter()
     for node in ast.walk(scope):
@@ -242,7 +241,7 @@ def variables(scope: ast.AST) -> tuple[Counter[str], Counter[str]]:
 
 
 class _Ordered(ast.NodeTransformer):
-    """Puts the operands of what commutes in one order."""
+    """Sorts the operands of commutative operators."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)

@@ -1,2 +1,1 @@
-"""Programs that run in the sandbox for a heal. They work on Python 3.9 to 3.14 and import the standard library
-alone."""
+"""Programs that run in the sandbox for a heal, on Python 3.9 to 3.14 with the standard library alone."""

@@ -1,5 +1,5 @@
-"""Run a script as `python SCRIPT ARGUMENTS` does, and report what it raised and, if asked, what it called; without
-a script only what calls of functions come to."""
+"""Runs a script as `python SCRIPT ARGUMENTS` does, and reports its errors, its calls if asked, and the answers to
+calls; without a script these only."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _report: Any = importlib.import_module(f"{__package__}.report")
-"""A repository's suites have it too; it lies beside this in the sandbox."""
+"""agents/repository/inside/report.py, which lies beside this in the sandbox."""
 
 
 def main() -> None:
-    """Run the script; ends as it does."""
+    """Run the script, and end as it does."""
     descriptor, tree, script, called, arguments, asked, traced = json.loads(sys.argv[1])
     path = str(Path(tree, script))
     report = _report.Report(descriptor, tree)

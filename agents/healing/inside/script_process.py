@@ -1,8 +1,7 @@
-"""Run a script in a copy of their folder and tell the host how it ended:
-`python -I inside/script_process.py DESCRIPTOR`.
+"""Runs a script in a copy of its folder and reports to the host: `python -I inside/script_process.py DESCRIPTOR`.
 
-`task.json` and `tree.tar` lie in the folder above. The script runs in a process of its own, which has neither the
-descriptor nor a way to speak for this one; what it wrote is told by the files that are there after its end.
+`task.json` and `tree.tar` lie in the folder above. The script's process has no access to the descriptor; its exit
+code and the files that it wrote are read after its end.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ _START = (
     "import sys; sys.path[0] = sys.argv.pop(1); from inside.lending import lend; lend(sys.argv.pop(1)); "
     "from inside.script_main import main; main()"
 )
-_MOST_REPORT = 4 << 20
-_MOST_FILE = 32 << 20
+_MOST_REPORT = 4 << 20  # bytes
+_MOST_FILE = 32 << 20  # bytes
 _MOST_FILES = 10_000
-"""Bytes, bytes, and files told."""
 
 
 def main() -> None:
@@ -41,7 +39,7 @@ def main() -> None:
     tree.mkdir()
     home.mkdir()
     with tarfile.open(str(here / "tree.tar")) as archive:
-        archive.extraction_filter = lambda member, _: member  # greenloop's own; without it 3.12 and 3.13 warn
+        archive.extraction_filter = lambda member, _: member  # a trusted archive; without it 3.12 and 3.13 warn
         archive.extractall(tree)
     inherited = {name: value for name, value in os.environ.items() if name != "PWD"}
     environment = {**inherited, "HOME": str(home), "PYTHONHASHSEED": str(task["seed"]), **task["environment"]}
@@ -63,7 +61,7 @@ def main() -> None:
 
 
 def _digests(tree: Path) -> dict[str, str]:
-    """SHA-256 of each file below `tree`, by its path there; of a link where it leads to."""
+    """Return the SHA-256 of each file below `tree` by its path there, or the target of a link."""
     found: dict[str, str] = {}
     for folder, folders, names in os.walk(str(tree)):
         folders[:] = [name for name in folders if name != "__pycache__"]
@@ -90,7 +88,7 @@ def _digest(path: Path) -> str:
 
 
 def _content(path: Path) -> Any:
-    """A file in base64, of a longer one its beginning; None where there is none."""
+    """Return the first 32 MiB of a file in base64; None where there is none."""
     if path.is_symlink() or not path.is_file():
         return None
     with path.open("rb") as file:
