@@ -13,11 +13,11 @@ RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
 NO_STEP = re.compile(
-    r"(- )?(#|(run:\s+)?@?(echo|printf)\b[^&|;`$]*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
+    r"(- )?(#|(run:\s+)?@?(echo|printf)\b([^&|;`$]|\$(?!\())*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
     r"(import |@)nox\b|nox\.options\b|.*(\binstall\b|\s--notest\b)"
 )
-ASKED = re.compile(r"(py\.?test|unittest)\b.*", re.DOTALL)
-NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
+_ASKED = re.compile(r"(?:py\.?test|unittest)\b(?:[^&|;]|>&)*")
+_NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
 _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
 _FOLDER = re.compile(
     r"(?:working-directory\s*:|change_?dir\s*=|session\.(?:chdir|cd)\(|\bcd\s)\s*[\"']?(?:[${][\w{}]*/)?([\w.][\w./-]*)"
@@ -43,11 +43,14 @@ def runs_tests(text: str) -> bool:
     return not NO_STEP.match(text.strip()) and bool(RUNS_TESTS.search(text))
 
 
+def arguments(text: str) -> str:
+    """Return what follows the runners in a command, without what is none of their arguments."""
+    return _NO_ARGUMENT.sub(" ", " ".join(_ASKED.findall(text)))
+
+
 def unasked(text: str, tree: Tree) -> set[str]:
     """Return the files with tests that are in none of the folders that a command names or runs in, if any."""
-    found = ASKED.search(text)
-    asked = (NO_ARGUMENT.sub(" ", found[0]) if found else "").split()
-    named = (each.strip("./") for each in (*asked, *_FOLDER.findall(text)))
+    named = (each.strip("./") for each in (*arguments(text).split(), *_FOLDER.findall(text)))
     tests = set(filter(_TESTS.fullmatch, tree.files))
     folders = tuple(f"{each}/" for each in named if any(path.startswith(f"{each}/") for path in tests))
     return {path for path in tests if folders and not path.startswith(folders)}

@@ -13,7 +13,7 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import ASKED, NO_ARGUMENT, NO_STEP, RUNS_TESTS, YAML, runs_tests, starting, unasked
+from .started import NO_STEP, RUNS_TESTS, YAML, arguments, runs_tests, starting, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -22,7 +22,8 @@ _WORKFLOWS = re.compile(
 )
 _IGNORED = re.compile(
     r";\s*(true|:|exit\s+0|echo\b[^;]*)[\"')]*$|[^&>]&(?![&>])|success_codes|\*\*\{|--suppress-tests-failed|"
-    r"\bpython[\d.]*\s+-O|^(if|while|until)\s+[^!\s]|"
+    r"\bpython[\d.]*\s+-(O|c\b(?!.{0,200}(check|exit|raise))(?=.{0,200}(py\.?test|tox|nox|unittest)))|"
+    r"returnStatus:\s*true|^(if|while|until)\s+[^!\s]|"
     r"^[^#]*(\$\(|[<>]\(|(?<![\w*./])`)(?!which|command)[^)`#]{0,200}"
     r"\b(py\.?test|tox|nox|unittest|make test)(?![\w.=])|"
     r"\bmake\b[^\"'=|&;]*\s(-[a-zA-Z]*[niqt]|--(dry-run|just-print|recon|ignore-errors|touch|question)\b)"
@@ -31,14 +32,14 @@ _IGNORED = re.compile(
 _NEGATED = re.compile(r"(- )?(run:\s+)?[\"']?((if|while|until)\s+)?!\s")
 _MOST_THEN = 20
 """Lines after a command with `!` that say what is done where it fails."""
-_FAILS = re.compile(r"\b(exit|return)\s+([1-9]|\$(?!\(\())")
+_FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _IGNORES = re.compile(
-    r"(^|[{,]\s*)(- )?((continue-?on-?error|allow_failure)\s*:(?!\s*(false|no|off)\b)|"
+    r"(^|[{,]\s*)(- )?((continue|allow|ignore|soft)[-_]?(on[-_]?)?(error|fail|outcome)\w*\s*[:=]"
+    r"(?!\s*(false|no|off|0)\b)|(failure|error)\s*:\s*ignore\b|"
     r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|enabled:\s*false|"
     r"if:\s*(\$\{\{\s*)?false\b|stages:\s*\[\s*manual\s*\])|"
     r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|(catch|warn)Error\b|"
-    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))|"
-    r"^(ignore_outcome|ignore_errors)\s*=\s*(?!false|0)",
+    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests."""
@@ -68,10 +69,15 @@ _FEWER = re.compile(
 )
 """Options of pytest by which fewer tests are run, or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
-_STAGE = re.compile(r"when\s*\{")
-"""In a stage of Jenkins's that ran tests without it."""
+_STAGE = re.compile(r"when\s*\{|condition:\s*(?!succeeded|always|false)\S")
+"""In a stage of Jenkins's, or a step of Azure's, that ran tests without it."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
+_IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
+_BRANCH = re.compile(r"^(?:else|elif\b.*)$", re.MULTILINE)
+_ENDS = re.compile(r"^(#!.*\s-\w*e|\s*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
+"""In a script that ends with the first command that fails, or has functions, which are not followed."""
+_CLOSING = frozenset({"fi", "else", "done", "esac", "}", ";;"})
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
@@ -105,6 +111,9 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     )
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
+        lost = before - now or _told(base.tree, path, RUNS_TESTS)
+        if lost and _is_heeded(path, _text(base.tree, path)) and not _is_heeded(path, _text(tree, path)):
+            yield Tampering(clean(path), 1, "failures are ignored: it does not end with how the tests ended")
         old, new = (starting(path, _text(each, path), each) for each in (base.tree, tree))
         is_gone = not path.endswith(YAML) or not any(map(runs_tests, _text(tree, path).splitlines()))
         lost = [each for each in old if old[each] and not new.get(each, is_gone or any(new.values()))]
@@ -187,7 +196,8 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
         fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
-        on_condition = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
+        seldom = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
+        on_condition = seldom or (not more and _IF.match(text) and _is_in_one_branch(lines[number:]))
         told = {
             "tests are run on a condition": on_condition and not ignored,
             "tests are run on another commit": _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)),
@@ -200,10 +210,26 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
             yield Tampering(clean(path), number, f"{why}: {clean(text)[:200]}")
 
 
+def _is_in_one_branch(lines: Sequence[str]) -> bool:
+    """Return True if tests are run after a shell's `if`, and it has a branch that neither runs any nor fails."""
+    inner = [line.strip() for line in lines[:_MOST_THEN]]
+    inner = inner[: inner.index("fi")] if "fi" in inner else []
+    branches = [each.splitlines() for each in _BRANCH.split("\n".join(inner))]
+    ends = [any(runs_tests(line) or _FAILS.search(line) for line in each) for each in branches]
+    return any(map(runs_tests, inner)) and not (len(ends) > 1 and all(ends))
+
+
+def _is_heeded(path: str, text: str) -> bool:
+    """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
+    goes_on = (path.endswith((".sh", ".bash")) or re.match(r"#!.*sh\b", text)) and not _ENDS.search(text)
+    told = [each for _, each in _commands(path, text.splitlines()) if each not in _CLOSING]
+    running = [at for at, each in enumerate(told) if runs_tests(each)] if goes_on else []
+    return not running or running[-1] + 1 == len(told) or any(map(_FAILS.search, told[running[-1] :]))
+
+
 def _fewer(text: str) -> set[str]:
     """Return the options and arguments of a command, unless others are given, by which it asks for fewer tests."""
-    found = ASKED.search(text)
-    parts = re.split(r"\s(?=-)", NO_ARGUMENT.sub(" ", found[0]) if found else "")
+    parts = re.split(r"\s(?=-)", arguments(text))
     fewer = {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
     return fewer.union(*map(_FILES.findall, parts))
 

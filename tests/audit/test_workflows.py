@@ -38,6 +38,10 @@ PAIR = '\n          - python: "3.11"\n            os: a\n'
 HATCH = '[tool.hatch.envs.default.scripts]\ntest = "pytest {args:tests}"\n'
 CIRCLE = "jobs:\n  build:\n    steps:\n      - run: pytest\nworkflows:\n  main:\n    jobs: [build]\n"
 CAUGHT = "    try:\n        session.run('pytest')\n    except Exception:\n        session.log('it failed')\n"
+TASK = "tasks:\n  test:\n    cmds:\n      - pytest\n"
+BUILDKITE = "steps:\n  - label: tests\n    command: pytest\n"
+ONLY_IF = "          if [ $FULL ]; then\n            pytest\n"
+OTHERWISE = "          else\n            "
 SCRIPT = "set -e\npython -m pytest tests\n"
 
 
@@ -207,6 +211,17 @@ def found(path: str, old: str, new: str) -> list[str]:
         ("pyproject.toml", HATCH, HATCH.replace("args:tests", "args:tests/test_a.py")),
         ("pyproject.toml", HATCH, HATCH.replace("pytest", "- pytest")),
         (".circleci/config.yml", CIRCLE, CIRCLE.replace("[build]", "[]")),
+        ("Taskfile.yml", TASK, TASK.replace("    cmds", "    ignore_error: true\n    cmds")),
+        (".woodpecker.yml", GITLAB, f"{GITLAB}  failure: ignore\n"),
+        (".buildkite/pipeline.yml", BUILDKITE, f"{BUILDKITE}    soft_fail:\n      - exit_status: 1\n"),
+        ("azure-pipelines.yml", AZURE, f"{AZURE}    condition: eq(variables['Full'], 'true')\n"),
+        ("Jenkinsfile", "sh 'pytest'\n", "sh script: 'pytest', returnStatus: true\n"),
+        (CI, JOB, JOB.replace("run: pytest", "run: python -c 'import pytest; pytest.main()'")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{ONLY_IF}          fi\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{ONLY_IF}{OTHERWISE}date\n          fi\n")),
+        ("scripts/run.sh", SCRIPT, f"{SCRIPT[7:]}cat $log\n"),
+        ("ci/run", f"#!/bin/sh\n{SCRIPT}cat log\n", f"#!/bin/sh\n{SCRIPT[7:]}cat log\n"),
+        ("run.sh", SCRIPT[7:], f'{SCRIPT[7:]}status=$?\necho "pytest ended with $status"\n'),
     ],
 )
 def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: str, new: str) -> None:
@@ -323,6 +338,16 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ("script/test", "", "#!/bin/sh\npytest tests/test_slow.py || true\n"),
         (".ci/environment.yml", "- python\n- pytest\n", "- python\n"),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest -p no:randomly\n")),
+        (".woodpecker.yml", GITLAB, f"{GITLAB}tell:\n  failure: ignore\n  commands:\n    - ./tell.sh\n"),
+        ("azure-pipelines.yml", AZURE, f"{AZURE}    condition: succeededOrFailed()\n"),
+        (CI, JOB, JOB.replace("run: pytest", "run: pytest && python -c 'print(1)'")),
+        (CI, JOB, JOB.replace("run: pytest", "run: python -c 'import pytest; raise SystemExit(pytest.main())'")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{ONLY_IF}{OTHERWISE}pytest -q\n          fi\n")),
+        (CI, JOB, JOB.replace("- run: pytest\n", f"- run: |\n{ONLY_IF}{OTHERWISE}exit 2\n          fi\n")),
+        ("scripts/run.sh", SCRIPT, f"#!/bin/sh -e\n{SCRIPT[7:]}cat log\n"),
+        ("scripts/run.sh", SCRIPT, f'{SCRIPT[7:]}status=$?\ncat log\nexit "$status"\n'),
+        ("scripts/run.sh", SCRIPT, f"if [ $1 ]; then\n  pytest $1\nelse\n{SCRIPT[7:]}fi\n"),
+        ("bin/release.sh", "", "pytest\ntwine upload dist/*\n"),
         ("environment.yml", "- python=3.12\n- pytest\n", "- python=3.13\n- pytest\n"),
     ],
 )
