@@ -99,11 +99,11 @@ class CallProcess:
                     if kind == HELLO:
                         self._wire.handed_over()
                     elif kind == ANSWER:
-                        return _read(payload)
+                        return _read_answer(payload)
             except Violation as violation:
                 raise CallStopped(str(violation)) from violation
             if self._wire.ended or self._ended(0.0) is not None:
-                raise CallStopped(self._end())
+                raise CallStopped(self._end_reason())
         raise CallStopped(f"the call did not return within {self.limits.wall_seconds:g} s")
 
     def _ended(self, seconds: float) -> Ended | None:
@@ -111,14 +111,14 @@ class CallProcess:
             return self._running.wait(seconds)
         return None
 
-    def _end(self) -> str:
+    def _end_reason(self) -> str:
         ended = self._ended(_GRACE_SECONDS)
         if ended is None:
             return "the code closed its channel"
         return f"the {ended.stopped or f'code ended its process with exit code {ended.exit_code}'}"
 
 
-def _read(payload: bytes) -> tuple[str, Any]:
+def _read_answer(payload: bytes) -> tuple[str, Any]:
     try:
         how, what = json.loads(payload)
     except (ValueError, TypeError, RecursionError) as error:
@@ -142,9 +142,9 @@ class CapturedCall:
 
     def preview(self, body: Tree) -> Any:
         """Return the value of an answer, with copies of arguments that it contains. Raises Malformed."""
-        return self._copied()[1].unpack(body)[0]
+        return self._copies()[1].unpack(body)[0]
 
-    def _copied(self) -> tuple[Any, PlainCrossing]:
+    def _copies(self) -> tuple[Any, PlainCrossing]:
         """Return copies of the arguments, and a crossing that unpacks answers that contain them."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
         (copies, _), here.shared = inside.unpack(self.body), inside.shared
@@ -158,7 +158,7 @@ class CapturedCall:
 
     def source(self, qualname: str) -> str:
         """Return the call as source with literals. Raises NotPlain and Malformed."""
-        (state, args, kwargs), _ = self._copied()
+        (state, args, kwargs), _ = self._copies()
         name = qualname.rpartition(".")[2]
         if self.receiver is not None:
             kind, _, owner = self.receiver
@@ -167,7 +167,7 @@ class CapturedCall:
 
     def answer(self, body: Tree, seconds: float) -> Answer:
         """Return an answer without a change of the caller's arguments."""
-        (state, args, kwargs), here = self._copied()
+        (state, args, kwargs), here = self._copies()
         before, held = repr((args, kwargs)), repr(state)
         try:
             value = repr(here.unpack(body)[0])

@@ -88,7 +88,7 @@ class CallCase(Case):
         """Return the failing call and those of its tests, where their arguments are literals."""
         of_tests = [each for calls in self._called.values() for each in calls]
         calls = self.pytest.calls(changed) if self.pytest is not None and not changed else ()
-        return (*self._sources([self.call, *of_tests[:_MOST_CALLS]])[0], *self._here(calls))
+        return (*self._sources([self.call, *of_tests[:_MOST_CALLS]])[0], *self._in_module(calls))
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls that tests have made, and those of a run of tests in files."""
@@ -99,7 +99,7 @@ class CallCase(Case):
             return calls, left_out
         (path,) = self.pytest.files
         found = self.pytest.made_by(in_files, dict.fromkeys([path], *changed.values()))
-        return (*calls, *self._here(found[0])), (*left_out, *self._here(found[1]))
+        return (*calls, *self._in_module(found[0])), (*left_out, *self._in_module(found[1]))
 
     def _sources(self, calls: Sequence[CapturedCall | None]) -> tuple[list[Call], list[Call]]:
         """Return calls as source, and why others can't be written."""
@@ -113,7 +113,7 @@ class CallCase(Case):
                 left_out[Call(path, name, str(reason))] = None
         return list(made), list(left_out)
 
-    def _here(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+    def _in_module(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Return the calls of the function with plain data, with the path of its module here."""
         own = (each for each in calls if each.function == self.callee.qualname)
         return tuple(replace(each, path=self.callee.path) for each in own if "having(" not in each.source[1:])
@@ -131,7 +131,7 @@ class CallCase(Case):
                 if how == "return":
                     found.append(packed.answer(what, seconds))
                 else:
-                    found.append(Answer(None, _raised(what)[0] if how == "raise" else None, arguments=UNKNOWN))
+                    found.append(Answer(None, _read_error(what)[0] if how == "raise" else None, arguments=UNKNOWN))
         return [*found, *[None] * (len(calls) - len(found))]
 
     @property
@@ -146,7 +146,7 @@ class CallCase(Case):
         with self._process(changed) as process:
             try:
                 seen = self._observed(process)
-                seen = seen if changed else replace(self._as_here(seen), calls=self.calls({}))
+                seen = seen if changed else replace(self._compared_with_here(seen), calls=self.calls({}))
             except CallStopped as stopped:
                 return Observation(Symptom("limit", clean(str(stopped))))
         if self.pytest is None or (changed and not seen.healed):
@@ -175,7 +175,7 @@ class CallCase(Case):
             reached={f"{own}::{line}": value for (file, _, line), value in reached.items() if file == path},
         )
 
-    def _as_here(self, seen: Observation) -> Observation:
+    def _compared_with_here(self, seen: Observation) -> Observation:
         """Return `seen` of the unchanged source, with an `environment` fault if the call ended another way."""
         found = seen.symptom
         if self.call is None:
@@ -203,7 +203,7 @@ class CallCase(Case):
         path = self.callee.path
         new = {name: encoded(text, self.project.get(name, b"")) for name, text in changed.items()}
         if self.line is not None:
-            before = _before(self.files[path], self.line, changed.get(path, self.files[path]))
+            before = _module_up_to(self.files[path], self.line, changed.get(path, self.files[path]))
             new[path] = encoded(before, self.project[path])
         return CallProcess(self.sandbox, self.callee, {**self.project, **new}, self.limits, self.cancelled)
 
@@ -214,7 +214,7 @@ class CallCase(Case):
         if self.call is not None:
             how, what = process.ask(self.call.receiver, self.call.body)
             if how == "raise":
-                _, errors = _raised(what)
+                _, errors = _read_error(what)
                 what = f"{errors[0].kind}: {errors[0].message}"
                 frames = tuple(frame for each in errors for frame in each.frames)
                 symptom = Symptom("exception", what, errors[0].text, frames)
@@ -243,22 +243,22 @@ class CallCase(Case):
             if self.verify(value):
                 return None
         except Exception as error:  # the user's `verify` refuses by raising, too
-            return _shown(error)
+            return _error_text(error)
         return "it returned False"
 
     def _failure(self, test: Test, process: CallProcess, calls: list[CapturedCall]) -> str | None:
         """Run `test` and add its calls to `calls`. Return how it failed; None if it passed."""
         try:
-            result = test(self._function(process, calls))
+            result = test(self._remote_function(process, calls))
             if inspect.isawaitable(result):
                 asyncio.run(_awaited(result))
         except (CallStopped, Interrupted, KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # pytest's are no Exceptions
-            return _shown(error)
+            return _error_text(error)
         return None
 
-    def _function(self, process: CallProcess, calls: list[CapturedCall]) -> Callable[..., Any]:
+    def _remote_function(self, process: CallProcess, calls: list[CapturedCall]) -> Callable[..., Any]:
         """Return a function that calls the one in the sandbox, and adds each call to `calls`."""
 
         def called(*args: Any, **kwargs: Any) -> Any:
@@ -268,7 +268,7 @@ class CallCase(Case):
             if how == "unshareable":
                 raise Unshareable(str(what))
             if how == "raise":
-                raise self._error(what)
+                raise self._exception(what)
             with _reading("value"):
                 return packed.value(what)
 
@@ -279,10 +279,10 @@ class CallCase(Case):
         found.__name__ = found.__qualname__ = self.callee.qualname.rpartition(".")[2]
         return found
 
-    def _error(self, told: Any) -> BaseException:
+    def _exception(self, told: Any) -> BaseException:
         """Return the exception that a call in the sandbox raised, of its own class if that is built in or of the
         module."""
-        name, (raised, *_) = _raised(told)
+        name, (raised, *_) = _read_error(told)
         if told.get("error") is not None:
             with _reading("exception"):
                 error = PlainCrossing(2).unpack(told["error"])[0]
@@ -306,7 +306,7 @@ async def _awaited(result: Any) -> Any:
     return await result
 
 
-def _raised(told: Any) -> tuple[str, tuple[RaisedError, ...]]:
+def _read_error(told: Any) -> tuple[str, tuple[RaisedError, ...]]:
     """Return the class name of what a call raised, and the errors of its chain, itself first."""
     try:
         first, *others = checked(list[RaisedError], cleaned(told["errors"]))
@@ -315,7 +315,7 @@ def _raised(told: Any) -> tuple[str, tuple[RaisedError, ...]]:
         raise CallStopped("what the code's process wrote is no exception") from error
 
 
-def _shown(error: BaseException) -> str:
+def _error_text(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:_MOST_DETAIL]
 
 
@@ -325,7 +325,7 @@ def _source(test: Test) -> str:
     return ""
 
 
-def _before(old: str, line: int, new: str) -> str:
+def _module_up_to(old: str, line: int, new: str) -> str:
     """Return `new` up to its top-level statement that is at `line` in `old`; all of it where there is none."""
     running = [ast.dump(node) for node in parse(old).body if first_line(node) <= line <= (node.end_lineno or 0)]
     first = next((first_line(node) for node in parse(new).body if ast.dump(node) in running), None)

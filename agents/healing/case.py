@@ -77,7 +77,7 @@ class ScriptRun:
     answers: tuple[Answer | None, ...] = ()
 
 
-def _read(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
+def _receive(channel: socket.socket, deadline: float, cancelled: Callable[[], bool]) -> bytes:
     received = bytearray()
     while len(received) < _MOST_DOCUMENT and time.monotonic() < deadline:
         if cancelled():
@@ -261,7 +261,7 @@ class TreeCase(Case):
             job = Job(argv, files, self.limits, channels=[theirs.fileno()], stdin=invocation.stdin or b"")
             with self.sandbox.launch(job) as running:
                 theirs.close()
-                told = _read(ours, time.monotonic() + self.limits.wall_seconds + _GRACE_SECONDS, self.cancelled)
+                told = _receive(ours, time.monotonic() + self.limits.wall_seconds + _GRACE_SECONDS, self.cancelled)
                 ended = running.wait()
         run = _as_run(ended, told, {**self.tree.files, **changed})
         count = len(invocation.asked)

@@ -70,7 +70,7 @@ class Evidence:
                 same = next(each.id for each in plausible if each.files == patch.files)
                 self.after[patch.id] = answers = self.after.setdefault(same, {})
                 self._answer(case, answers, patch.files)
-            if any(self._shows(trial, self.calls) for trial in trials):
+            if any(self._differs(trial, self.calls) for trial in trials):
                 break  # else try calls of the functions that use the patched ones
         functions = ((path, *each) for path, text in case.files.items() for each in bound_in(text))
         in_place = {(path, name) for path, name, node in functions if changes_arguments(node)}
@@ -79,8 +79,8 @@ class Evidence:
                 named = dict.fromkeys([*trial.suspicions, *self.effects(trial, in_place)])
                 trials[number] = replace(trial, suspicions=tuple(named))
 
-    def _shows(self, trial: Trial, calls: Sequence[Call]) -> bool:
-        return any(self._text(trial, call) not in (None, self._was(call)) for call in calls)
+    def _differs(self, trial: Trial, calls: Sequence[Call]) -> bool:
+        return any(self._text(trial, call) not in (None, self._original(call)) for call in calls)
 
     def _answer(self, case: Case, known: Answers, files: Mapping[str, str]) -> None:
         missing = [call for call in self.calls if call not in known]
@@ -138,7 +138,7 @@ class Evidence:
             return self._text(trial, call) not in (None, "None") and not self._fails(trial, call)
 
         answered = [call for call in self.calls if all(answers(each, call) for each in trials)]
-        return len(answered) if self._shows(trials[0], answered) else 0
+        return len(answered) if self._differs(trials[0], answered) else 0
 
     def changed(self, trial: Trial) -> list[Call]:
         """Return the calls to which a patch gives another answer than the original code."""
@@ -191,7 +191,7 @@ class Evidence:
         for call, bare in product(self.calls, (False, True)):  # prefers a bare value, which a user can state
             one = self._text(leader, call, bare=bare)
             other = _text(self.before.get(call), bare) if rival is None else self._text(rival, call, bare=bare)
-            alone = rival is None and one != self._was(call) and not self._fails(leader, call)
+            alone = rival is None and one != self._original(call) and not self._fails(leader, call)
             if one is not None and (alone if other is None else not is_same(one, other)):
                 found[call] = call, YIELDS.sub("[", one), other and YIELDS.sub("[", other)
 
@@ -200,11 +200,11 @@ class Evidence:
             return whole and (text is None or is_plain(text) or (_is_raised(text) and "; " not in text))
 
         against = self.before if rival is None else self.after.get(rival.patch.id, {})
-        of_states = [each for call in found for each in _of_state(call, self.after[leader.patch.id], against)]
+        of_states = [each for call in found for each in _state_pairs(call, self.after[leader.patch.id], against)]
         plain = [each for each in (*found.values(), *of_states) if all(map(is_stated, each[1:]))]
         if not plain:
             for call, one, other in found.values():
-                answers = f"{_said(_cut(one))}{f', or {_cut(other)}' if other else ''}"
+                answers = f"{_predicate(_cut(one))}{f', or {_cut(other)}' if other else ''}"
                 return f"{shown(call)} {answers}? A test decides it, or 'any: CALL' where any is right."
             return None
         shortest = min(plain, key=lambda each: (not each[0].path, len(each[0].source), each[0].source))
@@ -220,23 +220,23 @@ class Evidence:
         asked = list(dict.fromkeys([shortest, *others]))
         said = " ".join(f"--expect-call {_quoted(answered_by(call, one))}" for call, one, _ in asked)
         each = "each " if len(asked) > 1 else ""
-        asking = " ".join(starmap(_asked, asked))
+        asking = " ".join(starmap(_question_on, asked))
         return f"{asking} {said} decides it, {each}with the value that is right ('any: CALL' where any is)."
 
     def _text(self, trial: Trial, call: Call, *, bare: bool = False) -> str | None:
         """Return a patch's answer as text. An exception counts as one where the original code returns a value, or
         where a `raise` statement raised it; else None."""
         answer, was = self.after.get(trial.patch.id, {}).get(call), self.before.get(call)
-        if answer is None or answer.raises in (None, NO_END) or was is None or self._was(call) is None:
+        if answer is None or answer.raises in (None, NO_END) or was is None or self._original(call) is None:
             return _text(answer, bare)
         return _text(answer, bare, raising=True) if was.raises is None or answer.deliberate else None
 
-    def _was(self, call: Call) -> str | None:
+    def _original(self, call: Call) -> str | None:
         """Return the original code's answer as text, also for an exception."""
         return _text(self.before.get(call), raising=True)
 
 
-def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, str, str | None]]:
+def _state_pairs(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, str, str | None]]:
     """Yield the attributes of a method's object that two programs leave different: expression and two values."""
     node, answers = literal_call(call.source), [each.get(call) for each in (one, other)]
     states = [each.state for each in answers if each and each.state and is_plain(each.state)]
@@ -250,21 +250,21 @@ def _of_state(call: Call, one: Answers, other: Answers) -> Iterator[tuple[Call, 
 
 def shown(call: Call) -> str:
     """Return a call for a sentence."""
-    return _cut(call.source if call.path else f"the script run with {_words(call.source)}")
+    return _cut(call.source if call.path else f"the script run with {_command_line(call.source)}")
 
 
-def _asked(call: Call, one: str, other: str | None) -> str:
+def _question_on(call: Call, one: str, other: str | None) -> str:
     """Return the question which of two answers is right."""
     second = f"is {other}" if _is_raised(one) and not _is_raised(other) else other
-    return f"{call.source} {_said(one) if other is None else f'{_said(one)} or {second}'}?"
+    return f"{call.source} {_predicate(one) if other is None else f'{_predicate(one)} or {second}'}?"
 
 
-def _said(answer: str) -> str:
+def _predicate(answer: str) -> str:
     """Return an answer as a predicate: `raises ValueError`, `is 3`."""
     return answer if _is_raised(answer) else f"is {answer}"
 
 
-def _words(source: str) -> str:
+def _command_line(source: str) -> str:
     """Return the arguments and lines of standard input of a script's run, for a command line."""
     run = parse_expression(source)
     assert isinstance(run, ast.Call)

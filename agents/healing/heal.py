@@ -124,7 +124,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     if first.environment is not None and not anyway:
         return HealResult(outcome="environment", why=first.environment, symptom=first.symptom), first
     others = [*case.observe_by(range(1, COLD_RUNS), {})]
-    ways = [_way(each.symptom) for each in (first, *others)]
+    ways = [_failure_key(each.symptom) for each in (first, *others)]
     if len(set(ways)) > 1:
         if not anyway and (lacking := next(filter(None, (each.environment for each in others)), None)):
             return HealResult(outcome="environment", why=lacking, symptom=first.symptom), first
@@ -136,7 +136,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
     return None, first
 
 
-def _way(symptom: Symptom | None) -> tuple[str, ...] | None:
+def _failure_key(symptom: Symptom | None) -> tuple[str, ...] | None:
     """Return a key that is equal for runs that fail the same way: kind, exception type and place, failing items;
     without the line of a recursion error, which varies."""
     if symptom is None:
@@ -159,7 +159,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
         except ReplyError as reason:
             emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
             continue
-        known = _known(search, patch)
+        known = _same_program(search, patch)
         if known is not None:
             search.repeats += 1
             emit(Note(f"Patch {search.asked} repeats {known.patch.id}."))
@@ -180,7 +180,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
                 return  # a model that repeats itself has one voice
 
 
-def _known(search: _Search, patch: Patch) -> Trial | None:
+def _same_program(search: _Search, patch: Patch) -> Trial | None:
     """Return the trial of an earlier patch that makes the same program."""
 
     def programs(patch: Patch) -> dict[str, str]:
@@ -203,10 +203,10 @@ def _confirm(search: _Search) -> None:
 
 
 def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
-    """Patches of a place that do not mend it, each once, with what became of them."""
+    """Return the failed patches of a place, each once, with their outcomes."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
     held = {(item.name, item.source) for item in search.evidence.held}
-    codes = {_new_text(search.case.files, trial.patch): _told(trial, held) for trial in tried}
+    codes = {_new_text(search.case.files, trial.patch): _outcome_for_prompt(trial, held) for trial in tried}
     return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
 
 
@@ -231,7 +231,7 @@ def _outcome(trial: Trial) -> str:
     return "the failure is gone"
 
 
-def _told(trial: Trial, held: set[tuple[str, str]]) -> str:
+def _outcome_for_prompt(trial: Trial, held: set[tuple[str, str]]) -> str:
     """Return the outcome for a prompt, without the items that are `held` out."""
     symptom = trial.observation.symptom
     items = symptom.items if symptom is not None and symptom.kind in OF_ITEMS else ()

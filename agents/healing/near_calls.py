@@ -39,14 +39,14 @@ def calls_near(
     from what they read of the `project`; without any, `other_runs`, or calls near all of `calls`."""
     texts = [each for patch in patches for each in patch.files.items()] + [*files.items()]
     mended = {name for patch in patches for name in mended_names(files, patch.files)}
-    values = [*_boundaries([*texts, *_imported(texts, project)], mended), *_boundaries(texts)]
+    values = [*_literals_of([*texts, *_imported(texts, project)], mended), *_literals_of(texts)]
     around = [each for each in calls if _holds_calls(each.source)]
     changed = [each for each in calls if (each.path, each.function) in mended]
     found = _near(changed, values, around)
     if any("." in name for _, name in mended):  # private state shows in the functions that use the objects
         used = [each for each in calls if "." not in each.function and (each.path, each.function) not in mended]
         found = _near(used, values, around) + found
-        found += islice((each for one in [*changed, *found] for each in _then(one, files)), 2 * TRIED_CALLS)
+        found += islice((each for one in [*changed, *found] for each in _then_method(one, files)), 2 * TRIED_CALLS)
     for one in dict.fromkeys([*around, *changed]):
         found += _with_options(one, files.get(one.path, ""))
     return found or list(other_runs) or _near(calls, values, around)
@@ -55,13 +55,13 @@ def calls_near(
 def without(calls: Sequence[Call], left_open: Sequence[Call], seeds: Sequence[Call]) -> list[Call]:
     """Return `calls` without those for which any answer is right: those with all the calls and arguments that one
     of `left_open` has and no seed has (all that it has, if a seed has each)."""
-    known = {given for each in seeds for given in _given(each.source)}
-    asked = [{*_given(each.source)} for each in left_open]
+    known = {given for each in seeds for given in _arguments_in(each.source)}
+    asked = [{*_arguments_in(each.source)} for each in left_open]
     odd = [given - known or given for given in asked]
-    return [each for each in calls if not any(some.issubset(_given(each.source)) for some in odd)]
+    return [each for each in calls if not any(some.issubset(_arguments_in(each.source)) for some in odd)]
 
 
-def _given(source: str) -> Iterator[tuple[str, object, str]]:
+def _arguments_in(source: str) -> Iterator[tuple[str, object, str]]:
     """Yield function, place (None for the call itself) and text of the value of each argument of the calls in an
     expression; negative numbers share one text."""
     node = expression(source)
@@ -153,7 +153,7 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
                 yield replace(call, source=source)
 
 
-def _then(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
+def _then_method(call: Call, files: Mapping[str, str]) -> Iterator[Call]:
     """Yield a call on an object with private state, followed by each other method without arguments: its value and
     the public attributes."""
     node, owner = literal_call(call.source), call.function.rpartition(".")[0]
@@ -208,7 +208,7 @@ def _imported(texts: Sequence[tuple[str, str]], project: Mapping[str, bytes]) ->
             yield path, data.decode("utf-8", "replace")
 
 
-def _boundaries(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
+def _literals_of(texts: Sequence[tuple[str, str]], mended: Set[tuple[str, str]] | None = None) -> list[object]:
     """Return the literals of the functions `mended` (None: of all) and of the assignments that they read, with the
     neighbours and multiples of whole numbers; without docstrings and regular expressions."""
     bound = [(path, name, node) for path, text in texts for name, node in bound_in(text)]

@@ -49,21 +49,21 @@ class ScriptCase(TreeCase):
     @cached_property
     def other_runs(self) -> tuple[Call, ...]:
         """Runs of the script on other arguments and other standard input, if it has any."""
-        given = [*map(_value, self.invocation.arguments)]
+        given = [*map(_as_number, self.invocation.arguments)]
         lines = (self.invocation.stdin or b"").decode("utf-8", "replace").splitlines()
-        stdin = [f"stdin={[*map(_value, lines)]!r}"] if lines else []
+        stdin = [f"stdin={[*map(_as_number, lines)]!r}"] if lines else []
         texts = [*map(repr, given), *stdin]
         if not texts or any(each != self._masked(each) for each in texts):
             return ()
-        forms = [(_run(texts), False)]
+        forms = [(_run_call(texts), False)]
         if len(given) > 1:  # in another order, fewer, and more of them
-            forms.append((_run([repr(given), *stdin]), True))
-        runs = ((_run([source[4:-1]]), whole) for source, whole in near_calls(forms, _RUNS).items())
+            forms.append((_run_call([repr(given), *stdin]), True))
+        runs = ((_run_call([source[4:-1]]), whole) for source, whole in near_calls(forms, _RUNS).items())
         return tuple(Call("", "", ast.unparse(_spread(run) if whole else run)) for run, whole in runs)
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Return the calls of one run with `changed` files."""
-        return self._plain(self.run(replace(self.invocation, called=True), changed, 0).calls)
+        return self._without_secrets(self.run(replace(self.invocation, called=True), changed, 0).calls)
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of one run with `changed` files, or those made by the calls that items are about."""
@@ -99,7 +99,7 @@ class ScriptCase(TreeCase):
         texts = {name: self._masked(each) for name, each in asdict(answer).items() if isinstance(each, str)}
         return replace(answer, **texts)  # type: ignore[arg-type]
 
-    def _plain(self, calls: Sequence[Call]) -> tuple[Call, ...]:
+    def _without_secrets(self, calls: Sequence[Call]) -> tuple[Call, ...]:
         """Return the calls of files that may change and the expected ones, but none with a value of `--env`."""
         found = dict.fromkeys([*self.own(calls), *(call for each in self.expected_calls for call in each.made)])
         return tuple(each for each in found if each.source == self._masked(each.source))
@@ -114,7 +114,7 @@ class ScriptCase(TreeCase):
         run = self.run(self.invocation, changed, seed)
         symptom = self._symptom(run)
         kept = {each: self.run(each, changed, seed) for each in self.keep if symptom is None or not changed}
-        fault = self._environment(run, symptom) or ("" if changed else self._unkept(kept))
+        fault = self._environment(run, symptom) or ("" if changed else self._guard_fault(kept))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
         return Observation(
             symptom,
@@ -122,13 +122,13 @@ class ScriptCase(TreeCase):
             self._masked(fault) or None,
             behavior=json.dumps([self._masked(_behavior(each)) for each in (run, *kept.values())]),
             reached={} if not self.trusted else {path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
-            calls=self._plain(run.calls),
+            calls=self._without_secrets(run.calls),
             left_out=self._left_out(run),
             new_files=self._new_files(run) if changed and symptom is None else (),
         )
 
     def _left_out(self, run: ScriptRun) -> tuple[Call, ...]:
-        secret = set(run.calls).difference(self._plain(run.calls))
+        secret = set(run.calls).difference(self._without_secrets(run.calls))
         found = [*run.left_out, *(replace(each, source="an argument has a value of --env") for each in secret)]
         return self.own(found)
 
@@ -159,13 +159,13 @@ class ScriptCase(TreeCase):
             "arguments, or say what is expected of it with --expect or --expect-exit."
         )
 
-    def _unkept(self, kept: Mapping[Invocation, ScriptRun]) -> str:
+    def _guard_fault(self, kept: Mapping[Invocation, ScriptRun]) -> str:
         """Return why a run to keep can't be a guard; empty if all can."""
         for invocation, run in kept.items():
             if run.exit_code != 0 or run.stopped:
-                return f"The run {_named(invocation)} does not work as it is; name a run that does."
+                return f"The run {_option(invocation)} does not work as it is; name a run that does."
             if _behavior(run) != _behavior(self.run(invocation, {}, 0)):
-                return f"The run {_named(invocation)} does not do the same twice; name a run that does."
+                return f"The run {_option(invocation)} does not do the same twice; name a run that does."
         return ""
 
     def _broken(self, run: ScriptRun, kept: Mapping[Invocation, ScriptRun], seed: int) -> tuple[str, ...]:
@@ -182,11 +182,11 @@ class ScriptCase(TreeCase):
             broken.append("the script ends its process without coming to its end")
         for invocation, now in kept.items():
             if _behavior(now) != _behavior(self.run(invocation, {}, seed)):
-                broken.append(f"the run {_named(invocation)} does otherwise than before")
+                broken.append(f"the run {_option(invocation)} does otherwise than before")
         return tuple(broken)
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
-        calls = self._told(failing_calls(self.expected_calls, run.answers))
+        calls = self._masked_items(failing_calls(self.expected_calls, run.answers))
         if run.stopped is not None:
             how = f"the {run.stopped.limit} limit was reached"
             return Symptom("limit", how, self._tail(run.stderr), items=calls)
@@ -194,7 +194,7 @@ class ScriptCase(TreeCase):
             how = "the script ended the process that watched it"
             return Symptom("limit", how, self._tail(run.stderr), items=calls)
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
-        items = (*self._told(self.expectations.failing(run.exit_code, run.stdout, run.contents)), *calls)
+        items = (*self._masked_items(self.expectations.failing(run.exit_code, run.stdout, run.contents)), *calls)
         expected = self.expectations.exit_code or 0
         if main is not None and main.kind != "SystemExit" and run.exit_code != expected:
             kind: SymptomKind = "syntax" if "SyntaxError" in main.bases and len(main.frames) == 1 else "exception"
@@ -216,7 +216,7 @@ class ScriptCase(TreeCase):
             return Symptom("output", f"it ended with exit code {run.exit_code}", text, self._frames(run))
         return None
 
-    def _told(self, items: Sequence[Item]) -> tuple[Item, ...]:
+    def _masked_items(self, items: Sequence[Item]) -> tuple[Item, ...]:
         return tuple(replace(item, detail=self._masked(item.detail)) for item in items)
 
     def _tail(self, text: str) -> str:
@@ -246,7 +246,7 @@ class ScriptCase(TreeCase):
         return self._masked(text)
 
 
-def _run(texts: Sequence[str]) -> ast.Call:
+def _run_call(texts: Sequence[str]) -> ast.Call:
     """Return a run of the script as a call, with arguments as source."""
     call = parse_expression(f"run({', '.join(texts)})")
     assert isinstance(call, ast.Call)
@@ -260,7 +260,7 @@ def _spread(run: ast.Call) -> ast.Call:
     return ast.Call(run.func, given.elts, run.keywords)
 
 
-def _value(text: str) -> object:
+def _as_number(text: str) -> object:
     """Return a text as a number if it is one that source can write (not `nan`), else as it is."""
     for kind in (int, float):
         with suppress(ValueError):
@@ -270,7 +270,7 @@ def _value(text: str) -> object:
     return text
 
 
-def _named(invocation: Invocation) -> str:
+def _option(invocation: Invocation) -> str:
     return f"--keep {' '.join(invocation.arguments)!r}"
 
 

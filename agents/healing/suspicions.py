@@ -90,12 +90,12 @@ def _swallows(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
     quiet = [{each: unparse(each) for each in ast.walk(tree) if _is_quiet(each)} for tree in (after, before)]
     handlers = {text: each for part in quiet for each, text in part.items()}
     new, old = (part.values() for part in quiet)
-    gone = [handlers[text] for text in _more(old, new)]
-    for text in _more(new, old):
+    gone = [handlers[text] for text in _added(old, new)]
+    for text in _added(new, old):
         if not any(_is_narrower(handlers[text], each) for each in gone):
             yield Suspicion("swallows", f"a new handler does nothing about the error ({text.splitlines()[0]})")
     calls = ((node for node in ast.walk(tree) if isinstance(node, ast.Call)) for tree in (after, before))
-    suppressed = _more(*((_dotted(node.func) for node in of_one) for of_one in calls))
+    suppressed = _added(*((_dotted(node.func) for node in of_one) for of_one in calls))
     if any(name.rpartition(".")[2] == "suppress" for name in suppressed):
         yield Suspicion("swallows", "errors are suppressed")
     kinds, left = (Counter(type(node) for node in ast.walk(tree)) for tree in (before, after))
@@ -230,21 +230,21 @@ def _removes(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
 
 
 def _leaves_early(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    exits = _more(*(filter(_EXITS.__contains__, _used(tree)) for tree in (after, before)))
+    exits = _added(*(filter(_EXITS.__contains__, _dotted_names(tree)) for tree in (after, before)))
     if exits:
         yield Suspicion("leaves early", f"{exits[0]} is new")
 
 
 def _reaches(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    used, new = set(_used(before)), set(_used(after))
+    used, new = set(_dotted_names(before)), set(_dotted_names(after))
     for what, names in _REACHES.items():
-        known = {_matching(name, names) for name in used} | {""}
-        added = {_matching(name, names) for name in new} - known - (_OPENS if known & _OPENS else set())
+        known = {_reached_name(name, names) for name in used} | {""}
+        added = {_reached_name(name, names) for name in new} - known - (_OPENS if known & _OPENS else set())
         if added:
             yield Suspicion("reaches", f"{min(added)} is new: it reaches for {what}")
 
 
-def _matching(name: str, names: frozenset[str]) -> str:
+def _reached_name(name: str, names: frozenset[str]) -> str:
     parts = name.split(".")
     if not parts[0] and parts[-1] not in _OF_PATHS:  # an attribute of a variable that has a module's name
         return ""
@@ -252,7 +252,7 @@ def _matching(name: str, names: frozenset[str]) -> str:
     return next((each for each in candidates if each in names), "")
 
 
-def _used(tree: ast.Module) -> Iterator[str]:
+def _dotted_names(tree: ast.Module) -> Iterator[str]:
     """Yield the dotted names that are read or imported, without aliases of imports; a variable's name is left
     empty."""
     aliases: dict[str, str] = {}
@@ -275,9 +275,9 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]:
-    checks = _more(*(map(unparse, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
+    checks = _added(*(map(unparse, filter(_is_type_guard, ast.walk(tree))) for tree in (after, before)))
     defined = ([node.name for _, node in qualified(tree)] for tree in (after, before))
-    compared = _more(*(filter(_COMPARES.__contains__, names) for names in defined))
+    compared = _added(*(filter(_COMPARES.__contains__, names) for names in defined))
     if compared:
         yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
     asked, before_asked = (sum(map(_asks_type, ast.walk(tree))) for tree in (after, before))
@@ -297,6 +297,6 @@ def _asks_type(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and node.id in ("isinstance", "type")
 
 
-def _more(new: Iterable[str], old: Iterable[str]) -> list[str]:
+def _added(new: Iterable[str], old: Iterable[str]) -> list[str]:
     """Return what is in `new` more often than in `old`."""
     return list((Counter(new) - Counter(old)).elements())

@@ -47,18 +47,18 @@ class TestsCase(TreeCase):
         """The texts of the files that may change; files in which pytest finds tests only if one function may."""
         if self.target or self.arguments:
             return self.texts
-        found = {tuple(re.split(r"::|\[", name)[:2]) for name in self._before.tests}
+        found = {tuple(re.split(r"::|\[", name)[:2]) for name in self._whole_run.tests}
         holding = {path for path, *names in found if path in self.texts and names and self._source(path, names[0])}
         return {path: text for path, text in self.texts.items() if path not in holding}
 
     def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
         """Return the calls of one run of the failing tests with `changed` files."""
-        return self.own(self._tested(changed, 0, self._failing(self._before), calls=True).calls)
+        return self.own(self._run_tests(changed, 0, self._failing(self._whole_run), calls=True).calls)
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of one run of `items` (tests and expected calls) with `changed` files."""
         names, asked = [item.name for item in items if item.name != EXPECT_CALL], self.asked_by(items)
-        runs: list[SuiteRun | ScriptRun] = [self._tested(changed, 0, names, calls=True)] if names else []
+        runs: list[SuiteRun | ScriptRun] = [self._run_tests(changed, 0, names, calls=True)] if names else []
         if asked:
             runs.append(self.run(Invocation("", asked=asked, traced=True), changed, 0))
         calls, left_out = ([each for run in runs for each in getattr(run, name)] for name in ("calls", "left_out"))
@@ -67,7 +67,7 @@ class TestsCase(TreeCase):
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> tuple[Answer | None, ...]:
         """Return the answers to calls with `changed` files, after the failing tests if none succeeds alone."""
         alone = self.run(Invocation("", asked=tuple(calls)), changed, 0).answers
-        return alone if any(alone) else self._tested(changed, 0, self._failing(self._before), calls).answers
+        return alone if any(alone) else self._run_tests(changed, 0, self._failing(self._whole_run), calls).answers
 
     @property
     def task(self) -> str:
@@ -77,13 +77,13 @@ class TestsCase(TreeCase):
     def observe(self, changed: Mapping[str, str], *, seed: int = 0) -> Observation:
         """Run tests: with changed files those that reach a change (other seeds: all); else all (other seeds: those
         that fail)."""
-        before = self._before
+        before = self._whole_run
         some: Sequence[str] = ()
         if seed and not changed:
             some = self._failing(before)
         elif changed and not seed and not self.arguments:
-            some = self._reached(changed)
-        run = self._tested(changed, seed, some, self._expected) if changed or seed else before
+            some = self._reaching_tests(changed)
+        run = self._run_tests(changed, seed, some, self._expected) if changed or seed else before
         if run.ended != "ended":
             ended = {
                 "over": f"The tests did not end within {self._seconds:g} s",
@@ -97,10 +97,10 @@ class TestsCase(TreeCase):
         passed = [name for name in now if before.outcome(name) == "passed"]
         lost = [name for name in passed if now[name].outcome != "passed"]
         if seed and lost:  # with this seed they may fail without the change, too
-            without = self._tested({}, seed, lost)
+            without = self._run_tests({}, seed, lost)
             lost = [name for name in lost if without.outcome(name) != "failed"]
-        fault = self._lacking(failing.values())
-        unknown = [ref for ref in self.wanted if not any(_begins(name, ref) for name in before.tests)]
+        fault = self._environment_fault(failing.values())
+        unknown = [ref for ref in self.wanted if not any(_includes(name, ref) for name in before.tests)]
         if unknown and not changed:
             fault = f"There is no test {unknown[0]} in the project; name tests that pytest finds there."
             said = clean(run.output).strip().rpartition("\n")[2].removeprefix("E").strip()
@@ -109,14 +109,14 @@ class TestsCase(TreeCase):
         if not (changed or self.files):
             fault = f"{', '.join(self.texts)} holds tests, which never change; name other code, or FILE.py::NAME."
         left_out = [name for name in self._wanted_failing(before) if name not in failing and not changed]
-        aside = [f"{name} is left out: {self._lacking([before.tests[name]])}" for name in left_out]
+        aside = [f"{name} is left out: {self._environment_fault([before.tests[name]])}" for name in left_out]
         ended_so = {name: test.outcome for name, test in {**before.tests, **now, **run.tests}.items()}
         return Observation(
             self._symptom(failing, failing_calls(self.expected_calls, run.answers)),
             (*(f"{name} passed before" for name in lost), *aside),
             fault,
             behavior=json.dumps(sorted(ended_so.items())),
-            reached={} if changed or seed else self._suspicion(run),
+            reached={} if changed or seed else self._suspiciousness(run),
             calls=self.own(run.calls),
             left_out=self.own(run.left_out),
         )
@@ -131,11 +131,11 @@ class TestsCase(TreeCase):
         return [call for each in self.expected_calls for call in each.made]
 
     @cached_property
-    def _before(self) -> SuiteRun:
+    def _whole_run(self) -> SuiteRun:
         """The run of the whole suite on the unchanged files."""
-        return self._tested({}, 0, (), self._expected, calls=True)
+        return self._run_tests({}, 0, (), self._expected, calls=True)
 
-    def _reached(self, changed: Mapping[str, str]) -> list[str]:
+    def _reaching_tests(self, changed: Mapping[str, str]) -> list[str]:
         """Return the tests that fail and those that call a function whose body is changed; none, which means all,
         where anything else is changed."""
         lines: dict[str, list[range]] = {}
@@ -144,15 +144,15 @@ class TestsCase(TreeCase):
             if found is None:
                 return []
             lines[path] = found
-        failing = {*self._failing(self._before)}
+        failing = {*self._failing(self._whole_run)}
 
         def reaches(test: TestRun) -> bool:
             places = (name.rpartition("::") for name in test.called)
             return any(int(line) in each for path, _, line in places for each in lines.get(path, ()))
 
-        return [name for name, test in self._before.tests.items() if name in failing or reaches(test)]
+        return [name for name, test in self._whole_run.tests.items() if name in failing or reaches(test)]
 
-    def _tested(
+    def _run_tests(
         self,
         changed: Mapping[str, str],
         seed: int,
@@ -180,13 +180,13 @@ class TestsCase(TreeCase):
     def _failing(self, run: SuiteRun) -> list[str]:
         """Return the wanted tests that fail, without those that fail for the environment unless all do."""
         wanted = self._wanted_failing(run)
-        return [name for name in wanted if self._lacking([run.tests[name]]) is None] or wanted
+        return [name for name in wanted if self._environment_fault([run.tests[name]]) is None] or wanted
 
     def _wanted_failing(self, run: SuiteRun) -> list[str]:
         failed = [name for name, test in run.tests.items() if test.outcome == "failed"]
-        return [name for name in failed if any(_begins(name, ref) for ref in self.wanted)]
+        return [name for name in failed if any(_includes(name, ref) for ref in self.wanted)]
 
-    def _lacking(self, tests: Iterable[TestRun]) -> str | None:
+    def _environment_fault(self, tests: Iterable[TestRun]) -> str | None:
         """Return a sentence on what the environment of a failing test lacks."""
         errors = [error for test in tests for error in test.errors]
         return environment_fault(errors, self.tree, self.sandbox.interpreter, has_stdin=True)
@@ -226,7 +226,7 @@ class TestsCase(TreeCase):
             return ""
         return source_of(text.replace("\r\n", "\n").split("\n"), holding[-1]) if holding else ""
 
-    def _suspicion(self, run: SuiteRun) -> dict[str, float]:
+    def _suspiciousness(self, run: SuiteRun) -> dict[str, float]:
         """Return Ochiai's coefficient of each function, from the tests that call it and fail. Abreu, Zoeteweij,
         van Gemund: An evaluation of similarity coefficients for software fault localization (2006)."""
         failing = self._failing(run)
@@ -235,7 +235,7 @@ class TestsCase(TreeCase):
         return {each: count / math.sqrt(len(failing) * callers[each]) for each, count in failed.items()}
 
 
-def _begins(name: str, reference: str) -> bool:
+def _includes(name: str, reference: str) -> bool:
     """Return True for a test that a reference to a file, folder, class, function or case includes."""
     begins = (f"{reference}::", f"{reference}[", f"{reference}/")
     return name == reference or reference == "." or name.startswith(begins)

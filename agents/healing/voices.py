@@ -48,12 +48,12 @@ def shown_in_prompt(symptom: Symptom) -> Symptom:
 def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
     """Return the failing items that are held out of prompts, without repeats of items there."""
     shown = shown_in_prompt(symptom).items
-    same = {_meaning(item) for item in shown}
-    held = [item for item in symptom.items if item not in shown and _meaning(item) not in same]
+    same = {_content_key(item) for item in shown}
+    held = [item for item in symptom.items if item not in shown and _content_key(item) not in same]
     return tuple(item for item in held if holds_out or item.name == EXPECT_CALL)
 
 
-def _meaning(item: Item) -> str:
+def _content_key(item: Item) -> str:
     """Return what makes an item the same as another: its source, of a test without the test's name."""
     if item.name == EXPECT_CALL:
         return item.source
@@ -171,10 +171,10 @@ class _Simplified(ast.NodeTransformer):
                 setattr(node, field, None)
         for field in ("body", "orelse", "finalbody"):
             if isinstance(statements := getattr(node, field, None), list) and self._read is not None:
-                self._join(statements, self._read)
+                self._inline(statements, self._read)
         return node
 
-    def _join(self, statements: list[ast.stmt], read: Counter[str]) -> None:
+    def _inline(self, statements: list[ast.stmt], read: Counter[str]) -> None:
         for number, first in reversed(list(enumerate(statements))):
             if isinstance(first, ast.If) and first.body and isinstance(first.body[-1], _LEAVES):
                 statements[number + 1 : number + 1] = first.orelse
