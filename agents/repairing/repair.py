@@ -147,14 +147,14 @@ class _Calls:
             try:
                 value = function(*args, **kwargs)
             except exceptions as error:
-                settled, value = _at_once(self._heal(_in_thread_here, call, error))
+                settled, value = _completed(self._heal(_in_thread_here, call, error))
                 if not settled:
                     raise
                 return value
             finally:
                 _under_way.reset(token)
             if checks:
-                refused, value = _at_once(self._checked(_in_thread_here, call, value))
+                refused, value = _completed(self._checked(_in_thread_here, call, value))
                 if refused is not None:
                     raise refused
             return value
@@ -197,7 +197,7 @@ class _Calls:
     async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
         """Return the value of a call, healed if `verify` or the tests refuse it, or the error of `verify`. The
         tests run after the first call that returns."""
-        if (verify := self._options.verify) is not None and (refused := _refused(verify, value)) is not None:
+        if (verify := self._options.verify) is not None and (refused := _refusal(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
             return (None if settled else refused), value
         if self._options.tests or self._options.test_files:
@@ -216,7 +216,7 @@ class _Calls:
         from .repairs import Failure
 
         stop = Stop(self._options.max_seconds)
-        packed = call() if returned or not _misfits(error) else "its arguments do not fit the function"
+        packed = call() if returned or not _is_signature_error(error) else "its arguments do not fit the function"
         failure = Failure(packed, error, returned, _running_line(self._function))
         token = _under_way.set(_under_way.get() | {id(self)})  # calls by the tests are not healed
         context = contextvars.copy_context()
@@ -247,7 +247,7 @@ async def _in_thread_here(work: Callable[[], Any], cancel: Callable[[], object])
         raise
 
 
-def _at_once(steps: Coroutine[Any, Any, T]) -> T:
+def _completed(steps: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine that awaits nothing but `_in_thread_here`."""
     try:
         steps.send(None)
@@ -272,7 +272,7 @@ def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     return lambda: packed
 
 
-def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
+def _refusal(verify: Callable[[Any], object], value: Any) -> Exception | None:
     """Return the error that `verify` raises, or a ValueError if it returns a false value; else None."""
     try:
         if verify(value):
@@ -282,7 +282,7 @@ def _refused(verify: Callable[[Any], object], value: Any) -> Exception | None:
     return ValueError("`verify` refused the value")
 
 
-def _misfits(error: Exception | None) -> bool:
+def _is_signature_error(error: Exception | None) -> bool:
     """Return True for the TypeError of arguments that don't fit the signature."""
     return isinstance(error, TypeError) and error.__traceback__ is not None and error.__traceback__.tb_next is None
 

@@ -147,7 +147,7 @@ class Repairs:
         if runs == "record":
             raise NotRepeatable("recorded only")
         case = self._case(failure, stop)
-        files, heal = self._once(case, failure, stop)
+        files, heal = self._patch_for(case, failure, stop)
         result = RepairResult(False, heal.why if heal is not None else "", heal=heal)
         if files is None:
             return result
@@ -177,7 +177,7 @@ class Repairs:
             cancelled=stop,
         )
 
-    def _once(self, case: CallCase, failure: Failure, stop: Stop) -> tuple[Files | None, HealResult | None]:
+    def _patch_for(self, case: CallCase, failure: Failure, stop: Stop) -> tuple[Files | None, HealResult | None]:
         """Return the patch for a failure (a known one, or a heal's; None if not healed), and the heal. One heal at
         a time for each failure. Raises NotRepeatable where none is tried."""
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
@@ -193,7 +193,7 @@ class Repairs:
             if key in self._given_up:
                 raise NotRepeatable("the same failure was not healed before")
             if (known := self._patches.get(key)) is None:
-                heal = self._kept(key, case, stop) or self._found(key, case, stop)
+                heal = self._heal_by_cache(key, case, stop) or self._heal_by_model(key, case, stop)
                 if heal.grade != "verified":  # a heal that raises, as without a model, is tried again
                     self._given_up.add(key)
                     return None, heal
@@ -206,7 +206,7 @@ class Repairs:
         self._emit(RepairEvent("cache_hit"))
         return known, None
 
-    def _kept(self, key: str, case: CallCase, stop: Stop) -> HealResult | None:
+    def _heal_by_cache(self, key: str, case: CallCase, stop: Stop) -> HealResult | None:
         """Return the heal by cached patches; None where they are not verified."""
         if (cache := self.options.cache) is None:
             return None
@@ -219,7 +219,7 @@ class Repairs:
         self._emit(RepairEvent("cache_miss"))
         return None
 
-    def _found(self, key: str, case: CallCase, stop: Stop) -> HealResult:
+    def _heal_by_model(self, key: str, case: CallCase, stop: Stop) -> HealResult:
         """Return the heal by a model. Raises NotRepeatable beyond `max_heals` within an hour."""
         now = time.monotonic()
         with self._lock:
@@ -232,10 +232,10 @@ class Repairs:
         if heal.grade == "verified":
             self._emit(RepairEvent("verify_success"))
             if self.options.cache is not None:
-                self._keep(self.options.cache, key, case, heal)
+                self._cache_patches(self.options.cache, key, case, heal)
         return heal
 
-    def _keep(self, cache: Path, key: str, case: CallCase, heal: HealResult) -> None:
+    def _cache_patches(self, cache: Path, key: str, case: CallCase, heal: HealResult) -> None:
         """Cache the good patches, the leader first, one for each different program."""
         good = [trial for trial in heal.trials if trial.plausible and not trial.suspicions]
         good.sort(key=lambda trial: trial.patch.id != heal.leader)

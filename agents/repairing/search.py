@@ -29,12 +29,12 @@ Emit = Callable[[RepairEvent], None]
 
 def find_patch(case: CallCase, options: RepairOptions, emit: Emit, stop: Stop) -> HealResult:
     """Look for a patch, one patch in each round. Raises GreenloopError."""
-    told = _teller(emit)
+    told = _repair_events(emit)
     with _healer(options, told, stop) as healer:
         return heal_case(case, healer, max_rounds=options.max_attempts, patches=1, emit=told)
 
 
-def _teller(emit: Emit) -> EventHandler:
+def _repair_events(emit: Emit) -> EventHandler:
     """Return a handler that passes a heal's events on to `emit` as RepairEvents."""
     attempt = 0
 
@@ -56,7 +56,7 @@ def _teller(emit: Emit) -> EventHandler:
 @contextmanager
 def _healer(options: RepairOptions, told: EventHandler, stop: Stop) -> Iterator[Healer]:
     if options.proposer is not None:
-        ask = _asking(options.proposer, told, stop)
+        ask = _proposer_ask(options.proposer, told, stop)
         yield Healer(ask, LARGE_MODEL, seed=0, prompt_extra=options.prompt_extra)
         return
     settings, choice = chosen(options, os.environ)
@@ -78,7 +78,7 @@ def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings
     return settings, choose(settings, keyless, probe_ollama)
 
 
-def _asking(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
+def _proposer_ask(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
     """Return a function that asks a proposer. A proposer can't be cancelled: on `stop` its thread is abandoned,
     and Interrupted is raised."""
 
