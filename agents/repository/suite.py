@@ -61,7 +61,7 @@ class SuiteJob:
     - `calls`: note the calls of functions as source; with `pickled` also those with arguments beyond plain data.
     - `asked`: calls (path and source) to make after the tests; with `outside` in a process that runs no tests.
     - `most`: limit of each test in seconds (0: none). `cpu`: limits of processor time, in the order of `tests`.
-    - `exits`: run the functions of `atexit` before the exit code is told.
+    - `exits`: run the functions of `atexit` before the exit code is recorded.
     """
 
     seconds: float

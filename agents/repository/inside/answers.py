@@ -89,7 +89,7 @@ class Answers:
                 files = WrittenFiles()
                 with os.fdopen(sending, "wb") as pipe:
                     for each in calls:
-                        pipe.write(json.dumps(self._called(files, *each)).encode() + b"\n")
+                        pipe.write(json.dumps(self._answer_here(files, *each)).encode() + b"\n")
                         pipe.flush()
             finally:
                 os._exit(0)
@@ -110,12 +110,12 @@ class Answers:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
 
-    def _called(self, files: WrittenFiles, path: str, source: str) -> dict[str, Any]:
+    def _answer_here(self, files: WrittenFiles, path: str, source: str) -> dict[str, Any]:
         """Make one call in this process and return its answer."""
         scope = {**vars(module_at(self._tree, path)), "having": _having, "applied": _applied}
         node: Any = ast.parse(source, mode="eval").body
         args, keywords, function = _arguments(node, scope)
-        before = _given(args, keywords)
+        before = _arguments_text(args, keywords)
         answer: dict[str, Any] = {"value": None, "raises": None}
         receiver: Any = None
         held = _state(receiver)
@@ -134,7 +134,7 @@ class Answers:
                 value = found if is_value else found(*args, **keywords)
                 value = _awaited(value)
                 answer["value"] = shown(value)
-                answer["twice"] = next(_held_twice(value, set()), "")
+                answer["twice"] = next(_shared_containers(value, set()), "")
         except BaseException as error:
             answer["raises"] = type(error).__qualname__
             answer["deliberate"] = self._is_deliberate(error)
@@ -143,7 +143,7 @@ class Answers:
         if self._report is not None:
             answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
         seconds = time.process_time() - began
-        after, state = _given(args, keywords), _state(receiver)
+        after, state = _arguments_text(args, keywords), _state(receiver)
         written = {path: text[:_MOST_OUTPUT] for path, text in files.end().items()}
         return {
             **answer,
@@ -192,7 +192,7 @@ def _arguments(node: Any, scope: dict[str, Any]) -> tuple[list[Any], dict[str, A
 
     with contextlib.suppress(Exception):  # an object's own `repr` may raise
         args, keywords = [*map(made, node.args)], {each.arg: made(each.value) for each in node.keywords}
-        _given(args, keywords)
+        _arguments_text(args, keywords)
         return args, keywords, node.func
     return [], {}, node
 
@@ -208,11 +208,11 @@ def _state(receiver: Any) -> str:
     return shown({name: each for name, each in getattr(receiver, "__dict__", {}).items() if name[:1] != "_"})
 
 
-def _given(args: list[Any], keywords: dict[str, Any]) -> str:
+def _arguments_text(args: list[Any], keywords: dict[str, Any]) -> str:
     return f"({listed(args, keywords, shown)})"
 
 
-def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
+def _shared_containers(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
     """Yield the texts of mutable containers that are in plain data more than once, as in `[[0]] * 2`."""
     if type(value) not in (list, tuple, dict, set) or depth > DEEPEST or len(known) > MOST_ITEMS:
         return
@@ -221,7 +221,7 @@ def _held_twice(value: Any, known: set[int], depth: int = 0) -> Iterator[str]:
         return
     known.add(id(value))
     for each in value.values() if type(value) is dict else value:
-        yield from _held_twice(each, known, depth + 1)
+        yield from _shared_containers(each, known, depth + 1)
 
 
 def _having(kind: type, /, **state: Any) -> Any:

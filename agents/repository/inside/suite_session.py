@@ -107,7 +107,7 @@ class SuiteSession:
         self._emit({"importing": ""})
         if report.failed:
             call = getattr(report, "call", None)
-            error = _cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
+            error = _first_cause(call.excinfo.value) if call is not None and call.excinfo is not None else None
             name = getattr(error, "name", None) if isinstance(error, ModuleNotFoundError) else None
             lacks = name if isinstance(name, str) else None
             told = {"outcome": "failed", "text": report.longreprtext[-_MOST_TEXT:], "lacks": lacks}
@@ -228,12 +228,12 @@ class SuiteSession:
                 take = held.enter_context(reached_by(self._place, job["lines"], calls, generated))
             limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
             for item, after in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
-                self._one(item, after, take, limits.get(item.nodeid, 0))
+                self._run_test(item, after, take, limits.get(item.nodeid, 0))
                 emit(self._test)
                 if job["first"] and self._test["outcome"] == "failed":
                     return
 
-    def _one(self, item: Any, after: Any, take: Callable[[], list[str]], limit: float) -> None:
+    def _run_test(self, item: Any, after: Any, take: Callable[[], list[str]], limit: float) -> None:
         """Run one test, followed by `after`, for at most `limit` seconds of processor time (0: no limit)."""
         self._test = {"test": item.nodeid, "outcome": "missing", "text": "", "asserted": False}
         began, used = time.monotonic(), time.process_time()
@@ -265,7 +265,7 @@ def _threads() -> int:
         return threading.active_count() - 1
 
 
-def _cause(error: BaseException) -> BaseException:
+def _first_cause(error: BaseException) -> BaseException:
     """Return the first error in the chain of causes of an error of collection."""
     while error.__cause__ is not None or (error.__context__ is not None and not error.__suppress_context__):
         error = error.__cause__ or error.__context__  # type: ignore[assignment]
