@@ -109,7 +109,7 @@ class Repository:
         self._spent = 0.0
         for each in (self._tree, self._git / "refs", self._git / "objects"):
             each.mkdir(parents=True)
-        self._sha256 = bool(re.search(r'(?i)objectformat\s*=\s*"?sha256', self._text(common, "config")))
+        self._sha256 = bool(re.search(r'(?i)objectformat\s*=\s*"?sha256', self._read_text(common, "config")))
         version = "repositoryformatversion = 1\n[extensions]\nobjectFormat = sha256" if self._sha256 else ""
         (self._git / "config").write_text(f"[core]\nbare = false\n{version}\n")
         (self._git / "HEAD").write_text("ref: refs/heads/none\n")
@@ -137,7 +137,7 @@ class Repository:
         """Return the hash of the reference with the full `name`, or None."""
         if not _REFERENCE.fullmatch(name) or ".." in name:
             return None
-        text = self._text(self._directory, name) or self._text(self._common, name)
+        text = self._read_text(self._directory, name) or self._read_text(self._common, name)
         if text.startswith("ref:"):
             return self.reference(text[4:].strip(), links - 1) if links else None
         if found := _HASH.match(text):
@@ -150,7 +150,7 @@ class Repository:
         wanted = self._below + name
         found: dict[str, str] = {}
         links: dict[str, str] = {}
-        for path, blob, mode in self._listed(commit, *(["--", wanted] if wanted else [])):
+        for path, blob, mode in self._tree_entries(commit, *(["--", wanted] if wanted else [])):
             kind = {stat.S_IFREG: found, stat.S_IFLNK: links}.get(stat.S_IFMT(mode), {})
             kind[path.removeprefix(self._below)] = blob
         texts = self.blobs(links.values())
@@ -176,7 +176,7 @@ class Repository:
         """Return those of `paths` that a `.gitignore` or `info/exclude` of the repository ignores, or given a
         `commit`, its `.gitignore` files alone. The path of a folder ends with `/`."""
         asked = [self._below + path for path in paths]
-        tree = self._laid_out(commit, ".gitignore") if commit else self._tree
+        tree = self._checked_out(commit, ".gitignore") if commit else self._tree
         for path in asked:
             with suppress(OSError):  # a name may be too long; git reports that
                 (tree / path).parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ class Repository:
 
     @cached_property
     def _packed(self) -> str:
-        return self._text(self._common, "packed-refs", _MOST_REFERENCES)
+        return self._read_text(self._common, "packed-refs", _MOST_REFERENCES)
 
     @cached_property
     def index(self) -> Mapping[str, _Entry]:
@@ -226,16 +226,16 @@ class Repository:
         """Return the paths below `top` of files that a filter converts, by the attributes in the commit: those in
         the work tree are untrusted, and an mtime is easily set."""
         if commit not in self._by_filter:
-            listed, tree = self._listed(commit), self._laid_out(commit, ".gitattributes")
+            listed, tree = self._tree_entries(commit), self._checked_out(commit, ".gitattributes")
             given = b"".join(os.fsencode(path) + b"\0" for path, *_ in listed)
             said = self._run("check-attr", "-z", "--stdin", *_CONVERTING, given=given, tree=tree).split(b"\0")
             states = zip(said[::3], said[2::3], strict=False)
             self._by_filter[commit] = {os.fsdecode(path) for path, state in states if state not in _NOT_CONVERTING}
         return self._by_filter[commit]
 
-    def _laid_out(self, commit: str, name: str) -> Path:
-        """Return a new folder with the files of this name in a commit, at their paths."""
-        listed = [(path, blob) for path, blob, mode in self._listed(commit) if stat.S_ISREG(mode)]
+    def _checked_out(self, commit: str, name: str) -> Path:
+        """Return a folder of ours with the commit's files of this name, at their paths."""
+        listed = [(path, blob) for path, blob, mode in self._tree_entries(commit) if stat.S_ISREG(mode)]
         named = {path: blob for path, blob in listed if posixpath.basename(path) == name}
         texts = self.blobs(named.values())
         tree = self._git / f"{commit}{name}"
@@ -246,7 +246,7 @@ class Repository:
                 (tree / path).write_bytes(texts[blob])
         return tree
 
-    def _listed(self, commit: str, *words: str) -> list[tuple[str, str, int]]:
+    def _tree_entries(self, commit: str, *words: str) -> list[tuple[str, str, int]]:
         """Return path below `top`, blob and mode of a commit's files and links."""
         listed = _FILE.findall(self._run("ls-tree", "-r", "-z", "--full-tree", commit, *words))
         kept = (each for each in listed if not _INVALID & set(each[2].split(b"/")))
@@ -255,7 +255,7 @@ class Repository:
     def _hash(self, data: bytes) -> str:
         return hashlib.new("sha256" if self._sha256 else "sha1", b"blob %d\0" % len(data) + data).hexdigest()
 
-    def _text(self, folder: Path, name: str, most: int = MOST_TEXT) -> str:
+    def _read_text(self, folder: Path, name: str, most: int = MOST_TEXT) -> str:
         """Return the text of a file of a git directory; empty without one."""
         with suppress(OSError):
             return read_regular(folder / name, folder, most).decode("utf-8", "surrogateescape")

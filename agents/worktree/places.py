@@ -22,14 +22,14 @@ def find_repository(folder: Path) -> tuple[Path, Path, Path] | None:
         entry = top / ".git"
         if not os.path.lexists(entry):
             continue
-        found = (own := contained(entry, top), own) if entry.is_dir() else _elsewhere(top, entry)
+        found = (own := contained(entry, top), own) if entry.is_dir() else _linked_directories(top, entry)
         there = all((found[1] / name).exists() for name in ("objects", "refs"))
         if there and (sys.platform == "win32" or found[0].stat().st_uid in (os.getuid(), folder.stat().st_uid)):
             return top, *found
     return None
 
 
-def _elsewhere(top: Path, entry: Path) -> tuple[Path, Path]:
+def _linked_directories(top: Path, entry: Path) -> tuple[Path, Path]:
     """Return the git directories that the file `.git` of a linked work tree or a submodule names. Raises
     UsageError where they don't belong to `top`: it may name any repository."""
     try:

@@ -28,12 +28,12 @@ _OF_TESTS = ("test", "tests", "unittest", "unittests", "*_test", "*_tests")
 _NO_PACKAGES = ("docs", "doc", "examples", "benchmarks", "scripts", "tools", "src")
 _SECRETS = (".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx", "id_rsa*", "id_ed25519*", ".netrc", ".pypirc")
 """Files that are taken only by name."""
-_READ = (
+_DATA_ENDINGS = (
     *(".py", ".so", ".pyd", ".json", ".csv", ".tsv", ".txt", ".dat", ".bin", ".toml", ".yaml", ".yml", ".ini"),
     *(".cfg", ".xml", ".html", ".css", ".js", ".mo", ".npy", ".npz", ".gz", ".zip", ".db", ".sqlite"),
 )
 """Endings of ignored files in a package that Python could import or read, which are taken, too."""
-_MADE = re.compile(r"\..*|__pycache__|node_modules|build|dist|htmlcov|e?venv|work_dir")
+_GENERATED = re.compile(r"\..*|__pycache__|node_modules|build|dist|htmlcov|e?venv|work_dir")
 """Folders in a package of which no ignored files are taken."""
 _PRIVATE = re.compile(r"secret|credential|passw|private|(^|[._-])(local|token)([._-]|$)")
 _METADATA = ("PKG-INFO", "entry_points.txt", "top_level.txt", "requires.txt", "SOURCES.txt")
@@ -52,7 +52,7 @@ class Tree:
     named: tuple[str, ...] = ()
 
     def holds_tests(self, path: str) -> bool:
-        """Return True for a file with tests, what lies beside them, or configuration."""
+        """Return True for files as in `never_changes`, and for those that `named` matches."""
         name = path.rpartition("/")[2]
         return never_changes(path) or any(fnmatch(path if "/" in each else name, each) for each in self.named)
 
@@ -117,7 +117,7 @@ def _candidates(root: Path) -> list[str]:
         # Checked here, since an index may name a million files that don't exist.
         named = [path for path in repository.index if os.path.lexists(f"{root}/{path}")]
         paths = [*named, *files_below(root, ignored)]
-        paths += _made_in_packages(root, paths)
+        paths += _ignored_in_packages(root, paths)
     real, paths = root.resolve(), paths or [*files_below(root)]
     links = {path: os.readlink(root / path) for path in paths if os.path.islink(root / path)}  # noqa: PTH114, PTH115
     paths += behind_links(links, paths)
@@ -125,12 +125,12 @@ def _candidates(root: Path) -> list[str]:
     return sorted(found, key=lambda path: (not path.endswith(".py"), path.count("/"), path))
 
 
-def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
+def _ignored_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
     """Yield the unknown files in the packages among `known` that Python could import or read, without tests and
     modules that shadow a known one."""
 
     def unwanted(asked: list[str]) -> set[str]:
-        return {path for path in asked if path[-1] == "/" and _MADE.fullmatch(Path(path).name)}
+        return {path for path in asked if path[-1] == "/" and _GENERATED.fullmatch(Path(path).name)}
 
     packages = {Path(path).parent.as_posix() for path in known if path.endswith("/__init__.py")}
     metadata = {
@@ -144,7 +144,7 @@ def _made_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
         for below in files_below(root / folder, unwanted):
             path = f"{folder}/{below}"
             name = Path(below).name
-            wanted = name in _METADATA if folder in metadata else name.endswith(_READ)
+            wanted = name in _METADATA if folder in metadata else name.endswith(_DATA_ENDINGS)
             if path.endswith(".py") and (never_changes(path) or _module(path) in modules):
                 continue
             if wanted and path not in taken and not _PRIVATE.search(below.lower()):
