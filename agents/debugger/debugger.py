@@ -50,11 +50,11 @@ def trace(
         left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return "The call left no trace: its process ended, or the module can't be imported."
-    shown = [*_told(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
+    shown = [*_shortened(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
     return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
 
 
-def _told(lines: list[tuple[int, str]], left_out: int) -> list[str]:
+def _shortened(lines: list[tuple[int, str]], left_out: int) -> list[str]:
     """Return the lines with repeated blocks folded and the middle left out."""
     folded = list(_folded(lines))
     if len(folded) <= 2 * _KEPT and not left_out:
@@ -281,6 +281,5 @@ def _task(failing: Failing) -> str:
 
 
 def _line(text: str) -> str:
-    """Return `text` on one line, cut."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST_NOTE else line[: _LONGEST_NOTE - 1] + "…"
