@@ -126,7 +126,7 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
     trees += filter(Path.exists, map(Path, _SYSTEM_FILES))
     home = Path(os.path.expanduser("~"))  # noqa: PTH111 (a user may have none)
     paths = (path for prefix in map(Path, found["prefixes"]) for path in (prefix, prefix.resolve()))
-    for part in (*(part for path in paths for part in python_parts(path, home, version)), *_hops(executable)):
+    for part in (*(part for path in paths for part in python_parts(path, home, version)), *_link_path(executable)):
         if not any(part.is_relative_to(tree) for tree in trees):
             trees.append(part)
     trees = parts_for_jobs(trees)
@@ -172,7 +172,7 @@ def python_parts(prefix: Path, home: Path, version: tuple[int, ...] = sys.versio
     return [part for part in (library, prefix / "pyvenv.cfg") if part.exists()]
 
 
-def _hops(path: Path) -> list[Path]:
+def _link_path(path: Path) -> list[Path]:
     """Return `path` and the paths that it leads to through symbolic links, up to the file."""
     hops = [path]
     while hops[-1].is_symlink() and len(hops) < _MOST_LINKS:
