@@ -201,7 +201,6 @@ class Jobs:
         return directory
 
     def _is_under_way(self, run: str) -> bool:
-        """Return True if this server runs it."""
         return (job := self.find(run)) is not None and not job.future.done()
 
     def find(self, run: str) -> Job | None:
