@@ -245,7 +245,7 @@ def _receiver(first: Any, home: str) -> list[str] | None:
         return ["class", module, kind.__qualname__]
     bases = kind.__mro__[:-1]
     if not hasattr(first, "__dict__") or any(map(keeps_state_elsewhere, bases)):
-        raise Unshareable(f"a {kind.__qualname__} keeps its state elsewhere than in its attributes")
+        raise Unshareable(f"a {kind.__qualname__} has state outside its attributes")
     return ["instance", module, kind.__qualname__]
 
 

@@ -57,7 +57,7 @@ def _missing_module(name: str, tree: Tree, interpreter: Interpreter) -> str | No
     left_out = [path for path in tree.left_out if Path(path).parts[0].removesuffix(".py") == name]
     place = tree.root / name
     if left_out or place.is_dir() or place.with_suffix(".py").exists():
-        return f"The module {name} did not go along into the sandbox; give it with --data {place}."
+        return f"The module {name} was not copied into the sandbox; add it with --data {place}."
     known = {*interpreter.importable, *sys.stdlib_module_names, *own}
     near = [each for each in known if each[:1] == name[:1] and abs(len(each) - len(name)) <= 1]
     if difflib.get_close_matches(name, near, n=1, cutoff=0.75):  # a typo, which a patch can fix
@@ -81,7 +81,7 @@ def _missing_file(error: RaisedError, tree: Tree) -> str | None:
     if place.exists() and place.is_relative_to(tree.root):
         path = place.relative_to(tree.root).as_posix()
         if path not in tree.files:
-            return f"{path} did not go along into the sandbox; give it with --data {place}."
+            return f"{path} was not copied into the sandbox; add it with --data {place}."
     return None
 
 

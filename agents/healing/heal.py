@@ -157,7 +157,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             asked = (case.files, case.task, place, shown, earlier, search.asked)
             patch = healer.patch(*asked, repeats=search.repeats)
         except ReplyError as reason:
-            emit(Note(f"Patch {search.asked}: no patch can be read out of the replies ({reason})."))
+            emit(Note(f"Patch {search.asked}: the replies have no usable patch ({reason})."))
             continue
         known = _same_program(search, patch)
         if known is not None:

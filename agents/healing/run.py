@@ -225,7 +225,7 @@ def _first_record(
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None
     if resumed and before and (left := patched(before.written)):
-        raise UsageError(f"{left[0]} holds a patch of this heal; take it back: heal --undo {resumed.path}")
+        raise UsageError(f"{left[0]} holds a patch of this heal; undo it: heal --undo {resumed.path}")
     return HealRecord(
         id=earlier.id if earlier else run_id or run_directory.new_id(f"heal-{Path(request.path).stem}", now),
         greenloop_version=__version__,
@@ -268,6 +268,6 @@ def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -
     try:
         write(targets, result.files, lambda written: heal.keep(replace(result, written=written), "finished"))
     except GreenloopError as error:
-        what = "Not all was taken back" if heal.result.written else "Nothing was written"
+        what = "Not all files were restored" if heal.result.written else "Nothing was written"
         sentence = f"{what}: {str(error).rstrip('.')}. The patch is in the run's {PATCH_FILE}."
         heal.keep(replace(heal.result, exit_code=1, error=Failure("apply", sentence)), "finished")

@@ -279,10 +279,10 @@ def _weakens_types(before: ast.Module, after: ast.Module) -> Iterator[Suspicion]
     defined = ([node.name for _, node in qualified(tree)] for tree in (after, before))
     compared = _added(*(filter(_COMPARES.__contains__, names) for names in defined))
     if compared:
-        yield Suspicion("weakens types", f"{compared[0]} is new: what is compared decides itself")
+        yield Suspicion("weakens types", f"{compared[0]} is new: it can make any comparison true")
     asked, before_asked = (sum(map(_asks_type, ast.walk(tree))) for tree in (after, before))
     if checks and asked > before_asked:
-        yield Suspicion("weakens types", f"what has another type is passed over ({checks[0].splitlines()[0]})")
+        yield Suspicion("weakens types", f"values of another type are ignored ({checks[0].splitlines()[0]})")
 
 
 def _is_type_guard(node: ast.AST) -> bool:

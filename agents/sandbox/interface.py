@@ -116,7 +116,7 @@ class Sandbox(Protocol):
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> Sandbox:
         """Start a warm worker that imports `modules` and `programs` (modules as files by path); each job of the
         returned sandbox runs in a fork of it. Raises SandboxBroken, and SandboxUnavailable without workers."""
-        raise SandboxUnavailable(f"The sandbox `{self.name}` holds no warm worker: go without.")
+        raise SandboxUnavailable(f"The sandbox `{self.name}` has no warm worker; go without.")
 
     def close(self) -> None:
         """Kill running jobs, and release what the sandbox holds between jobs."""

@@ -89,7 +89,7 @@ def build_image(packages: Sequence[str] = ()) -> str:
     options += ["--file", str(folder / "Containerfile"), "--tag", IMAGE]
     command = [engine.program, "build", *options, str(folder)]
     if subprocess.run(command, check=False).returncode != 0:
-        raise SandboxUnavailable(f"{engine.name} can't build the image; its own words are above.")
+        raise SandboxUnavailable(f"{engine.name} can't build the image; see its output above.")
     return IMAGE
 
 

@@ -36,7 +36,7 @@ class _Interpreter(Interpreter):
 
     def install_command(self, requirements: Sequence[str]) -> str:
         packages = shlex.quote(",".join(requirements))
-        return f"python main.py sandbox build --packages {packages} (and what else specs name: it starts anew)"
+        return f"python main.py sandbox build --packages {packages} (and all other packages that specs name)"
 
 
 class _Told(Distribution):
