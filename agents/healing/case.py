@@ -185,8 +185,7 @@ class Case(ABC):
 
     @abstractmethod
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> Sequence[Answer | None]:
-        """Return the answers to independent calls with `changed` files; None without an answer. Raises as
-        `observe`."""
+        """Return the answers (or None) to independent calls with `changed` files. Raises as `observe`."""
 
 
 @dataclass(frozen=True, kw_only=True)

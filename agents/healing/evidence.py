@@ -184,9 +184,8 @@ class Evidence:
         return (Suspicion(name, detail) for name, detail in found.items())
 
     def question(self, leader: Trial, rival: Trial | None) -> str | None:
-        """Return a question for the user on the shortest call in which a patch differs from its rival; without a
-        rival (differs from the original code) also on the longest and one with another number of items. None where
-        they don't differ."""
+        """Return a question for the user on the shortest call in which a patch differs from its rival (None: from
+        the original code; then also on the longest and one with another number of items); None without one."""
         found = {}
         for call, bare in product(self.calls, (False, True)):  # prefers a bare value, which a user can state
             one = self._text(leader, call, bare=bare)

@@ -71,8 +71,7 @@ class FileCheck:
 
 @dataclass(frozen=True, slots=True)
 class Expectations:
-    """The expectations that a run has to meet. Standard output has to contain `text`, between slashes a regular
-    expression."""
+    """The expectations of a run. Standard output has to contain `text` (between slashes: a regular expression)."""
 
     text: str | None = None
     output: bool = False

@@ -44,8 +44,7 @@ _INTERRUPTED = Interrupted("Interrupted; go on with --resume.")
 
 @dataclass(frozen=True, slots=True)
 class HealOptions:
-    """Options beside the request: if and how to write files, and additions to prompts. `approve` gets the diff
-    before anything is written."""
+    """Options of writing, before which `approve` gets the diff, and of prompts."""
 
     apply: bool = False
     force: bool = False
@@ -219,8 +218,7 @@ def show_prompt(
 def _first_record(
     request: HealRequest, settings: Settings, resumed: RunDirectory | None, run_id: str | None
 ) -> HealRecord:
-    """Return the record of a new or resumed heal. Raises UsageError where files still have its patch, since their
-    backups would be lost."""
+    """Return the record of a new or resumed heal. Raises UsageError where files still have its patch."""
     now = datetime.now().astimezone()
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None

@@ -194,8 +194,7 @@ def _constants(tree: ast.Module) -> Iterator[object]:
 
 
 def _folded(node: ast.AST) -> object:
-    """Return the value of an expression of constants. Raises ValueError for any other one, and TypeError and
-    OverflowError where it has no value."""
+    """Return the value of an expression of constants. Raises one of `_NO_VALUE` for any other."""
     if not isinstance(node, ast.BinOp):
         return ast.literal_eval(node)
     one, other, compute = _folded(node.left), _folded(node.right), _OPERATORS.get(type(node.op))
@@ -253,8 +252,7 @@ def _reached_name(name: str, names: frozenset[str]) -> str:
 
 
 def _dotted_names(tree: ast.Module) -> Iterator[str]:
-    """Yield the dotted names that are read or imported, without aliases of imports; a variable's name is left
-    empty."""
+    """Yield the dotted names that are read or imported, without import aliases and names of variables."""
     aliases: dict[str, str] = {}
     for node in ast.walk(tree):
         for entry in split_imports(node) if isinstance(node, ast.stmt) else ():
