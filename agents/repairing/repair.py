@@ -235,8 +235,7 @@ class _Calls:
 
 
 async def _in_thread_here(work: Callable[[], Any], cancel: Callable[[], object]) -> Any:
-    """Run `work` in a thread, since tests may start event loops; block until it is done. As `in_thread`, for a
-    caller without an event loop."""
+    """Run `work` as `in_thread` does, but block: a thread is needed since tests may start event loops."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="greenloop")
     future = executor.submit(work)
     executor.shutdown(wait=False)

@@ -120,8 +120,7 @@ class Repairs:
                 self.tests_fail = False
 
     def heal(self, failure: Failure, stop: Stop) -> RepairResult | None:
-        """Heal a failing call and return the result; None where healing is off. Raises no Exception: the caller
-        should get that of its own call."""
+        """Heal a failing call and return the result; None where healing is off. Raises no Exception of its own."""
         try:
             runs = self.options.allowed(os.environ)
             if runs == "off":

@@ -79,8 +79,7 @@ def chosen(options: RepairOptions, environ: Mapping[str, str]) -> tuple[Settings
 
 
 def _proposer_ask(proposer: Proposer, told: EventHandler, stop: Stop) -> Ask:
-    """Return a function that asks a proposer. A proposer can't be cancelled: on `stop` its thread is abandoned,
-    and Interrupted is raised."""
+    """Return a function that asks a proposer; on `stop` it abandons the thread and raises Interrupted."""
 
     def ask(request: Request) -> Reply:
         told(Asked(request))
