@@ -1,7 +1,6 @@
 """A project's tests in a sandbox: collected once by the project's own pytest, then run in jobs, each in a fork.
 
-The sandbox's output is untrusted, since tests and code share a process: types are checked, texts are cleaned. A
-suite can only lie about its own outcomes.
+The output is untrusted (types are checked, texts are cleaned): a suite can lie about its own outcomes only.
 """
 
 from __future__ import annotations
@@ -166,8 +165,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Suite:
-    """The tests of `tree` at `paths`, with `options` of pytest and environment `variables`. A server that a job
-    ends is started again for the next one."""
+    """The tests of `tree` at `paths`, with `options` of pytest. A server that a job ends is started again."""
 
     sandbox: Sandbox
     tree: Tree

@@ -35,8 +35,7 @@ _STARTS = frozenset(["subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn"
 
 
 class SuiteSession:
-    """A session of pytest, and its plugin. Once collected, it runs the tests of `job`, or if `serve` is set jobs
-    by way of that."""
+    """A session of pytest, and its plugin, which runs the tests of `job` or, if `serve` is set, serves jobs."""
 
     def __init__(
         self, place: str, task: dict[str, Any], job: dict[str, Any], emit: Callable[[dict[str, Any]], None]
