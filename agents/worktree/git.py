@@ -58,8 +58,7 @@ class _Entry:
 
 
 def git_root(folder: Path) -> Path | None:
-    """Return the work tree that `folder` is in; None without one or without git. Raises UsageError where `.git`
-    leads to another repository."""
+    """Return the work tree of `folder`; None without one or git. Raises UsageError if `.git` names another's."""
     found = find_repository(folder.resolve())
     return found[0] if found and find_program("git") else None
 
@@ -262,8 +261,7 @@ class Repository:
         return ""
 
     def _copy_ignored(self, folder: str) -> None:
-        """Copy the `.gitignore` of a folder, for the top folder also `info/exclude`. A link, which git ignores
-        too, and irregular files are left out."""
+        """Copy the `.gitignore` of a folder (no link, as in git), and for the top folder `info/exclude`."""
         if folder in self._seen:
             return
         self._seen.add(folder)
