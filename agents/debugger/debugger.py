@@ -65,8 +65,7 @@ def _shortened(lines: list[tuple[int, str]], left_out: int) -> list[str]:
 
 
 def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
-    """Yield the lines as `12: low=0 mid=2`; a block of at most eight lines that repeats with the same values once,
-    with its count."""
+    """Yield the lines as `12: low=0 mid=2`; an equal block of at most eight lines once, with its count."""
     told = [f"{number}: {text}".rstrip() for number, text in lines]
     place = 0
     while place < len(told):
@@ -110,8 +109,7 @@ class Failing:
     failing: Sequence[tuple[Test, Outcome]]
 
     def attempts(self) -> list[str]:
-        """Return a fact for each of the last candidates: the first of the failing tests that it fails, and its
-        value."""
+        """Return for each of the last candidates the first of the failing tests that it fails, and its value."""
         return [self._attempt(candidate) for candidate in self.board.candidates[-SHOWN_ATTEMPTS:]]
 
     def _attempt(self, candidate: Candidate) -> str:

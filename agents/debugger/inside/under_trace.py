@@ -1,8 +1,7 @@
 """Runs one call of a module under `sys.settrace`, in a sandbox: `under_trace.py MARK`.
 
-It stands alone beside user_code.py and call.txt (a Python expression with the module's names, after any
-statements). The last line on standard output that begins with MARK is its finding, as JSON. The code runs in the
-same process and may forge it.
+It needs user_code.py and call.txt (an expression with the module's names, after any statements) beside it. The
+last line on standard output that begins with MARK is its finding, as JSON, which the code may forge.
 """
 
 from __future__ import annotations
