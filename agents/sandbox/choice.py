@@ -74,8 +74,7 @@ def names(name: SandboxName, system: str) -> Sequence[str]:
 
 
 def choose(names: Sequence[str], tried: Callable[[str], Sandbox | str]) -> Sandbox:
-    """Return the first sandbox that `tried` returns for one of `names` (else it returns a reason). Raises
-    SandboxUnavailable without any."""
+    """Return the sandbox of the first of `names` where `tried` returns no reason. Raises SandboxUnavailable."""
     reasons = []
     for name in names:
         found = tried(name)

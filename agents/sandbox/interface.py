@@ -84,13 +84,11 @@ class Ended:
 class Running(Protocol):
     """A job under way; a context manager that kills the job and everything it started.
 
-    A thread of its own enforces the limits, even if nobody waits. After the job's end its channels report
-    end-of-file.
+    The limits are enforced even if nobody waits. After the job's end its channels report end-of-file.
     """
 
     def wait(self, timeout: float | None = None) -> Ended:
-        """Wait for the end (at most the wall limit). Raises SandboxBroken, and TimeoutError after `timeout`
-        seconds."""
+        """Wait for the end. Raises SandboxBroken, and TimeoutError after `timeout` seconds."""
 
     def kill(self) -> None:
         """Kill the job and everything it started."""

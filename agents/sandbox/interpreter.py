@@ -74,8 +74,7 @@ class Interpreter:
 
 @cache
 def this_interpreter() -> Interpreter:
-    """Return the Python of this process. Raises SandboxUnavailable when root runs a Python whose files no other
-    user may read."""
+    """Return the Python of this process. Raises SandboxUnavailable if it is root's, and closed to other users."""
     return _described(facts.facts())
 
 
@@ -136,15 +135,14 @@ def _described(found: Mapping[str, Any]) -> Interpreter:
 
 
 def parts_for_jobs(trees: list[Path]) -> list[Path]:
-    """Return the parts of `trees` that jobs may read: all, unless jobs run as another user (root's). Raises
+    """Return the parts of `trees` that jobs may read: all but for root, whose jobs run as another user. Raises
     SandboxUnavailable."""
     as_root = sys.platform != "win32" and os.geteuid() == 0
     return [part for tree in trees for part in open_parts(tree)] if as_root else trees
 
 
 def open_parts(tree: Path) -> list[Path]:
-    """Return `tree`, or the parts in it that others may read if only its owner may enter it. Raises
-    SandboxUnavailable for more than 64 parts."""
+    """Return the parts of `tree` that other users may read. Raises SandboxUnavailable for more than 64."""
     parts = list(islice(_open_parts(tree), _MOST_PARTS + 1))
     if len(parts) > _MOST_PARTS:
         raise SandboxUnavailable(

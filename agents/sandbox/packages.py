@@ -32,8 +32,7 @@ def required(text: str) -> Requirement:
 
 
 def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tuple[Package, ...]:
-    """Return the packages that `requirements` name, as `interpreter` has them. Raises UsageError with the command
-    that installs missing ones."""
+    """Return the installed packages that `requirements` name. Raises UsageError with an install command."""
     found: list[Package] = []
     missing: dict[str, str] = {}
     for text in requirements:
@@ -55,14 +54,12 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
 
 
 def open_interpreter(python: Path | None) -> Interpreter:
-    """Return the interpreter at `python` (None: this process's) with pytest. Raises UsageError and
-    SandboxUnavailable."""
+    """Return the interpreter at `python` (None: this process's), with pytest. Raises as `other_interpreter`."""
     return this_interpreter() if python is None else with_pytest(other_interpreter(python))
 
 
 def with_pytest(interpreter: Interpreter) -> Interpreter:
-    """Return `interpreter` with its own pytest, or greenloop's if that runs on its version. Raises UsageError with
-    the command that installs it."""
+    """Return `interpreter` with its own pytest, or greenloop's if that runs on its version. Raises UsageError."""
     if interpreter.finds("pytest"):
         return interpreter
     own = this_interpreter()
@@ -85,8 +82,7 @@ def _distribution(name: str, interpreter: Interpreter) -> Distribution | None:
 def _needed(
     wanted: Requirement, interpreter: Interpreter, version: tuple[int, ...] | None = None
 ) -> Iterator[Distribution | None]:
-    """Yield the direct and indirect requirements of `wanted`, None for missing ones; markers are evaluated for
-    `version` (None: the interpreter's)."""
+    """Yield the requirements of `wanted` (None for missing ones), by markers for `version` (None: its own)."""
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
 

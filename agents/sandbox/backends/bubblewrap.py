@@ -112,8 +112,7 @@ class Bubblewrap(Sandbox):
 def _mounts(
     interpreter: Interpreter, writable: Sequence[tuple[str, int]], contents: Mapping[str, int]
 ) -> list[str]:
-    """Return the options for mounts and the files of /src, and for their parents, which bwrap would make with mode
-    0700."""
+    """Return the options for mounts, for the files of /src, and for parents, which would else get mode 0700."""
     options: list[str] = []
     made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]

@@ -36,8 +36,7 @@ class WarmSandbox(Sandbox):
     def __init__(
         self, name: str, interpreter: Interpreter, start: Callable[[int], Supervised], *, landlock: bool
     ) -> None:
-        """`start` starts a worker that serves the given socket; `landlock` confines jobs by that too. Raises
-        SandboxBroken."""
+        """`start` starts a worker for a socket; `landlock` confines jobs by that, too. Raises SandboxBroken."""
         self.name = name
         self.interpreter = interpreter
         self._landlock = landlock

@@ -110,8 +110,7 @@ class Channel:
         threading.Thread(target=self._send, name="channel", daemon=True).start()
 
     def take(self, kind: bytes, payload: bytes) -> None:
-        """Handle a frame for this channel without blocking. Raises ValueError if the other side sends more than
-        the window."""
+        """Handle a frame for this channel without blocking. Raises ValueError for data beyond the window."""
         if kind == TAKEN:
             with self._acknowledged:
                 self._unacknowledged -= _COUNT.unpack(payload)[0]

@@ -1,6 +1,4 @@
-"""Runs jobs in a container for the host: on the native backend if that works there, else as plain processes, each
-job in a container of its own.
-"""
+"""Runs jobs in a container for the host, on the native backend or as plain processes (one job a container)."""
 
 from __future__ import annotations
 

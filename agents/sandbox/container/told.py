@@ -53,8 +53,7 @@ class _Told(Distribution):
 
 
 def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """Return the container's Python, and True if jobs may share the container. Raises LookupError, TypeError and
-    ValueError."""
+    """Return the container's Python, and if jobs may share it all. Raises LookupError, TypeError, ValueError."""
     metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
     interpreter = _Interpreter(
         str(told["executable"]),

@@ -57,8 +57,7 @@ class _Leader(Protocol):
 class ProcessLeader(_Leader):
     """A leader that this process started.
 
-    With `namespace`, its first child is the init of a PID namespace, with which the kernel kills all others in it.
-    Without, it kills its descendants on SIGTERM.
+    With `namespace` its first child is the init of a PID namespace, else it kills its descendants on SIGTERM.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], *, namespace: bool) -> None:

@@ -42,8 +42,7 @@ class Watchdog:
         return Stopped("disk", used, allowed, "bytes") if used >= allowed else None
 
     def _check_cpu(self, pids: list[int]) -> Stopped | None:
-        """Return the CPU limit if it is reached, else None: after the kernel's warning, before its kill a second
-        later."""
+        """Return the CPU limit if it is reached, else None: between the kernel's warning and its kill."""
         used, allowed = max(map(cpu_seconds, pids)), self._limits.cpu_seconds
         return Stopped("cpu", used, allowed) if used >= allowed + _CPU_GRACE else None
 

@@ -36,8 +36,7 @@ _HIGHEST_DESCRIPTOR = 1 << 16
 
 
 def main() -> None:
-    """Serve the host on a control socket. The arguments are `CONTROL WITNESS LENT MODULE...`, where LENT has paths
-    of packages joined by colons."""
+    """Serve the host on a control socket: `CONTROL WITNESS LENT MODULE...`; LENT are paths joined by colons."""
     control = socket.socket(fileno=int(sys.argv[1]))
     witness = int(sys.argv[2])
     try:
