@@ -90,8 +90,7 @@ class BudgetSpent(_LimitReached):
 
 
 class TotalSpent(_LimitReached):
-    """A limit of the whole batch was reached. Unlike at BudgetSpent, the run gets no ruling and is resumed
-    later."""
+    """A limit of the whole batch was reached: unlike at BudgetSpent, the run gets no ruling, to be resumed."""
 
     kind = "total_spent"
     sentence = (

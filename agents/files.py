@@ -120,8 +120,7 @@ def forget_relative_path() -> None:
 
 
 def find_program(name: str) -> str | None:
-    """Return the path of a program, by the absolute entries of PATH without the working directory; None
-    without."""
+    """Return the path of a program by PATH, without relative entries and the working directory; else None."""
     suffix = ".exe" if sys.platform == "win32" else ""
     found = (shutil.which(str(Path(entry, name + suffix))) for entry in absolute_path())
     return next((each for each in found if each is not None and Path(each).parent != Path.cwd()), None)

@@ -46,8 +46,7 @@ Outcome = RunResult | HealResult
 
 @dataclass(slots=True)
 class Job:
-    """A run under way or ended. `said` is its last status message, `told` the number of these. `proposal` is the
-    one that waits for a person's decision."""
+    """A run under way or ended: `said` is the last of `told` status messages; `proposal` waits for a decision."""
 
     run: str
     cancellation: Cancellation = field(default_factory=Cancellation)
@@ -107,8 +106,7 @@ class Job:
 
 
 class Jobs:
-    """The runs of one server. Models and sandbox are opened by the first run and shared; runs beyond the model's
-    slots wait."""
+    """The runs of one server, with shared models and sandbox. Runs beyond the model's slots wait."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

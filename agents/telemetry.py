@@ -1,7 +1,6 @@
 """Spans of runs for OpenTelemetry, made from a run's events; enabled by the standard variables.
 
-Without these, OpenTelemetry is not imported. A dead or slow receiver delays the end of a run by at most three
-seconds, with one warning.
+Without these, OpenTelemetry is not imported. A dead receiver delays a run's end by at most 3 s, with one warning.
 """
 
 from __future__ import annotations
