@@ -73,9 +73,8 @@ def blind_tests(
 
 
 def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -> bool:
-    """Return True if it shows something of a test that it failed on that answer: by an exception, and on a changed
-    object, which the code itself may stumble over, it has to be an assertion that fails; by another type one has
-    to be there."""
+    """Return True if it shows something of a test that it failed on that answer: on an exception or a changed
+    object, which the code itself may stumble over, by an assertion; on another type if it has one."""
     if other == answers.RETYPED and (text is None or asserts(text)):
         return True
     changed = any(word in given for word in (answers.MADE, answers.LEFT, answers.ALTERED))
@@ -94,10 +93,8 @@ def _asserted(run: SuiteRun, name: str) -> bool:
 
 
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
-    """Yield the number of an answer, and of another one in its place: of the last answers first.
-
-    Changed arguments, what the code says beside its answers, and what has another type, are tried last.
-    """
+    """Yield the number of an answer, and of another one in its place: of the last answers first; changed
+    arguments, what the code says beside its answers, and what has another type, come last."""
     for other in (*range(_MOST_OTHERS), answers.ALTERING, answers.SILENT, answers.RAISING, answers.RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
@@ -105,8 +102,7 @@ def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
 
 def _on_changes(trial: Trial, suite: Suite, name: str, crossing: set[str]) -> Iterator[SuiteRun | None]:
     """Run a test on changes of functions that it calls: of those that answer it, then without statements, one of
-    which may do what it looks at, and without all that tells people something. Changes that only make an answer
-    None are no such."""
+    which may do what it looks at, and without all that tells people something; not on answers that become None."""
     called = trial.called[name]
     paths = sorted({function.partition("::")[0] for function in called})
     found = [

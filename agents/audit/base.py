@@ -56,10 +56,8 @@ class TestPlace:
 
 
 def read_base(tree: Tree, reference: str) -> Base:
-    """Compare `tree` with the commit that `reference` names. Raises UsageError.
-
-    What git ignores there, or code there names, such as a module that a build has made, is taken as it is now.
-    """
+    """Compare `tree` with the commit that `reference` names; what git ignores there, or code there names, such as
+    a module that a build has made, is taken as it is now. Raises UsageError."""
     root = tree.root.resolve()
     with open_repository(root) as repository:
         commit = repository.commit(reference)

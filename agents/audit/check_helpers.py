@@ -51,9 +51,8 @@ def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
 
 
 def expectations(tree: Tree, base: Base) -> list[str]:
-    """Return the files that differ from the base's, hold what tests expect, and do not lie beside them: texts with
-    examples, data that tests alone name, modules of constants that tests alone import, and fixtures that
-    `pytest_plugins` names."""
+    """Return the files that differ, hold what tests expect, and do not lie beside them: texts with examples, data
+    that tests alone name, modules of constants that they alone import, fixtures that `pytest_plugins` names."""
     differing = [path for path in base.differing if path in base.tree.files and not is_of_tests(path)]
     if not differing:
         return []

@@ -279,8 +279,7 @@ class Comparison(Project):
         return four.with_now(dict(zip(skipped, ended, strict=True)))
 
     def _unfailing(self, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
-        """Have each test fail at its start, and yield those that do not and did at the base, and where pytest's
-        exit code does not say so."""
+        """Yield the tests that, made to fail, do not and did at the base, and a wrong exit code of pytest's."""
         passed = [name for name, test in four.now.tests.items() if test.outcome == "passed"]
         run = made_to_fail(self._suite, four.new, passed, self._left())
         late = [name for name in passed if name.partition("[")[0] in four.new and name not in run.tests]
@@ -313,9 +312,8 @@ class Comparison(Project):
         return outside.compared(noted, paths, seconds) if noted else outside
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
-        """Yield the new cases of the code for literals of the tests, or where others than the inputs of tests are
-        answered otherwise and no test says so, without which tests fail that passed on the code of the base, which
-        lacks them."""
+        """Yield the new cases of the code, without which tests fail that passed at the base, for literals of the
+        tests, or where other inputs than theirs are answered otherwise and no test says so."""
         differing = {each.call.path for each in outside.unnoticed}
         for name, test in four.now.tests.items():
             if test.outcome == "passed" and four.shown.outcome(name) == "failed":

@@ -24,8 +24,7 @@ _FOR_AGENT = (
 
 def document(report: ProjectReport) -> dict[str, Any]:
     """Return the report as JSON values."""
-    values = asdict(report)
-    return {"schema_version": 1, "passed": report.passed, **values, "error": None}
+    return {"schema_version": 1, "passed": report.passed, **asdict(report), "error": None}
 
 
 def sentences(report: ProjectReport) -> Iterator[str]:

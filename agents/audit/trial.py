@@ -124,10 +124,8 @@ class Trial:
         return max((test.setup for run in self._runs for test in run.tests.values()), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
-        """Run tests, up to the first that fails, on a change of the file at `path`. None where no time is left.
-
-        A function is changed where it stands; what the tests' import has already used, or else, by the file.
-        """
+        """Run tests, up to the first that fails, on a change of the file at `path`: of a function where it stands,
+        of what the tests' import has already used, or else, by the file. None where no time is left."""
         limit = self.limit(names, run)
         if mutant.names and not self.cold:
             change = FunctionChange(path, mutant.first, mutant.names, mutant.function)

@@ -138,8 +138,7 @@ def _takes(pattern: str, branch: str) -> bool:
 
 
 def _is_chosen(path: str, patterns: Sequence[str]) -> bool:
-    """Return True for a path that the last pattern fits that has a word of it, or none; where none does, if all
-    patterns leave others out."""
+    """Return True if the last pattern with a word of the path, or none, takes it; by default if all leave out."""
     parts = {*re.split(r"[/.]", path), "python", "text", "file"}
     words = [(each[:1] == "!", {*_PART.findall(each)} - {"x", "pyi"}) for each in patterns]
     rest = not patterns or all(is_left_out for is_left_out, _ in words)

@@ -74,10 +74,8 @@ _STAGE = re.compile(r"when\s*\{|condition:\s*(?!succeeded|always|false)\S")
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
 _IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
-_BRANCH = re.compile(r"^(?:else|elif\b.*)$", re.MULTILINE)
 _ENDS = re.compile(r"^(#!.*\s-\w*e|\s*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
 """In a script that ends with the first command that fails, or has functions, which are not followed."""
-_CLOSING = frozenset({"fi", "else", "done", "esac", "}", ";;"})
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on where its first part fails."""
@@ -89,10 +87,8 @@ _EXPRESSION = re.compile(r"\$\{\{[\w\s.|&=!()-]*\}\}")
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(?!\[\s*$)(\S.*)")
-_PARTS = re.compile(r"''|\"\"|[^\[\],\s\"']+")
+_PARTS = re.compile(r"''|\"\"|[^\[\]{},\s\"']+")
 _LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d{1,9})")
-_MOST_VALUES = 1000
-"""Beside something true: of more than so many none is taken for a new one."""
 _LONGEST = 10_000
 """Characters of a command that goes on in the next line."""
 _LINE = re.compile(r"(\s*)((- )*)")
@@ -212,17 +208,16 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
 
 def _is_in_one_branch(lines: Sequence[str]) -> bool:
     """Return True if tests are run after a shell's `if`, and it has a branch that neither runs any nor fails."""
-    inner = [line.strip() for line in lines[:_MOST_THEN]]
-    inner = inner[: inner.index("fi")] if "fi" in inner else []
-    branches = [each.splitlines() for each in _BRANCH.split("\n".join(inner))]
-    ends = [any(runs_tests(line) or _FAILS.search(line) for line in each) for each in branches]
-    return any(map(runs_tests, inner)) and not (len(ends) > 1 and all(ends))
+    body, closed, _ = "\n".join(map(str.strip, lines[:_MOST_THEN])).partition("\nfi")
+    branches = [*body.split("\nel"), *([""] if "\nelse" not in body else [])]
+    ends = [any(runs_tests(line) or _FAILS.search(line) for line in each.splitlines()) for each in branches]
+    return bool(closed) and any(map(runs_tests, body.splitlines())) and not all(ends)
 
 
 def _is_heeded(path: str, text: str) -> bool:
     """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
     goes_on = (path.endswith((".sh", ".bash")) or re.match(r"#!.*sh\b", text)) and not _ENDS.search(text)
-    told = [each for _, each in _commands(path, text.splitlines()) if each not in _CLOSING]
+    told = [each for _, each in _commands(path, text.splitlines()) if each not in ("fi", "done", "esac", "}")]
     running = [at for at, each in enumerate(told) if runs_tests(each)] if goes_on else []
     return not running or running[-1] + 1 == len(told) or any(map(_FAILS.search, told[running[-1] :]))
 
@@ -277,9 +272,7 @@ def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[
     lists = [each for at, block in blocks.items() if lines[at - 1].strip() == "matrix:" for each in block]
     is_empty = any({(name, part) for part in parts} <= alone for _, name, parts in lists)
     truths = [block for block in blocks.values() if any("true" in parts for *_, parts in block)]
-    values = {part for block in truths for *_, parts in block for part in parts}
-    before = f"{old} true"
-    known = values if len(values) > _MOST_VALUES else {part for part in values if part in before}
+    known = {"true", *_PARTS.findall(old)}
     sure = (block for block in truths if not block[0][0] or all(known.issuperset(parts) for *_, parts in block))
     return is_empty, {name for block in sure for _, name, parts in block if "true" in parts}
 

@@ -235,8 +235,7 @@ class _Server:
             "packages": sorted(packages_of(suite.tree)),
             "test_files": [*filter(suite.tree.holds_tests, suite.tree.files)],
         }
-        files = programs("test_process", interpreter) | programs("suite_process", interpreter)
-        files |= own_programs()
+        files = programs("test_process", interpreter) | programs("suite_process", interpreter) | own_programs()
         files |= {"task.json": json.dumps(task).encode(), "tree.tar": suite.tree.archive({})}
         root = str(suite.tree.root.resolve())
         place = "/box/case" if root in _RESERVED else root

@@ -188,9 +188,8 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
 
 def _is_entered(root: Path, path: str) -> bool:
     """Return False for folders that no case needs, and virtual environments."""
-    if Path(path).name in _NEVER:
-        return False
-    return not os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
+    has_environment = os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
+    return Path(path).name not in _NEVER and not has_environment
 
 
 def _is_taken(root: Path, path: str) -> bool:

@@ -201,9 +201,8 @@ class SuiteSession:
 
     def _run(self, session: Any) -> None:
         job, emit = self._job, self._emit
-        items = [item for name in job["tests"] for item in self._items.get(name, ())]
-        if not job["tests"]:
-            items = session.items
+        named = [item for name in job["tests"] for item in self._items.get(name, ())]
+        items = named if job["tests"] else session.items
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
         if job["change"] is not None or job["functions"] or job["record"]:
             self._functions = self._functions or Functions(self._place)
