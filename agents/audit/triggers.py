@@ -12,7 +12,7 @@ from ..spec.yaml_source import YamlFault, built, composed
 _BRANCHES = ("main", "master", "develop", "dev", "trunk", "feature/a")
 """A condition that holds for one of these holds for changes."""
 _EVENTS = re.compile(
-    r"push|(external_)?(pull|merge)[-_]?(requests?|group)\w*|opened|synchronize|always\w*|succe\w*|on_success|true|"
+    r"push|(external_)?(pull|merge)[-_]?(requests?|group)\w*|opened|synchronize|always\w*|succe\w*|on_success|"
     r"BatchedCI|branches|CI_(DEFAULT_BRANCH|OPEN_MERGE_REQUESTS|MERGE_REQUEST_\w+)",
     re.IGNORECASE,
 )
@@ -130,7 +130,7 @@ def _is_open(text: str) -> bool:
     """Return True for a name, pattern or expression that holds for changes."""
     words = [each.removeprefix("refs/heads/") for each in _WORD.findall(text)]
     named = any(_EVENTS.fullmatch(each) or any(_takes(each, branch) for branch in _BRANCHES) for each in words)
-    return named or bool(_NEGATED.search(text))
+    return named or text.lower() == "true" or bool(_NEGATED.search(text))
 
 
 def _takes(pattern: str, branch: str) -> bool:

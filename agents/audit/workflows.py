@@ -69,8 +69,8 @@ _FEWER = re.compile(
 )
 """Options of pytest by which fewer tests are run, or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
-_STAGE = re.compile(r"when\s*\{|condition:\s*(?!succeeded|always|false)\S")
-"""In a stage of Jenkins's, or a step of Azure's, that ran tests without it."""
+_STAGE = re.compile(r"when\s*\{")
+"""In a stage of Jenkins's that ran tests without it."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
 _IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
