@@ -33,11 +33,11 @@ Strategy = Literal["single", "best-of-n", "classic", "greenloop"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 SandboxName = Literal["auto", "bubblewrap", "native", "container", "none"]
 RequiredGrade = Literal["verified", "consensus", "contested"]
-GRADES: tuple[Grade, ...] = get_args(Grade)
-"""Best first."""
+GRADES: tuple[Grade, ...] = get_args(Grade)  # best first
 
 DOTENV = Path(".env")
 _MOST_BYTES = 16 * 1024  # python-dotenv is quadratic in the blanks of a line: 11 s for four times as many
+_OF_CI = ("CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID")  # the last are four systems'
 KEY_VARIABLES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",), "anthropic": ("ANTHROPIC_API_KEY",),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "groq": ("GROQ_API_KEY",), "mistral": ("MISTRAL_API_KEY",),
@@ -88,11 +88,11 @@ class ModelSettings(Record):
 
     def __post_init__(self) -> None:
         Record.__post_init__(self)
-        if empty := [name for name, value in vars(self).items() if name.endswith("model") and value == ""]:
-            raise UsageError(f"{empty[0]} is empty; name a model, or leave it out.")
         if self.api_base is not None and not re.fullmatch(r"https?://[^\s/]\S*", self.api_base):
             way = "give one such as http://127.0.0.1:8000/v1"
             raise UsageError(f"{self.api_base!r} is no address of a server; {way}.")
+        if empty := [name for name, value in vars(self).items() if value in ("", "recorded:")]:
+            raise UsageError(f"{empty[0]} is empty; name a model, or leave it out.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -300,6 +300,8 @@ class Variables:
         values |= os.environ
         known = {**uses(), **uses(Output)}
         for argument in arguments:
+            if "Path" in str(argument.hint) and any(token.value == "" for token in argument.tokens):
+                raise UsageError(f"{argument.name} is empty; name a path, or leave it out.")
             field = argument.name.removeprefix("--").replace("-", "_")
             name = f"GREENLOOP_{field.upper()}"
             if Use.ACT not in known.get(field, Use.ACT) and values.get(name) and not argument.has_tokens:
@@ -332,8 +334,8 @@ def read_dotenv(reads: bool) -> tuple[dict[str, str], str]:
 
 
 def in_ci() -> bool:
-    """Return True in a CI job, by the variable CI."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+    """Return True in a CI job, by the variables of the systems."""
+    return any(os.environ.get(name, "").lower() not in ("", "0", "false") for name in _OF_CI)
 
 
 @cache

@@ -48,8 +48,8 @@ def check_in_place(tree: Tree, elsewhere: Sequence[tuple[str, str]], python: str
         if name not in sys.stdlib_module_names:
             raise UsageError(
                 f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
-                f"of this copy; install the project so that they do ({python} -m pip install -e {root}), or name "
-                "the Python of an environment that has it so with --python."
+                f"of this copy; install the project so that they do ({python} -m pip install -e "
+                f"{shlex.quote(str(root))}), or name the Python of an environment that has it so with --python."
             )
         if name in _imported(tree) and (own := _found(tree, name, _folders(tree))):
             raise UsageError(

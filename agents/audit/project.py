@@ -17,6 +17,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ..errors import UsageError
@@ -127,7 +128,7 @@ class Project:
         own = packages_of(self._tree)
         for test in run.tests.values():
             name = (test.lacks or "").partition(".")[0]
-            way = f"mend the import, or install the project there: {python} -m pip install -e {root}"
+            way = f"mend the import, or install the project there: {python} -m pip install -e {quote(str(root))}"
             if name not in own:
                 way = (
                     f"install the package that has it there, by {python} -m pip and without -e (other folders are "

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
@@ -74,7 +75,7 @@ def run(
 
         given = (spec, file, with_) != (None, None, ())
         if resume is not None and tests is not None and not given:
-            way = f"--fork {resume} --tests {tests}"
+            way = join(["--fork", resume, "--tests", str(tests)])
             raise UsageError(f"A run that is gone on with keeps its tests; a fork has yours: {way}")
         if resume is not None and given:
             raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
@@ -223,7 +224,7 @@ def mistyped(text: str) -> str:
         path = Path(text)
         if text.strip() and path.exists():
             kind, way = ("folder", "batch") if path.is_dir() else ("file", "--file")
-            return f"{text} is a {kind}; did you mean {way} {text}?"
+            return f"{text} is a {kind}; did you mean {way} {quote(text)}?"
     except (OSError, ValueError):  # too long for a path, or with a null character
         return ""
     first, *rest = text.split() or [""]

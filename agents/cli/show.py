@@ -47,7 +47,7 @@ def show(
     found = runs.find(work_dir, run)
     if found.kind == "heal":
         if (healed := found.read_heal().result) is None:
-            raise UsageError(f"{found.path} has no end yet; go on with it by: heal --resume {found.path}")
+            raise UsageError(f"{found.path} has no end yet; go on with it by: heal --resume {found.word}")
         console.healed(healed)
         return 0
     record, rounds = found.read(), found.rounds()

@@ -223,7 +223,7 @@ def _first_record(
     earlier = resumed.read_heal() if resumed else None
     before = earlier.result if earlier else None
     if resumed and before and (left := patched(before.written)):
-        raise UsageError(f"{left[0]} holds a patch of this heal; undo it: heal --undo {resumed.path}")
+        raise UsageError(f"{left[0]} holds a patch of this heal; undo it: heal --undo {resumed.word}")
     return HealRecord(
         id=earlier.id if earlier else run_id or run_directory.new_id(f"heal-{Path(request.path).stem}", now),
         greenloop_version=__version__,

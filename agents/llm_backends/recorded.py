@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 from typing import ClassVar, Literal
 
 from ..errors import ModelError, UsageError
@@ -102,7 +103,7 @@ class ReplyStore:
         return ModelError(
             "not_recorded",
             f"No reply to this request of the {request.role} is recorded in {self.directory}{damaged}; "
-            f"record it with a real --model and --record {self.directory}.",
+            f"record it with a real --model and --record {quote(str(self.directory))}.",
         )
 
     def _read(self, path: Path, key: str) -> Reply | None:

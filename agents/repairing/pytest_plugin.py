@@ -3,6 +3,7 @@ option it imports nothing beyond pytest and prints nothing."""
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import pytest
@@ -127,10 +128,11 @@ def _lines(result: HealResult) -> Iterator[str]:
     if result.error is not None:
         yield result.error.message
         return
+    run = quote(result.run_dir or "")
     yield f"{result.outcome}{f', {result.grade}' if result.grade else ''}: {result.why}"
     if result.question is not None:
         yield f"Open: {result.question}"
-        yield f"To answer, and to write the patch: heal --resume {result.run_dir} --ask --expect-call ..."
+        yield f"To answer, and to write the patch: heal --resume {run} --ask --expect-call ..."
     yield from result.diff.split("\n")[:-1]
     for each in result.written:
-        yield f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {result.run_dir}"
+        yield f"Written: {each.file} (the file before: {each.backup}); undo: heal --undo {run}"

@@ -96,7 +96,7 @@ def open_fork(
     parent = run_directory.find(work_dir, name)
     record = parent.read()
     if record.status == "running":
-        raise UsageError(f"{parent.path} is running, or was killed; end it by --resume {parent.path.name} first.")
+        raise UsageError(f"{parent.path} is running, or was killed; end it by --resume {parent.word} first.")
     rounds = parent.rounds()
     brings = debug or code is not None or tests is not None or answers is not None
     if number is None:

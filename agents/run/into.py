@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from ..errors import GreenloopError, UsageError
 from ..records import Failure, RunResult, Spec, Verdict, Written
@@ -39,7 +40,7 @@ class Into:
             return replace(result, into=self._written(result.code, result.tests or "", result.run_dir, settings))
         except (GreenloopError, ValueError) as reason:
             told = f"Nothing was written into {self.file.path}: {str(reason).rstrip('.')}"
-            way = f"mend that, and go on with --resume {result.run_dir} and --into"
+            way = f"mend that, and go on with --resume {quote(result.run_dir)} and --into"
             failure = Failure("into", f"{told}. The code is in {result.run_dir}; {way}.")
             return replace(result, exit_code=1, error=failure)
 

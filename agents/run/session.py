@@ -138,7 +138,7 @@ class Session(ABC, Generic[Kept, Ended]):
 
     def _naming_run(self, sentence: str) -> str:
         """Return `sentence` with the name of the run after a bare `--resume`."""
-        return re.sub(r"--resume(?=[.,;]|$)", lambda _: f"{self.resumed_by} {self.run.path}", sentence)
+        return re.sub(r"--resume(?=[.,;]|$)", lambda _: f"{self.resumed_by} {self.run.word}", sentence)
 
     def check_log(self) -> None:
         """Note where the log of events could not be written."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import Distribution
@@ -38,6 +39,10 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
     for text in requirements:
         wanted = required(text)
         installed = _distribution(wanted.name, interpreter)
+        if (
+            installed is None and wanted.name in sys.stdlib_module_names
+        ):  # an index may have anybody's of that name
+            raise UsageError(f"{wanted.name} comes with Python and is no package; leave it out.")
         if installed is None:
             missing[text] = f"{wanted} is not installed"
         elif not wanted.specifier.contains(installed.version, prereleases=True):

@@ -7,11 +7,13 @@ import re
 from collections.abc import Sequence
 from math import isclose
 from pathlib import Path
+from shlex import join
 
 from ..errors import UsageError
 from ..records import Dispute, Spec, Test
 from ..spec.answers import answered
 from ..syntax.checks import statements_of
+from ..syntax.clean_text import one_line
 from ..syntax.literals import LONGEST_WHOLE, exception, value
 from ..syntax.source import parses, unparse
 
@@ -128,7 +130,7 @@ def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Se
     """Return a file of the run's questions, with each answer commented out."""
     head = (
         "# Open questions. Remove the # from the answers that are right, or write others, then go on with:\n"
-        f"# --resume {run} --answers {run / QUESTIONS_FILE}\n"
+        f"# {one_line(join(['--resume', str(run), '--answers', str(run / QUESTIONS_FILE)]))}\n"
         "# any: the spec does not say what comes of that call. wrong: that test asks for the wrong thing.\n"
     )
     return head + "".join(_paragraph(each, answer_lines(each, spec, tests)) for each in disputes)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ..errors import UsageError
@@ -54,6 +55,11 @@ class RunDirectory:
         return any(self._place("run.json").is_file() for _ in range(_LOOKS))
 
     @property
+    def word(self) -> str:
+        """The directory as a word of a command that is shown: its name may be anybody's."""
+        return quote(str(self.path))
+
+    @property
     def replies(self) -> Path:
         """The folder of the recorded replies."""
         return self.path / "replies"
@@ -66,7 +72,7 @@ class RunDirectory:
     def read(self) -> RunRecord:
         """Return the run's record. Raises UsageError where run.json is missing, damaged or of another version."""
         if self.kind == "heal":
-            raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.path}")
+            raise UsageError(f"{self.path} is the run of a heal; go on with it by: heal --resume {self.word}")
         record: RunRecord = self.load_record("run.json", RunRecord)
         if record.schema_version != SCHEMA_VERSION:
             written = f"{self.path} was written by another version of greenloop ({record.greenloop_version})"
@@ -288,8 +294,8 @@ def find(work_dir: Path, name: str) -> RunDirectory:
         raise UsageError(f"There is no run in {work_dir / 'runs'} yet; start one with a spec.")
     if name == "latest":
         return runs[-1]
-    matching = [run for run in runs if run.path.name.startswith(name)]
-    matching = matching or [run for run in runs if name in run.path.name]
+    matching = [run for run in runs if name and run.path.name.startswith(name)]
+    matching = matching or [run for run in runs if name and name in run.path.name]
     if len(matching) != 1:
         shown = ", ".join(run.path.name for run in (matching or runs)[-3:])
         what = "matches several runs" if matching else "matches no run"

@@ -18,8 +18,9 @@ _IGNORABLE = frozenset(
 ).union(range(0xFE00, 0xFE10), range(0xFFF0, 0xFFF9), range(0xE0000, 0xE1000))
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_COMMANDS = re.compile(r"^[ \t]*(?=::)|#(?=#(?:vso)?\[)", re.MULTILINE)
-"""GitHub's workflow commands, `::error` and `##[error]`, and those of Azure Pipelines."""
+_COMMANDS = re.compile(r"^[^\S\n]*(?=::)|#(?=#(?:vso|teamcity)?\[)", re.MULTILINE)
+"""GitHub's workflow commands, `::error` (behind blanks of any kind) and `##[error]`, and those of Azure Pipelines
+and TeamCity."""
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
 """Characters with a meaning in GitHub's Markdown, also in bare links and mentions."""
 

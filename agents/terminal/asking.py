@@ -52,7 +52,7 @@ class Asking:
                     break
                 lines += [line] if line else []
         except KeyboardInterrupt:
-            self._console.say(f"\nNot answered. Go on with: --resume {run.path.name}")
+            self._console.say(f"\nNot answered. Go on with: --resume {run.word}")
             return None
         return answered(spec, "\n".join(lines), _ORIGIN, under_way=True, tests=tests) if lines else None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shlex import join, quote
+
 from ..records import Ending, RunResult
 from ..records.heal import HealResult
 from ..storage.questions import QUESTIONS_FILE, how_to_answer, question_line
@@ -52,7 +54,8 @@ def question_lines(result: RunResult) -> list[str]:
         lines.append(f"Open: {more} more {'questions' if more > 1 else 'question'} in {answers}")
     lines.append(how_to_answer(shown))
     if result.run_dir is not None:
-        lines.append(f"Or uncomment answers in {answers}; then: --resume {result.run_dir} --answers {answers}")
+        command = join(["--resume", result.run_dir, "--answers", answers])
+        lines.append(f"Or uncomment answers in {answers}; then: {command}")
     return lines
 
 
@@ -106,12 +109,12 @@ def spent_line(ended: Ending, speed: float | None = None) -> str:
 def heal_lines(result: HealResult) -> list[str]:
     """Return lines on the open question, written files or how to write them, cost and files of a heal."""
     lines = [*result.notes, *([f"Open: {result.question}"] if result.question is not None else [])]
-    undo = f"undo: heal --undo {result.run_dir}"
+    undo = f"undo: heal --undo {quote(result.run_dir or '')}"
     lines += [f"Written: {each.file} (the file before: {each.backup}); {undo}" for each in result.written]
     if result.run_dir is None:
         return lines
     if result.grade not in (None, "failed") and result.diff and not result.written:
         required = "" if result.grade == "verified" else f" --require {result.grade}"
-        lines.append(f"Not written yet; to write the patch: heal --resume {result.run_dir}{required} --ask")
+        lines.append(f"Not written yet; to write the patch: heal --resume {quote(result.run_dir)}{required} --ask")
     kept = "run.json, case.json, heal.patch" if result.diff else "run.json, case.json"
     return [*lines, spent_line(result), f"Files: {result.run_dir}/ ({kept})"]

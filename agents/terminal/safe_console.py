@@ -29,14 +29,14 @@ class SafeConsole(Console):
             super().on_broken_pipe()
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the cleaned pieces of `renderable`; rich's own control codes stay."""
-        begins = ""  # of the current line, from earlier pieces
-        for text, style, control in super().render(renderable, options):
-            shown = text if control else clean(text)
-            if not control and in_ci():
-                shown = for_log(begins + shown)[len(begins) :]
-                begins = "" if shown.endswith("\n") else "_"
-            yield Segment(shown, style, control)
+        """Yield the cleaned pieces of `renderable`; rich's own control codes stay. In CI yield all of it as one
+        piece without styles: a command may stand in several."""
+        pieces = super().render(renderable, options)
+        if in_ci():
+            yield Segment(for_log(clean("".join(text for text, _, control in pieces if not control))))
+            return
+        for text, style, control in pieces:
+            yield Segment(text if control else clean(text), style, control)
 
 
 def source_text(source: str, language: str = "python") -> Text:

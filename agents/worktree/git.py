@@ -106,7 +106,7 @@ class Repository:
         self._seen: set[str] = set()
         self._by_filter: dict[str, Set[str]] = {}
         self._spent = 0.0
-        for each in (self._tree, self._git / "refs", self._git / "objects"):
+        for each in (self._tree, *(self._git / name for name in ("info", "objects", "refs"))):
             each.mkdir(parents=True)
         self._sha256 = bool(re.search(r'(?i)objectformat\s*=\s*"?sha256', self._read_text(common, "config")))
         version = "repositoryformatversion = 1\n[extensions]\nobjectFormat = sha256" if self._sha256 else ""
@@ -119,7 +119,11 @@ class Repository:
         name = "HEAD" if name == "@" else name
         _ = self._objects  # raises here, not as an unknown reference below
         if not _HASH.fullmatch(name):
-            name = next(filter(None, (self.reference(place.format(name)) for place in _PLACES)), name)
+            places = (place.format(name) for place in _PLACES)
+            found = {place: commit for place in places if (commit := self.reference(place))}
+            if len({*found.values()}) > 1:  # git takes the first: a tag may hide a branch
+                raise UsageError(f"{name} names several commits; name one of {', '.join(found)}.")
+            name = next(iter(found.values()), name)
         with suppress(UsageError):
             commit = f"{name}{rest}^{{commit}}"
             return self._run("rev-parse", "--verify", "--quiet", "--end-of-options", commit).decode().strip()
@@ -139,10 +143,9 @@ class Repository:
         text = self._read_text(self._directory, name) or self._read_text(self._common, name)
         if text.startswith("ref:"):
             return self.reference(text[4:].strip(), links - 1) if links else None
-        if found := _HASH.match(text):
-            return found[0]
-        found = re.search(rf"^({_HASH.pattern}) {re.escape(name)}$", self._packed, re.MULTILINE)
-        return found[1] if found else None
+        packed = rf"^(?:{_HASH.pattern})(?= {re.escape(name)}$)"
+        found = _HASH.match(text) or re.search(packed, self._packed, re.MULTILINE)
+        return found[0] if found else None
 
     def files(self, commit: str, name: str = "") -> dict[str, str]:
         """Return the blobs of a commit's files (or of one) by path, also through links. Raises UsageError."""
@@ -178,11 +181,13 @@ class Repository:
         tree = self._checked_out(commit, ".gitignore") if commit else self._tree
         for path in asked:
             with suppress(OSError):  # a name may be too long; git reports that
-                (tree / path).parent.mkdir(parents=True, exist_ok=True)
-                if path.endswith("/"):
-                    (tree / path).mkdir(exist_ok=True)
-            for folder in Path(path.rstrip("/")).parents if not commit else ():
-                self._copy_ignored(folder.as_posix())
+                folder = tree / path if path.endswith("/") else (tree / path).parent
+                folder.mkdir(parents=True, exist_ok=True)
+        if not commit:
+            above = {each.as_posix() for path in asked for each in Path(path.rstrip("/")).parents} - self._seen
+            self._seen |= above
+            for each in above:
+                self._copy_ignored(each)
         given = b"".join(b"./" + os.fsencode(path) + b"\0" for path in asked)  # a name may begin with a colon
         said = self._run("check-ignore", "--no-index", "-z", "--stdin", given=given, codes=(0, 1), tree=tree)
         return {os.fsdecode(path[2:]).removeprefix(self._below) for path in said.split(b"\0") if path}
@@ -261,15 +266,12 @@ class Repository:
         return ""
 
     def _copy_ignored(self, folder: str) -> None:
-        """Copy the `.gitignore` of a folder (no link, as in git), and for the top folder `info/exclude`."""
-        if folder in self._seen:
-            return
-        self._seen.add(folder)
+        """Copy the `.gitignore` of a folder, for the top `info/exclude` too. A link, which git takes for none,
+        and what is no file are left out."""
         source = self.top / folder / ".gitignore"
         copies = [(source, self._tree / folder / ".gitignore")] if not os.path.islink(source) else []  # noqa: PTH114
         if folder == ".":
             copies.append((self._common / "info" / "exclude", self._git / "info" / "exclude"))
-            (self._git / "info").mkdir()
         for path, to in copies:
             with suppress(OSError, UsageError):
                 to.write_bytes(read_regular(path, path.parent, MOST_TEXT))

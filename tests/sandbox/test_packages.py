@@ -58,6 +58,7 @@ def test_a_package_is_found_with_its_version_and_the_names_it_is_imported_by() -
         (["no_such", "pytest", "nor-this"], "{python} -m pip install no_such nor-this"),
         (["two words"], "`two words` names no package"),
         (["x @ https://example.org/x.whl"], "names a place"),
+        (["pytest", "json"], "json comes with Python and is no package; leave it out."),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named_with_the_command_that_installs_it(requirements: list[str], said: str) -> None:

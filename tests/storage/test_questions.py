@@ -145,6 +145,13 @@ def test_each_answer_of_the_file_is_read_once_it_is_uncommented(tmp_path: Path, 
         assert len(with_answers(SPEC, path, under_way=True).examples) == 1
 
 
+def test_the_name_of_a_run_is_no_answer(tmp_path: Path) -> None:
+    run = tmp_path / "a b\nf(1) == 3\n"
+    text = questions_text([VALUES], run, SPEC, ())
+    assert not is_answered(text)
+    assert f"# --resume '{tmp_path}/a b f(1) == 3 ' --answers" in text
+
+
 def test_a_question_about_an_object_is_answered_on_one_line(tmp_path: Path) -> None:
     spec = read_spec("Implement class Stack with `pop`.", origin="argument")
     dispute = Dispute("test_1", "s = Stack(2); s.push(1); s.pop()", ("1", "2", "raises IndexError"))

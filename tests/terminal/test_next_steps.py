@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 import pytest
 
 from agents.records import ClauseCheck, Dispute, Grade, LedgerEntry, Need, RunResult, Test, TestOrigin, Usage
-from agents.records.heal import HealResult
-from agents.terminal.next_steps import failure_lines, heal_lines, next_steps
+from agents.records.heal import HealResult, WrittenFile
+from agents.terminal.next_steps import failure_lines, heal_lines, next_steps, question_lines
 
 from ..support.boards import value_test
 
@@ -30,6 +31,19 @@ def test_a_heal_tells_what_it_cost() -> None:
     ended = HealResult(outcome="unhealed", run_dir="runs/a", seconds=8, usage=usage)
     said = "8 s, 2 calls, 300 prompt tokens (0 cached), 40 generated, 0.2500 USD"
     assert heal_lines(ended) == [said, "Files: runs/a/ (run.json, case.json)"]
+
+
+@pytest.mark.parametrize("name", ["My runs/a", "runs/$(touch x)", "runs/a; touch x", "runs/it's"])
+def test_a_command_that_is_shown_has_the_run_as_one_word(name: str) -> None:
+    """It is pasted into a shell, and the name of a run may be anybody's."""
+    run = RunResult(schema_version=1, exit_code=1, run_dir=name, disputes=(Dispute("test_1", "f(1)", ("1", "2")),))
+    told = question_lines(run)[-1].partition("; then: ")[2]
+    assert shlex.split(told) == ["--resume", name, "--answers", f"{name}/questions.txt"]
+    written = WrittenFile("s.py", "s.py.orig", "0")
+    healed = HealResult(outcome="healed", run_dir=name, grade="contested", diff="-a\n+b\n")
+    assert shlex.split(heal_lines(healed)[0].partition("patch: ")[2])[:3] == ["heal", "--resume", name]
+    undo = heal_lines(replace(healed, written=(written,)))[0].partition("undo: ")[2]
+    assert shlex.split(undo) == ["heal", "--undo", name]
 
 
 def test_a_verified_result_or_none_needs_no_next_step() -> None:

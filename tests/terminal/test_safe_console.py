@@ -19,7 +19,7 @@ from rich.text import Text
 from agents.judge.judge import Situation, judge
 from agents.records import RoundRecord
 from agents.storage import run_directory as runs
-from agents.terminal.safe_console import SafeConsole
+from agents.terminal.safe_console import SafeConsole, source_text
 
 from ..storage.test_run_directory import ROUND_BOARD, record
 from ..support.commands import greenloop
@@ -105,3 +105,27 @@ def test_in_ci_no_text_is_a_command_of_the_log(monkeypatch: pytest.MonkeyPatch) 
         commands = re.findall(r"^[ \t]*::|##(?:vso)?\[", shown.getvalue(), re.MULTILINE)
         assert bool(commands) is kept
         assert shown.getvalue().endswith("e\nf::g\n")
+
+
+@pytest.mark.parametrize("variable", ["CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID"])
+@pytest.mark.parametrize(
+    "drawn",
+    [
+        "\xa0::add-mask::a",
+        "a\n\u3000 \u2003::error::b",
+        source_text("x = y[\n::warning [0::1]\n]\n"),
+        Text(":", "bold") + Text(":debug::c", "red"),
+        "##teamcity[testFailed name='d']",
+        _table("\xa0##vso[task.complete]"),
+    ],
+    ids=["no-break", "wide", "code", "pieces", "teamcity", "table"],
+)
+def test_no_blank_no_piece_and_no_system_makes_a_command_of_a_text(
+    monkeypatch: pytest.MonkeyPatch, variable: str, drawn: RenderableType
+) -> None:
+    """GitHub's runner takes white space of every kind away; highlighted code is a piece for each colon."""
+    monkeypatch.setenv(variable, "1")
+    shown = io.StringIO()
+    SafeConsole(shown, color=False).print(drawn)
+    assert not re.findall(r"^\s*::|##\w*\[", shown.getvalue(), re.MULTILINE)
+    assert "\\" in shown.getvalue()

@@ -494,6 +494,20 @@ def test_a_reference_that_names_no_commit_is_none(strange: Strange, reference: s
         assert repository.commit(reference) is None
 
 
+@pytest.mark.parametrize("reference", ["refs/tags/old", "refs/old", "refs/remotes/old"])
+def test_a_name_of_two_commits_is_refused(strange: Strange, reference: str) -> None:
+    """git takes the first that it finds: a tag of a branch's name hides what a change is compared with."""
+    git(strange.folder, "branch", "old")
+    git(strange.folder, "commit", "--quiet", "--allow-empty", "-m", "second")
+    git(strange.folder, "update-ref", reference, "HEAD")
+    taken = git(strange.folder, "rev-parse", "old", "HEAD").split()
+    assert (len({*taken}) == 1) is (reference != "refs/remotes/old")
+    with open_repository(strange.folder) as repository:
+        with pytest.raises(UsageError, match=rf"^old names several commits; name one of .*{reference}.*\.$"):
+            repository.commit("old")
+        assert repository.commit(reference) == repository.commit("HEAD") != repository.commit("refs/heads/old")
+
+
 def test_references_are_found_as_git_finds_them(strange: Strange) -> None:
     git(strange.folder, "commit", "--quiet", "--allow-empty", "-m", "second")
     git(strange.folder, "tag", "v1", "HEAD~1")
