@@ -16,11 +16,11 @@ _ARGUMENT_WORDS = (
     r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
 )
 _UNCHANGED = re.compile(
-    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*(?:\s+(?:the|any|its|of|either))*\s+"
-    rf"{_ARGUMENT_WORDS}|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter)\w*"
+    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)\w*(?:\s+(?:the|any|its|of|either))*\s+"
+    rf"{_ARGUMENT_WORDS}|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)\w*"
     rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
     rf"|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
-    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter)\w*"
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter|touch)\w*"
 )
 _NEW = re.compile(
     r"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"

@@ -98,7 +98,7 @@ def line_for(need: Need, tests: Sequence[Test], entry: str) -> str:
 
 def _call_for(need: Need, test: Test) -> str | None:
     """Return the call of `test` with one argument changed so that it meets `need`; None where none can be."""
-    if need.kind == "bound" and not need.value.isidentifier():
+    if need.kind == "bound" and need.value.lstrip("-")[0].isdigit():
         number = float(need.value)
         values = [number, int(number)] if number.is_integer() else [number]
         return next(iter(calls_with(literal_calls([test]), values, 1)), None)

@@ -29,7 +29,8 @@ _AS_GIVEN = re.compile(
     r"|order (?:is|stays|remains) (?:kept|preserved|the same))\b"
 )
 _TIED = re.compile(
-    r"(?is).*\b(?:ties?|tied|equally|(?:several|two|three|some|many|\w+s)(?: \w+)? share"
+    r"(?is).*\b(?:ties?|tied|equally"
+    r"|(?:several|two|three|some|many|\w+s)(?: (?!their|its|his|her|an?|the|equal)\w+)? share\b"
     r"|(?:with|have|has|having|of|share) (?:the same|equal|an equal)"
     r" (?:\w+ )?(?:number|count|score|length|frequency|amount|total|price|priority|points?|rank|value|size)s?)\b"
 )

@@ -11,10 +11,11 @@ from functools import lru_cache
 
 from ..records import Need, Test
 from ..spec.kinds_of_input import BY_NAME
+from ..spec.sentences import QUOTED, SUCH_AS
 from ..syntax.checks import checks_in
 from ..syntax.collection import last_name
 from ..syntax.literals import literal_value
-from ..syntax.source import statements
+from ..syntax.source import statements, unparse
 from .argument_tests import SAID
 from .probes import argument_nodes
 from .relation_tests import RELATION
@@ -25,6 +26,8 @@ _KEPT = re.compile(
     r"|(?:changes?|no) (?:nothing|effect))\b"
 )
 """A clause on what stays as it was after a call, which may raise: `raises` alone does not show it."""
+_TWICE = re.compile(r"(?i)(?<!counts )(?<!count )(?<!written )\b(?:twice|(?:a )?second time|repeatedly)\b")
+_RAISING = re.compile(r"(?i)\b(?:if|when|where)\b[^,;]{0,30} (?:raises?|fails?)\b")
 _NUMBER_IN_TEXT = re.compile(r"(?<![\d.])\d{1,9}(?:\.\d{1,4})?(?!\.?\d)")
 
 
@@ -49,6 +52,10 @@ class Used:
     """It has an `assert`."""
     numbers: frozenset[float] = frozenset()
     """As `_numbers_in` yields them."""
+    twice: bool = False
+    """It has a call, or an item of a value, that occurs twice."""
+    fails: bool = False
+    """It expects an exception, or has code that raises one."""
     counting: Stated = ()
     """`stated` of all tests that count."""
 
@@ -67,10 +74,13 @@ class Used:
             case "test":
                 shown = ast.literal_eval(need.giving) in self.expected if need.giving else not self.repeated
                 kept = self.asserts or not _KEPT.search(need.value)
-                shown = shown and kept and need.value == self.about
+                shown = shown and kept and need.value == self.about and self._repeats_and_fails(need.value)
                 return shown and shows(need.value, self.stated, self.counting)
             case "bound" if need.value.isidentifier():
                 return any(_is_at_a_limit(given) for given, _ in self.stated)
+            case "bound" if need.value[0] in "<>":
+                limit, above = float(need.value[1:]), need.value[0] == ">"
+                return any(number > limit if above else number < limit for number in self.numbers)
             case "bound":
                 return float(need.value) in self.numbers
             case _ if need.giving:
@@ -79,7 +89,17 @@ class Used:
             case "input":
                 return any(map(BY_NAME[need.value].has, self.values))
             case "value":
-                return any(map(BY_NAME[need.value].has, (*self.values, *self.expected)))
+                results = (result for _, result in self.stated)
+                return any(map(BY_NAME[need.value].has, (*self.values, *self.expected, *results)))
+
+    def _repeats_and_fails(self, rule: str) -> bool:
+        """Return False for a rule on what is done twice without a call or an item that occurs twice, for one on
+        what raises without an exception, and for one with illustrations (`such as "van"`) without any of them."""
+        illustrated = [each.strip("`'\"") for found in SUCH_AS.findall(rule) for each in QUOTED.findall(found)]
+        if illustrated and not any(each in text for each in illustrated for text in self.texts):
+            return False
+        twice = self.twice or not _TWICE.search(rule)
+        return twice and (self.fails or not _RAISING.search(rule))
 
 
 @lru_cache(maxsize=1024)
@@ -118,7 +138,15 @@ def used_by(test: Test) -> Used:
         about=test.about,
         asserts=any(isinstance(node, ast.Assert) for node in nodes),
         numbers=frozenset(_numbers_in(nodes, values)),
+        twice=_has_twice(calls) or any(map(BY_NAME["repeated items"].has, values)),
+        fails=any(isinstance(node, ast.Raise) for node in nodes) or bool(raising),
     )
+
+
+def _has_twice(calls: Sequence[ast.Call]) -> bool:
+    """Return True if the same is called twice, or goes through a loop or `list` twice."""
+    made = [*map(unparse, calls)]
+    return len({*made}) < len(made) or max(Counter(map(last_name, calls)).values(), default=0) > 1
 
 
 def _is_at_a_limit(given: Sequence[object]) -> bool:

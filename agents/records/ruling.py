@@ -79,12 +79,12 @@ class Need:
     giving: str = ""
 
     def __str__(self) -> str:
-        if self.raising:
-            return f"{self.raising} for {self.value}"
         if self.kind == "test":
             return f"“{self.value}”"
+        if self.raising:
+            return f"{self.raising} for {self.value}"
         if self.kind == "bound":
-            return f"exactly {self.value}"
+            return f"a number {self.value}" if self.value[0] in "<>" else f"exactly {self.value}"
         if self.kind in ("input", "value"):
             return f"{self.value} that gives {self.giving}" if self.giving else self.value
         return f"`{self.value}`"

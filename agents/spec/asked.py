@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+
+from ..syntax.definitions import Definition, Function
+from ..syntax.source import statements
 
 ASKED = (
     r"\b(?:re)?(?:implement|write|create|build|define|make|design|add|develop|code|provide|complete|need|want|fix)\b"
@@ -41,3 +45,14 @@ def uncommented(text: str) -> str:
     if not marked[2:] or not all(marked):
         return text
     return "\n".join(line.removeprefix("#").removeprefix(" ") for line in lines)
+
+
+def docstrings(code: str) -> str:
+    """Return the docstrings in `code`, a method's after its name; none if it is not Python."""
+    nodes = list(ast.walk(ast.Module(statements(code), [])))
+    inside = {item for node in nodes if isinstance(node, ast.ClassDef) for item in node.body}
+    found = []
+    for node in nodes:
+        if isinstance(node, Definition | ast.Module) and (text := ast.get_docstring(node)):
+            found.append(f"`{node.name}`: {text}" if isinstance(node, Function) and node in inside else text)
+    return "\n\n".join(found)

@@ -7,7 +7,17 @@ from collections.abc import Collection, Iterator
 from itertools import chain
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBER = rf"(?:[$€£] ?)?(-?\d{{1,9}}(?:\.\d{{1,4}})?|(?:{'|'.join(_WORDS)})\b)(?![\w%:/]|\.\d)"
+_NUMBERS = {word: str(number) for number, word in enumerate(_WORDS, 1)}
+_NUMBERS |= {
+    "fifteen": "15",
+    "twenty": "20",
+    "thirty": "30",
+    "forty": "40",
+    "fifty": "50",
+    "sixty": "60",
+    "ninety": "90",
+}
+_NUMBER = rf"(?:[$€£] ?)?(-?\d{{1,9}}(?:\.\d{{1,4}})?|(?:{'|'.join(_NUMBERS)})\b)(?![\w%:/]|\.\d)"
 _THAN = (
     "more|less|fewer|greater|larger|bigger|smaller|longer|shorter|higher|lower|older|younger|later|earlier"
     "|heavier|lighter"
@@ -21,8 +31,11 @@ _NAMED = re.compile(rf"(?i){_BEFORE} (?:the )?`?([a-z_]\w*)`?(?![\w(])")
 _BOUNDS = (
     re.compile(rf"(?i){_BEFORE} {_NUMBER}{_PRECISION}"),
     re.compile(rf"(?i)(?<![\w.:/-]){_NUMBER}(?: \w+)?,? (?:or|and) (?:{_THAN}|above|below|over|under|up)\b"),
-    re.compile(rf"(?i)\bfrom (?:an? \w+ of )?{_NUMBER}(?: \w+)?(?= on\b| up\b|[,;.)]|\Z)"),
+    re.compile(
+        rf"(?i)\bfrom (?:an? \w+ of )?{_NUMBER}(?: (?!to\b)\w+)?(?= on\b| up\b| there\b| \d+ ?%|[,;.)]|\Z)"
+    ),
     re.compile(rf"(?i)\b(?:between|from) {_NUMBER} (?:and|to|through|up to) {_NUMBER}{_PRECISION}"),
+    re.compile(rf"(?<![\w.:/-]){_NUMBER} ?[-–] ?\d{{1,9}}(?=: )"),
 )
 _COMPARED = re.compile(r"[<>]")
 _NO_BOUND = re.compile(r"(?i)\b(?:digits?|numbered|counted|counting|letters|characters?) (?:from|between) ")
@@ -30,17 +43,23 @@ _NO_BOUND = re.compile(r"(?i)\b(?:digits?|numbered|counted|counting|letters|char
 
 
 def in_digits(number: str) -> str:
-    """Return a number that is written as a word, up to twelve, in digits; any other as it is."""
-    return str(_WORDS.index(number) + 1) if number in _WORDS else number
+    """Return a number that is written as a word in digits; any other as it is."""
+    return _NUMBERS.get(number, number)
 
 
 def bounds_in(text: str, names: Collection[str] = ()) -> Iterator[str]:
     """Yield the numbers in `text` that are limits, as Python literals, and those of `names` that are, each once;
-    none of `0 <= n <= 9`, which limits the input."""
+    none of `0 <= n <= 9`, which limits the input; `>100` of `over 100 counts as 100`, which shows beyond alone."""
     if len(_COMPARED.findall(text)) > 1 or _NO_BOUND.search(text):
         return
     found = chain.from_iterable(pattern.finditer(text) for pattern in _BOUNDS)
-    words = [each.lower() for match in found for each in match.groups()]
-    yield from dict.fromkeys(
-        [*map(in_digits, words), *(match[1] for match in _NAMED.finditer(text) if match[1] in names)]
-    )
+    words = [_limit(match, in_digits(each.lower())) for match in found for each in match.groups()]
+    yield from dict.fromkeys([*words, *(match[1] for match in _NAMED.finditer(text) if match[1] in names)])
+
+
+def _limit(found: re.Match[str], number: str) -> str:
+    """Return `number`; with `>` or `<` before it where what is beyond counts as the number itself."""
+    counts = re.compile(rf"[^,;.]{{0,30}}? (?:as|is|are|becomes?|gives?) {re.escape(number)}(?!\.?\w)")
+    if not counts.match(found.string, found.end()):
+        return number
+    return f"{'<' if re.search('less|fewer|under|below|smaller|<', found[0]) else '>'}{number}"

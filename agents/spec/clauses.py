@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from keyword import iskeyword
 
 from ..records import Clause, Example, Need, Spec
 from ..syntax.checks import checks_in
-from ..syntax.definitions import Definition, Function
 from ..syntax.literals import MAKERS, literal_value
-from ..syntax.source import BUILTINS, statements
-from .asked import ARROW, FENCED, uncommented
+from ..syntax.source import BUILTINS
+from .asked import ARROW, ASKED, FENCED, docstrings, uncommented
 from .bounds import bounds_in
 from .doctests import lines_of, shown
-from .kinds_of_input import kinds_in
+from .kinds_of_input import RESULTS, kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, OF_THE_CODE, rule_need, stated_result
-from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, sentences
+from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, notes, sentences
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
-_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|`?\w+`?(?: \([^()\n]{1,40}\))?:)\s")
+_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?\w+[`\"']?(?: \([^()\n]{1,40}\))?:)\s")
 """A field of a docstring: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
     r"(?m)^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)"
@@ -58,14 +57,16 @@ _ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
 _OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
 _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
+_UNIT = "(?:second|minute|hour|day|week|month|year)"
+_OF_A_UNIT = re.compile(rf"(?i)\b\w+ (?P<unit>{_UNIT})s?\b")
 _EXCEPTION = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
     r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
 """An exception, by its usual ending, or the spec's own after `raises`: `raises InsufficientFunds`."""
-_RETURNS = re.compile(r"(?i)(?:it |the function )?returns? ")
-"""After a first sentence on the input, a sentence that begins so describes the purpose and is no rule."""
+_RETURNS = re.compile(r"(?i)(?:it |the function )?(?:returns?|gives? back) ")
+"""Next to the sentence that asks for the code, one that begins so describes the purpose and is no rule."""
 _NO_ERROR = re.compile(r"(?i),?(?: but| and)? no (?:error|exception)(?: either)?\Z")
 """An exception that is not raised: `the default is returned, no exception`."""
 _DENIED = re.compile(r"(?i)\b(?:reject|refus|invalid|illegal|forbidden|errors?\b|not (?:allowed|valid|accepted))")
@@ -73,21 +74,28 @@ _SO_DO = re.compile(r"(?i)\s*(?:(?:and )?so|as) (?:do|does|is|are)\b|or (?:if|fo
 """`so do points above 10`, `or for cycles`: these raise the exception of the clause before."""
 _RAISE_IT = re.compile(r"(?i)\brais(?:es?|ing) it\b")
 """`raise it for anything else`: the exception that was named last."""
-_BASE = re.compile(r"(?i)\b(?:subclass|kind) of \w+|\b(?:derive[ds]?|inherits?) from \w+")
+_BASE = re.compile(
+    r"(?i)\b(?:subclass|kind) of \w+|\ban? \w+ subclass\b(?! of)|\b(?:derive[ds]?|inherits?) from \w+"
+)
 _PART = re.compile(r"(?i)\bthe (?!(?:text|string|input|list|dict)\b)(\w+) (?:may|must|can)(?: not)? be empty\b")
 _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w*)\(")
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
 """A header in backticks, `add_edge(u, v, weight=1)`: no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
+_PROPERTY = re.compile(r"\A`?([a-z_]\w*+)`?: (?:\S+ )?(?:property|attribute)\b")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*")
 """A layout (`YYYY-MM-DD`), which is no text that a test can have."""
+_RANGE = re.compile(r"-?\d+(?:\.\d+)? ?[-–] ?\d+(?:\.\d+)?: ")
+"""`80-89: B`."""
 _ROW = re.compile(r"(?!\s*\$).* \| ")
 """A row of a table, not a command with a pipe."""
 _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "one item", "None"})
 """Kinds of a whole input: the value that a clause gives for one is the whole result."""
 _LACKING = r"\b(?:without|lack(?:s|ing)?|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
+_MOST_BEFORE = 5
+"""Sentences up to the one that asks for the code."""
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
 _NOT_TESTED = BUILTINS - _ASKED
 _NO_NAMES = frozenset({
@@ -103,18 +111,28 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     raised = named = ""
     whole = _without_spaces(spec.text)
     placed = [(each.code, place) for each in spec.examples if (place := _place(each, whole)) >= 0]
-    for number, text in enumerate(dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))):
+    parts = [*dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))]
+    asking = re.compile(rf"(?i:{ASKED}).*\b{re.escape(spec.signature.name)}\b" if spec.signature else "(?!)")
+    purpose = next((number for number, text in enumerate(parts[:_MOST_BEFORE]) if asking.search(text)), 0)
+    for number, text in enumerate(parts):
         said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
             said = _NO_ERROR.sub("", meant_quotations(said, _parameters(spec.text)))
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
-            raised = next((need.value for need in needs if need.kind == "exception"), "")
+            before, raised = raised, next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
             here = whole.find(_without_spaces(text))
             earlier = tuple(code for code, place in placed if place < here)
-            told = len(earlier) < len(placed) or (len(found) < 2 and _RETURNS.match(said) is not None)
-            rule = rule_need(text, said, needs, first=not number, exemplified=told)
+            told = len(earlier) < len(placed) or number < purpose
+            told |= len(found) < purpose + 2 and _RETURNS.match(said) is not None
+            rule = rule_need(text, said, needs, first=number in (0, purpose), exemplified=told)
+            if (
+                rule
+                and before
+                and f"{before}and{_without_spaces(text)}" in whole.replace("aswell", "").replace(",", "")
+            ):
+                rule = replace(rule, raising=before)
             found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)
 
@@ -134,7 +152,7 @@ def _place(example: Example, whole: str) -> int:
 def _is_example(said: str, spec: Spec) -> bool:
     """Return True if `said` has nothing but calls, values, and the words between them."""
     entry = spec.signature.name if spec.signature else ""
-    if any(name != entry for name in _METHOD.findall(said)) or BOUND.match(said):
+    if any(name != entry for name in _METHOD.findall(said)) or BOUND.match(said) or _RANGE.match(said):
         return False
     name = re.escape(entry) if entry else r"[a-z_]\w*+(?=\([^)])"
     called = rf"(?<![\w.])(?:{name}|{'|'.join(MAKERS)}|\w++\.[\w.]++)\("
@@ -154,7 +172,7 @@ def _is_example(said: str, spec: Spec) -> bool:
 def _prose(spec: Spec) -> str:
     """Return the text of `spec` without code; of code only docstrings, and comments on exceptions."""
     text = uncommented(spec.text[:_LONGEST])
-    text = _docstrings(text) or FENCED.sub(lambda block: f"\n{_comments_and_docstrings(block[2])}\n", text)
+    text = docstrings(text) or FENCED.sub(lambda block: f"\n{_comments_and_docstrings(block[2])}\n", text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {number for session in shown(lines) for number in lines_of(session)}
     return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
@@ -163,18 +181,7 @@ def _prose(spec: Spec) -> str:
 def _comments_and_docstrings(code: str) -> str:
     """Return the docstrings in `code`, and comments on their own lines that are about exceptions."""
     comments = re.findall(r"^[ \t]*# ?(.+)$", code, re.MULTILINE)
-    return "\n\n".join([_docstrings(code), *filter(_EXCEPTION.search, comments)])
-
-
-def _docstrings(code: str) -> str:
-    """Return the docstrings in `code`, a method's after its name; none if it is not Python."""
-    nodes = list(ast.walk(ast.Module(statements(code), [])))
-    inside = {item for node in nodes if isinstance(node, ast.ClassDef) for item in node.body}
-    found = []
-    for node in nodes:
-        if isinstance(node, Definition | ast.Module) and (text := ast.get_docstring(node)):
-            found.append(f"`{node.name}`: {text}" if isinstance(node, Function) and node in inside else text)
-    return "\n\n".join(found)
+    return "\n\n".join([docstrings(code), *filter(_EXCEPTION.search, comments)])
 
 
 def _parts(prose: str) -> Iterator[str]:
@@ -205,9 +212,10 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield from _scenes(text)
         return
-    for sentence in sentences(text):
-        for part in apart(sentence):
-            yield from _raising_apart(part)
+    for note in [text] if item else notes(lines):
+        for sentence in sentences(" ".join(note.split())):
+            for part in apart(sentence):
+                yield from _raising_apart(part)
 
 
 def _scenes(text: str) -> Iterator[str]:
@@ -260,7 +268,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     words = QUOTED.sub(" ", said.replace("`None`", "None"))
     if raised:
         words = re.split(r"\botherwise\b|, (?:or )?else\b", words)[-1]
-        words = re.split(r"\bunless\b|\bmust (?!not|never|rais|throw)", words)[0]
+        words = re.split(r"\bunless\b|\bmust (?!not|never|rais|throw|reject|refuse|fail)", words)[0]
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object or a part is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
@@ -270,7 +278,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     if raised:
         yield from (Need("exception", exception) for exception in raised)
         if len(raised) == 1:
-            yield from (Need("input", kind, raised[0]) for kind, _ in inputs)
+            yield from (Need("input", kind, raised[0]) for kind, _ in inputs if kind not in RESULTS)
     else:
         text_comes_out = spec.signature is not None and spec.signature.text.endswith("-> str")
         result = stated_result(said, spec.signature.name) if spec.signature and not a_class else ""
@@ -285,7 +293,10 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
     if not (raised or OF_THE_CODE.search(said)):  # a call that raises is beyond the limit, or at it
         # A method's call does not show what its object was made with.
-        limits = bounds_in(QUOTED.sub(" ", said), () if a_class else _parameters(spec.text))
+        names = _parameters(spec.text)
+        given = {unit for name in names for unit in re.findall(_UNIT, name)}  # `24 hours` of a number of minutes
+        said = _OF_A_UNIT.sub(lambda match: match[0] if not given or match["unit"].lower() in given else "", said)
+        limits = bounds_in(QUOTED.sub(" ", said), () if a_class else names)
         yield from (Need("bound", each) for each in limits)
 
 
@@ -309,6 +320,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     if spec.signature is not None and not own:
         plain = []  # in a function's spec plain names are its parameters, keys and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
+    attributes += _PROPERTY.findall(text) if own else []
     defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
     for name in dict.fromkeys([*called, *attributes, *plain]):
         own_name = len(name) > 1 and not name.startswith("_") and not iskeyword(name)  # `p(x)` calls an object

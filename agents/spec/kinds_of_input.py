@@ -106,11 +106,17 @@ EITHER_CASE = re.compile(
 _ANY_CASE = rf"{_SAME_CASE}|\b{_EITHER}|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b"
 _EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
 _TEXTS = r"(?:string|text|word|name|title|sentence|tag|label|message|key)s?\b(?! (?:list|array|set|dict))"
+RESULTS = ("True", "False")
+"""Kinds of results alone."""
+_RESULT_IS = (
+    r"(?:\A|\b(?:returns?|gives?|is|are|means?|says?|yields?|else|otherwise|but)[ ,:]|, or )\s?`?(?-i:{0}\b)"
+    r"(?! (?:and|or) (?:True|False)\b)"
+)
 KINDS: tuple[KindOfInput, ...] = (
     _kind(
         "an empty input",
-        rf"{_EMPTY}(?! {_TEXTS}| (?:cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place)"
-        r"(?:s|y|ies)?\b)"
+        rf"{_EMPTY}(?! {_TEXTS}| (?:cell|square|field|line|part|entr|slot|row|column|token|segment|seat|place"
+        r"|quot|bracket)(?:s|y|ies|es)?\b)"
         r"|\bno (?:items?|elements?|characters?|values?|entries)\b"
         r"|\b(?:(?:it|they) \w+|there (?:is|are)|with|of|for|given) no (?:words?|numbers?|letters)\b"
         r"|\b(?:for|given) (?:\[\]|\{\}|\(\))",
@@ -126,7 +132,8 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_text("lower case", rf"\blower[- ]?cased?\b|{_ANY_CASE}", lambda text: text != text.upper(), str.lower),
     _of_text(
         "upper case",
-        r"\bupper[- ]?cased?\b(?! (?:or|and) lower)|\bcapitals?\b",
+        r"\bupper[- ]?cased?\b(?! (?:or|and) lower)|\bcapitals?\b|\blowercases\b|\b(?:is|are) lower-?cased\b"
+        r"|\bconvert\w* (?:\w+ )?to lower[- ]?case\b",
         lambda text: text != text.lower(),
         str.upper,
     ),
@@ -139,7 +146,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_number(
         "a negative number",
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
-        r"|\bbelow zero\b|\bless than (?:0|zero)\b(?!\.\d)|(?<![<>=])< ?0\b(?!\.\d)",
+        r"|\bfor minus (?:one|two|\d)|\bbelow zero\b|\bless than (?:0|zero)\b(?!\.\d)|(?<![<>=])< ?0\b(?!\.\d)",
         lambda number: number < 0,
         r"-\d",
         lambda number: -abs(number) or -1,
@@ -147,7 +154,7 @@ KINDS: tuple[KindOfInput, ...] = (
     _of_number(
         "zero",
         r"(?<!from )(?<!toward )(?<!towards )(?<!below )(?<!above )(?<!than )(?<!absolute )(?<!between )"
-        r"(?<!non-)(?<!non )(?<!back to )(?<!set to )(?<!down to )"
+        r"(?<!non-)(?<!non )(?<!starts at )(?<!start at )(?<!back to )(?<!set to )(?<!down to )"
         r"\bzero\b(?! or more)(?![- ](?:padded|fill|based|indexed|arguments?))",
         lambda number: number == 0,
         r"\b0\b",
@@ -193,6 +200,15 @@ KINDS: tuple[KindOfInput, ...] = (
         _holding("  "),
     ),
     _kind("None", r"(?-i:\bNone\b)", lambda value: value is None),
+    _kind("True", _RESULT_IS.format("True"), lambda value: value is True),
+    _kind("False", _RESULT_IS.format("False"), lambda value: value is False),
+    _kind(
+        "a bool",
+        r"\b(?:a bool(?:ean)?|bools|booleans) (?:is|are|count|too|included|raise)"
+        r"|\bTrue (?:and|or) False (?:included|too)\b",
+        lambda value: isinstance(value, bool),
+        lambda value: True if isinstance(value, int) else value,
+    ),
     _of_number(
         "a float",
         r"\bfloats?\b|\bfloating\b|\bfractional\b|\bdecimal (?:places?|numbers?|points?|digits?)\b",
@@ -227,6 +243,15 @@ KINDS: tuple[KindOfInput, ...] = (
         lambda value: "" in [each.strip() for each in _lines(value)[1:]],
     ),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
+    _of_text(
+        "an open bracket or quote",
+        r"\b(?:unclosed|unterminated|unbalanced|unmatched) (?:quot|bracket|parenth|brace)",
+        lambda text: (
+            text.count('"') % 2 == 1 or any(text.count(a) != text.count(b) for a, b in ("()", "[]", "{}"))
+        ),
+        lambda text: f'{text}"',
+    ),
+    _of_text("empty quotes", r"\bempty quot", lambda text: '""' in text or "''" in text, _holding('""')),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
     _kind(
@@ -245,7 +270,7 @@ KINDS: tuple[KindOfInput, ...] = (
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 _OUTCOME = re.compile(
-    r"(?i)\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak)\w*\b"
+    r"(?i)\b(?:return|give|yield|output|print|result|replac|produc|convert|join|separat|align|writ|becom|fill|mak|round)\w*\b"
 )
 _MAIN = re.compile(
     r"(?i)(?:(?:(?!(?:if|when|where|for|that|which|with|without|given|on)\b)\S++ )*?(?:is|are|or|else|\S*[,:]) )?"
@@ -253,6 +278,10 @@ _MAIN = re.compile(
 )
 _UNDER = re.compile(r"(?: \w++)? (?:if|when|where|for)\b")
 """Around a result: `an empty list if there are no rows`, `The tag is None for a name without one`."""
+_COMES_OUT = re.compile(
+    r"(?i)(?:[=-]>|→|⇒|, (?:it|they) (?:is|are)(?: just| simply)?|\b(?:like|want|expect|get)) (?:an? |the )?\Z"
+)
+"""Before a result: `they are just empty`, `no silver → an empty list`."""
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
@@ -272,5 +301,7 @@ def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool
             continue
         listed = any(start <= found.start() < end for start, end in without)
         if kind.name.startswith("an empty ") or not (listed or _NEGATED.search(text[: found.start()])):
-            stated = _MAIN.fullmatch(text, 0, found.start()) and _UNDER.match(text, found.end())
-            yield kind.name, bool(stated) or (outcome is not None and outcome.start() < found.start())
+            before = text[: found.start()]
+            stated = (_MAIN.fullmatch(before) and _UNDER.match(text, found.end())) or _COMES_OUT.search(before)
+            follows = outcome is not None and outcome.start() < found.start()
+            yield kind.name, bool(stated) or kind.name in RESULTS or follows

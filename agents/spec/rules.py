@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..records import Need
+from .kinds_of_input import RESULTS
 from .sentences import QUOTED, VERB
 
 NO_RAISE = re.compile(
@@ -25,21 +26,22 @@ _RULE = re.compile(
     r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
-    r"|counts? as|again|wins?|once|alone|carried over|there (?:is|are) no(?! limit)"
-    r"|as long as|may be|instead|comes? first)\b|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z"
+    r"|counts? as|again|second time|(?:newest|oldest|latest) first|wins?|once|alone|carried over"
+    r"|there (?:is|are) no(?! limit)|as long as|may be|instead|comes? first)\b"
+    r"|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z"
 )
 """Words of a rule. Two spaces are around a removed quotation: `without "="`."""
 _STATEMENT = re.compile(
     r"(?i)(?=[^|$<>]{0,200}\Z)(?!(?:explanation|note|constraints|write|name|implement|create|use|find|output|returns?"
-    r"|takes?|we|i|our|your?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"
+    r"|takes?|we|i|our|your?|as an?|th(?:e|is) function)\b|[^:]{1,30}:|.*://"
     r"|.*(?:\bno limit|(?:\bnot|n't) (?:have to|need\w*|know|required)|any value)\b"
     r"|[^,]*\b(?:is|are|be) (?:like\b|non-|(?:all |given |as |in |an? )*"
     r"(?:list|dict|tuple|string|text|int|integer|number|float|[\w.]+ object|[\w-]+ function|whole \w+)s?\b"
     r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}"
 )
 """A sentence that is neither a story nor names the entry point or a type."""
-_OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as ")
-"""A description of the input: `both are times of day such as "08:30"`."""
+_OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as |\blike (?=['\"`])")
+"""A description of the input: `both are times of day such as "08:30"`, `lines like "a"`."""
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""
 _RESULT = re.compile(
@@ -49,7 +51,7 @@ _RESULT = re.compile(
 """Words of a rule that a kind of input, or a quoted text, does not show alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
 _GIVING = re.compile(
-    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written|counts? as"
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written"
     r"|exits? with (?:exit )?(?:code|status))\s+"
     rf"({_LITERAL})(?: then| instead| too| as well)?[ .]*$"
 )
@@ -68,7 +70,7 @@ OF_ITS_TEXT = re.compile(
 OF_THE_CODE = re.compile(
     rf"(?i){OF_ITS_TEXT.pattern}|\bO\("
     r"|\b(?:time|space) complexity|\btype hints?\b|\bdocstrings?\b|\brecursi\w+|\bin the range\b|\bis called\b"
-    r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b)|\bassumed\b|\bexample\b|\binput:"
+    r"|(?<!\A)\bmeans\b(?! (?:that|are|is|of)\b|[^;]* so )|\bassumed\b|\bexample\b|\binput:"
     r"|\A`?\w+`?(?: \([^()\n]{1,40}\))?: [^.;]*\b(?:at least|at most|up to|between [\w.-]+ and) [\w.-]+"
     r"(?: inclusive)?\Z"
 )
@@ -97,7 +99,7 @@ def rule_need(text: str, said: str, needs: Sequence[Need], *, first: bool, exemp
     The `first` clause is the purpose. A sentence of no known form is a rule unless it is `exemplified`: an example
     comes after it.
     """
-    needs = [need for need in needs if need.kind != "bound"]
+    needs = [need for need in needs if need.kind != "bound" and need.value not in RESULTS]
     raised = any(need.kind == "exception" for need in needs)
     giving = _GIVING.search(said)
     if not raised and all(step in said for step in ("Given ", "When ", "Then ")):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{0,40}'|\"[^\"\n]{0,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
-_SUCH_AS = re.compile(rf"\bsuch as (?:{QUOTED.pattern}(?:,? (?:or |and )?)?)+")
+SUCH_AS = re.compile(rf"\b(?:such as|like) (?:{QUOTED.pattern}(?:,? (?:or |and )?)?)+")
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
 _END = re.compile(
     r"[.!?][\"'`)]*\s+(?=[\"'`(]?[A-Za-z0-9`_{\\[])|(?<!&lt)(?<!&gt)(?<!&amp)(?<!&quot)(?<!\s);\s+|\n|,\s+(?:and\s+)?(?=[a-z_]\w*\()"
@@ -14,9 +15,9 @@ _END = re.compile(
 _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
 """`push(x) adds`: each method in a list is a part of its own."""
 _UNCHANGED = re.compile(
-    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter)"
+    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)"
     r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} (?:alone\b|as (?:it|they)\b)"
-    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter)"
+    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter|touch)"
 )
 
 VERB = re.compile(
@@ -31,36 +32,80 @@ STATES = re.compile(
     rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}"
 )
 """A subject and a verb."""
+_SPLICED = re.compile(
+    r"(?i)(?!(?:and|or|nor|but|so|then|also|just|even|not|it|they|i|we|you|after|as|because|before|given|however|if|since"
+    r"|spelled|when|whenever|where|while|with|no matter)\b)"
+    rf"(?!{VERB.pattern})(?:(?!(?:that|which|whose?|if|when|where)\b)[\w'-]+ ){{1,8}}?{VERB.pattern}"
+)
+"""A statement behind a comma alone: `Letters stay, the rest is left out`."""
 _NEAR = 300
 """Characters of a part that are searched."""
 CONDITION = re.compile(
     r"(?i)\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b"
 )
 """The beginning of a condition."""
+_ROOM = 15
+_OPEN = re.compile(
+    r"(?i)(?:[,(\[{&+/–-]|\b(?:an?|the|and|or|but|nor|of|to|in|on|at|by|for|with|from|into|as|than|is|are|be|that|which"
+    r"|if|when|not|no|its?|their|all|each|every|any|least|most|rais\w+|throws?|returns?))\Z"
+)
+"""The end of a line that goes on in the next one."""
+_NOTE = re.compile(
+    r"(?!(?:And|Or|But|If|When)\b)[A-Z][a-z]*\b(?! ?\()"
+    r"|(?:don't|never|drop|ignore|keep|must|no|raise|remove|return|round|skip|sort|strip|throw|anything|otherwise)\b"
+    rf"|{_SPLICED.pattern[4:]}|[a-z][^.;]*(?:[=-]>|=|→|:) ?`?\w*(?:Error|None|True|False)\b"
+)
+"""The beginning of a line that is a statement of its own."""
+_DEPENDS = re.compile(
+    r"(?i)\b(?:if|when|whenever|where|unless|that|which|whose?|since|because|so|after|before|once|until|while|assum\w*"
+    r"|either|neither|both)\b"
+)
+"""Words of a part that may go on behind a comma."""
 
 
 def apart(sentence: str) -> Iterator[str]:
-    """Yield the parts of a sentence joined by `, and`, where each is a statement of its own, or one is about
-    unchanged arguments: a test of one part does not show the other."""
+    """Yield the parts of a sentence joined by `, and` or a comma, where each is a statement of its own, or one is
+    about unchanged arguments: a test of one part does not show the other."""
     masked = _masked(sentence)
     place = seen = depth = 0
-    for end in re.finditer(", and ", masked):
+    for end in re.finditer(", (?P<joined>and )?", masked):
         depth += masked.count("(", seen, end.start()) - masked.count(")", seen, end.start())
         seen = end.start()
         before = masked[max(place, seen - _NEAR) : seen]
-        after = masked[end.end() : end.end() + _NEAR].split(", and ")[0]
-        unchanged = {bool(_UNCHANGED.search(each)) for each in (before, after)}
+        after = masked[end.end() : end.end() + _NEAR].split(", and " if end["joined"] else ", ")[0]
+        unchanged = len({bool(_UNCHANGED.search(each)) for each in (before, after)}) == 2
         case = CONDITION.match(masked, place) and not CONDITION.match(after)
-        if not depth and (len(unchanged) == 2 or (VERB.search(before) and STATES.match(after) and not case)):
+        if end["joined"]:
+            says = unchanged or (STATES.match(after) and not case)
+        else:
+            says = _SPLICED.match(after) and not (case or _DEPENDS.search(before))
+            before = before.rpartition(", ")[2]  # an item of a list says nothing
+        if not depth and says and (VERB.search(before) or (unchanged and end["joined"])):
             yield sentence[place:seen]
             place = end.end()
     yield sentence[place:]
 
 
+def notes(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the text of a paragraph: one, or several where its lines are broken before they are full, and a line
+    begins a statement of its own."""
+    pairs = [*pairwise(lines)]
+    room = max(map(len, lines)) - _ROOM
+    short = any(len(line) + len(below.split(" ")[0]) < room and line[-1] not in ".,:;!?" for line, below in pairs)
+    text = lines[0]
+    for line, below in pairs:
+        if short and not _OPEN.search(line) and _NOTE.match(below):
+            yield text
+            text = below
+        else:
+            text = f"{text}\n{below}"
+    yield text
+
+
 def meant_quotations(said: str, names: Collection[str]) -> str:
     """Return `said` without quotations that no test has to have: illustrations (`names such as "a.log"`) are
     removed; layouts, made of words beside them (`for a key it is "+key"`) or of `names`, lose their quotes."""
-    said = _SUCH_AS.sub("", said)
+    said = SUCH_AS.sub("", said)
     known = {*re.findall(r"\w+", QUOTED.sub(" ", said).lower()), *names}
     for quoted in QUOTED.findall(said):
         text = quoted.strip("`'\"")

@@ -11,7 +11,7 @@ from ..records import Signature
 from ..syntax.definitions import Definition, Function
 from ..syntax.imports import KNOWN
 from ..syntax.source import BUILTINS, is_constant, names_used, statements, unparse
-from .asked import ARROW, FENCED, WORDS, is_asked, uncommented
+from .asked import ARROW, ASKED, FENCED, WORDS, is_asked, uncommented
 from .likely_names import NO_NAME, likely_name
 from .shell import asks_for_a_program
 
@@ -36,6 +36,9 @@ _LEADS = re.compile(rf"(?i)\b(?:an?|the|python|async\w*|coroutine)\s+{WORDS}`?\Z
 _TYPED = re.compile(r"[a-z_]\w*+\([^\n]*\)\s*->[^\n]+")
 _BODY = r":[ \t]*(?:return|yield|raise|await|print)\b"
 """A body on the line of its header."""
+_ASKED_HEADER = re.compile(rf"(?i:{ASKED}) (?:[\w-]+ ){{0,3}}`?[a-z_]\w*\(")
+_LOWER_CLASS = re.compile(rf"(?m)(?:^|(?i:{ASKED}) (?:an? |the )?)[Cc]lass (?:named |called )?`?([a-z_]\w*+)\(")
+"""`Class `override(mapping)``: a class that is named like a function."""
 _DEEPEST = 40
 """Depth of nested brackets that is read; without a bound, unclosed brackets cost quadratic time."""
 _MARK = re.compile(
@@ -125,7 +128,10 @@ def _stub(text: str) -> Signature | None:
 
 def _header(text: str) -> Signature | None:
     """Return the one function written as `def name(...)`; methods count for their class."""
-    class_header = re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
+    # A class of fields alone may be a type for the function that is asked for.
+    fields = "def " not in text and "method" not in text and _ASKED_HEADER.search(text)
+    classes = [] if fields else re.findall(r"^class\s+(\w++)[^\n]*:[ \t]*$", text, re.MULTILINE)
+    class_header = _LOWER_CLASS.findall(text) or classes
     if len(set(class_header)) == 1:
         return Signature(class_header[0], "class", f"class {class_header[0]}")
     text = _PROMPTED.sub("", text)  # definitions after a prompt belong to the example

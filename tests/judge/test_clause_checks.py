@@ -41,7 +41,7 @@ def test_a_clause_is_held_once_a_test_uses_all_that_it_needs() -> None:
 
 
 def test_a_text_of_the_specs_is_not_tested_by_what_is_refused() -> None:
-    said = "turns texts like '1h30m' into seconds"
+    said = "reads '1h30m' as 5400 seconds"
     (clause,) = clauses(read_spec(f"Write f(text: str) -> int that {said}.", origin="argument"))
     refusing = raising("test_order", "f('1h30m2s')")
     assert checked(clause, refusing).missing == (Need("text", "'1h30m'"),)
@@ -359,6 +359,39 @@ def test_a_rule_of_what_comes_out_is_held_by_a_result_that_shows_it(rule: str, s
     assert found.standing.startswith("held") is held
 
 
+@pytest.mark.parametrize(
+    ("rule", "body", "held"),
+    [
+        ("Calling it twice does no harm", "off()\n    assert f() == 0", False),
+        ("Calling it twice does no harm", "off()\n    off()\n    assert f() == 0", True),
+        ("An item given twice is kept once", "assert f([1, 2]) == [1, 2]", False),
+        ("An item given twice is kept once", "assert f([1, 1]) == [1]", True),
+        ("A count of one is written twice", "assert f(1) == '1 1'", True),
+        ("If a handler raises, the others still run", "assert f([1]) == [1]", False),
+        ("If a handler raises, the others still run", "with pytest.raises(KeyError):\n        f(1 / 0)", True),
+        ("Particles such as 'van' or 'de' keep theirs", "assert f('Ada Day') == 'A.D.'", False),
+        ("Particles such as 'van' or 'de' keep theirs", "assert f('Jan de Wit') == 'J.d.W.'", True),
+    ],
+)
+def test_a_rule_of_what_is_done_twice_what_raises_or_of_named_texts_is_held_by_a_test_that_has_it(
+    rule: str, body: str, held: bool
+) -> None:
+    clause = Clause(rule, (Need("test", rule),))
+    test = Test("test_1", f"def test_1():\n    {body}\n", "generated", about=rule)
+    assert checked(clause, test).standing.startswith("held") is held
+
+
+def test_what_is_beyond_a_limit_that_it_counts_as_is_held_by_a_number_beyond() -> None:
+    above, below = (Clause(f"{each} counts as it", (Need("bound", each),)) for each in (">100", "<0"))
+    given = [Test("test_1", f"def test_1():\n    assert f({n}) == 'A'\n", "generated") for n in (100, 101, -1)]
+    assert [checked(above, each).standing for each in given[:2]] == [
+        "nothing checks a number >100",
+        "held by 1 test",
+    ]
+    assert [checked(below, each).is_held for each in given] == [False, False, True]
+    assert checked(above, given[0]).would_test == "f(...) == ..., on an input that shows it"
+
+
 TIED = "Ties are broken by the alphabet"
 ROUNDED = "The result is rounded to two decimal places"
 
@@ -373,6 +406,7 @@ ROUNDED = "The result is rounded to two decimal places"
         (TIED, "assert f({'a': 5, 'b': 5}) == 'a'", False),
         (TIED, "assert f({'b': 5, 'a': 5}) == 'a'", True),
         ("If several share it, the first wins", "assert f({'a': 5, 'b': 5}) == 'a'", True),
+        ("Names get their share in turn", "assert f([1, 2]) == 'a'", True),
         (TIED, "assert f('aab') == 'a'", False),
         (TIED, "assert f('baab') == 'a'", True),
         (TIED, "assert f({'b': 2, 'a': 1}) == ['b', 'a']", False),

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from agents.records import Spec
+from agents.records import Need, Spec
 from agents.spec import read_spec
 from agents.spec.clauses import clauses
 
@@ -73,6 +73,63 @@ def test_parts_that_say_something_on_their_own_are_clauses_of_their_own() -> Non
         "It sorts by name, and you may assume names are short.",
     ):
         assert texts(whole) == [whole[:-1]]
+
+
+def test_statements_with_a_comma_between_them_are_clauses_of_their_own() -> None:
+    for first, second in (
+        ("Lists are joined", "the rest stays as it is"),
+        ("Bookings outside the day are ignored", "ones over its edge are cut"),
+        ("Whole numbers become ints", "yes and no become bools"),
+        ("Dots at an end do not belong to it", "a hyphen inside does"),
+    ):
+        assert texts(f"{first}, {second}.") == [first, second]
+    for whole in (
+        "If it is full, the oldest goes",
+        "Names that are long, numbers that are odd and blanks stay",
+        "It is sorted, which is slow",
+        "'a', 'b' and 'c' mean x, 'd', 'e' and 'f' mean y",
+        "They are shown, as they were written",
+        "The tag is dropped, they are kept",
+        "After all have run, the first is kept",
+        "The line break, if there is one, is no part of it",
+        "A list is given, empty when the text is",
+    ):
+        assert texts(f"{whole}.") == [whole]
+
+
+def test_lines_that_are_broken_before_they_are_full_are_notes() -> None:
+    long = "strip blanks at both ends of the text and then, in the middle of it, any dots"
+    notes = f"swap it round\n{long}\nno digit = ValueError"
+    assert texts(f"f(text: str) -> str\n{notes}\nthe rest stays") == [
+        "f(text: str) -> str swap it round",
+        long,
+        "no digit = ValueError",
+        "the rest stays",
+    ]
+    title = (
+        "Feature: a lock of some kind\nWrite a class Lock with enter(digit), which gives True when that opens it"
+    )
+    assert len(texts(title)) == 2
+    wrapped = "Write f(x) that returns the sum of\nall numbers that are in the list, and\nReturns are there."
+    assert len(texts(wrapped)) == 1
+    assert (
+        len(
+            texts(
+                "Give the words of a text and all of its letters.\nThey are sorted by\nlength and then by\nname."
+            )
+        )
+        == 2
+    )
+
+
+def test_what_stands_before_the_sentence_that_asks_is_no_rule() -> None:
+    asked = "Could you write me a function split(total, names) where names is a list of texts"
+    text = (
+        f"Hi! We go out and somebody pays for all of us. {asked}, and it gives back a dict? Everyone gets a share."
+    )
+    assert [bool(each) for each in needs(text).values()] == [False] * 4 + [True]
+    story = needs("As a buyer I want larger orders to be cheaper.\n\n- total(price) is 0 for none\n- Names stay")
+    assert [bool(each) for each in story.values()][::2] == [False, True]
 
 
 def test_a_sentence_is_a_rule_unless_an_example_stands_after_it() -> None:
@@ -247,7 +304,7 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Write non-zero minutes zero-padded.", []),
         ("Numbers never go negative.", ["“Numbers never go negative”"]),
         ("It is an error (ValueError) if it is blank.", ["`ValueError`", "ValueError for a blank text"]),
-        ("Blank names count, a blank between them does not.", ["a blank text"]),
+        ("Blank names count, a blank between them does not.", ["a blank text", "“a blank between them does not”"]),
         ("Two of them are fine.", ["“Two of them are fine”"]),
         ("Those that differ by less than 0.01 are equal.", ["“Those that differ by less than 0.01 are equal”"]),
         ("Texts w/o any digit count.", ["“Texts w/o any digit count”"]),
@@ -312,6 +369,24 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("In that way it counts.", ["“In that way it counts”"]),
         ("A part without '=' has the value ''.", ["“A part without '=' has the value ''”"]),
         ("It gives 'x' for one with no '='.", ["`'x'`"]),
+        ("Points over 100 count as 100.", ["a number >100", "“Points over 100 count as 100”"]),
+        ("80-89: B", ["exactly 80"]),
+        ("From 50 pieces there is 5% off.", ["exactly 50", "“From 50 pieces there is 5% off”"]),
+        ("Gaps shorter than fifteen are dropped.", ["exactly 15", "“Gaps shorter than fifteen are dropped”"]),
+        ("Past the end it is no error, they are just empty.", ["an empty input"]),
+        ("It is skipped (no silver → an empty list).", ["an empty input"]),
+        ("If it is blank we'd like an empty string.", ["an empty text", "a blank text"]),
+        ("Lines look like 'a 1' or 'b 2'.", []),
+        ("It is an OddError, a ValueError subclass.", ["`OddError`"]),
+        ("Booleans are refused with TypeError.", ["`TypeError`", "TypeError for a bool"]),
+        ("Everything else is lowercased.", ["lower case", "upper case"]),
+        ("Empty quotes count.", ["a quotation mark", "empty quotes"]),
+        ("An unclosed quote runs on.", ["a quotation mark", "an open bracket or quote"]),
+        ("Items may start at zero.", ["“Items may start at zero”"]),
+        ("It must reject digits with a ValueError.", ["`ValueError`", "ValueError for a digit"]),
+        ("It returns False then.", ["False"]),
+        ("The result is True or False.", ["“The result is True or False”"]),
+        ("It stays as it is for one, also for minus one.", ["a negative number"]),
     ],
 )
 def test_what_a_test_of_a_clause_has_to_use(sentence: str, expected: list[str]) -> None:
@@ -457,6 +532,8 @@ def test_what_holds_beside_a_raise_and_rules_of_methods_need_tests_of_their_own(
         "an item of which nothing is left is not in it",
         "removes nothing",
     ]
+    (kept,) = [clause.needs for clause in clauses(spec(text)) if clause.text == "removes nothing"]
+    assert kept == (Need("test", "removes nothing", raising="ValueError"),)
     quoted = needs("Write f(rows: list) that counts. Without rows it prints `nothing`. f([1]) == 1")
     assert not [each for each in quoted["Without rows it prints `nothing`"] if "“" in each]
 
