@@ -22,7 +22,7 @@ from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations,
 from .signature import closing, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
-_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?\w+[`\"']?(?: \([^()\n]{1,40}\))?:)\s")
+_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?[\w–-]+[`\"']?(?: \([^()\n]{1,40}\))?:)\s")
 """A field of a docstring: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
     r"(?m)^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)"
@@ -61,7 +61,7 @@ _UNIT = "(?:second|minute|hour|day|week|month|year)"
 _OF_A_UNIT = re.compile(rf"(?i)\b\w+ (?P<unit>{_UNIT})s?\b")
 _EXCEPTION = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
-    r"|(?:(?<=raise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
+    r"|(?:(?<=[Rr]aise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
     r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
 )
 """An exception, by its usual ending, or the spec's own after `raises`: `raises InsufficientFunds`."""

@@ -282,6 +282,7 @@ _COMES_OUT = re.compile(
     r"(?i)(?:[=-]>|→|⇒|, (?:it|they) (?:is|are)(?: just| simply)?|\b(?:like|want|expect|get)) (?:an? |the )?\Z"
 )
 """Before a result: `they are just empty`, `no silver → an empty list`."""
+_OF_A_CONDITION = re.compile(r"(?i)\b(?:if|when|while|unless)(?: \S+){1,3} (?:is|are) \Z")
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
@@ -304,4 +305,5 @@ def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool
             before = text[: found.start()]
             stated = (_MAIN.fullmatch(before) and _UNDER.match(text, found.end())) or _COMES_OUT.search(before)
             follows = outcome is not None and outcome.start() < found.start()
-            yield kind.name, bool(stated) or kind.name in RESULTS or follows
+            if kind.name not in RESULTS or not _OF_A_CONDITION.search(text[: found.end() - len(kind.name)]):
+                yield kind.name, bool(stated) or kind.name in RESULTS or follows

@@ -40,7 +40,7 @@ _STATEMENT = re.compile(
     r"[^,]{0,40}\Z))(?:[^A-Za-z]*\b[A-Za-z][\w'-]*){3}"
 )
 """A sentence that is neither a story nor names the entry point or a type."""
-_OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as |\blike (?=['\"`])")
+_OF_A_KIND = re.compile(r"\b(?:is|are) [^,;]{1,40} such as |(?<!looks )\blike (?=['\"`])")
 """A description of the input: `both are times of day such as "08:30"`, `lines like "a"`."""
 _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 """A verb, or a word of that form."""

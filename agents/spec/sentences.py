@@ -34,8 +34,8 @@ STATES = re.compile(
 """A subject and a verb."""
 _SPLICED = re.compile(
     r"(?i)(?!(?:and|or|nor|but|so|then|also|just|even|not|it|they|i|we|you|after|as|because|before|given|however|if|since"
-    r"|spelled|when|whenever|where|while|with|no matter)\b)"
-    rf"(?!{VERB.pattern})(?:(?!(?:that|which|whose?|if|when|where)\b)[\w'-]+ ){{1,8}}?{VERB.pattern}"
+    r"|once|spelled|unless|until|when|whenever|where|while|with|no matter)\b)"
+    rf"(?!{VERB.pattern})(?:(?!(?:that|which|whose?|if|when|where)\b)[^\s,.;:()]+ ){{1,8}}?{VERB.pattern}"
 )
 """A statement behind a comma alone: `Letters stay, the rest is left out`."""
 _NEAR = 300
@@ -44,6 +44,12 @@ CONDITION = re.compile(
     r"(?i)\s*(?:if|when|whenever|for|with|without|on|where|unless|given|otherwise|you (?:can|may))\b"
 )
 """The beginning of a condition."""
+_ACT = re.compile(
+    r"(?i)(?:convert|count|don't|drop|give|ignore|join|keep|merge|must|never|no|raise|remove|replace|return|round|skip"
+    r"|sort|split|strip|swap|throw|treat|trim|turn|use)\b"
+)
+"""The beginning of a statement without a subject."""
+_OTHERS = re.compile(r"(?i)(?:(?:any|every)(?:thing|one|body) else|(?:the|all) (?:rest|others?))\b")
 _ROOM = 15
 _OPEN = re.compile(
     r"(?i)(?:[,(\[{&+/–-]|\b(?:an?|the|and|or|but|nor|of|to|in|on|at|by|for|with|from|into|as|than|is|are|be|that|which"
@@ -51,14 +57,13 @@ _OPEN = re.compile(
 )
 """The end of a line that goes on in the next one."""
 _NOTE = re.compile(
-    r"(?!(?:And|Or|But|If|When)\b)[A-Z][a-z]*\b(?! ?\()"
-    r"|(?:don't|never|drop|ignore|keep|must|no|raise|remove|return|round|skip|sort|strip|throw|anything|otherwise)\b"
+    rf"(?!(?:And|Or|But|If|When)\b)[A-Z][a-z]*\b(?! ?\()|{_ACT.pattern[4:]}|(?:anything|otherwise)\b"
     rf"|{_SPLICED.pattern[4:]}|[a-z][^.;]*(?:[=-]>|=|→|:) ?`?\w*(?:Error|None|True|False)\b"
 )
 """The beginning of a line that is a statement of its own."""
 _DEPENDS = re.compile(
     r"(?i)\b(?:if|when|whenever|where|unless|that|which|whose?|since|because|so|after|before|once|until|while|assum\w*"
-    r"|either|neither|both)\b"
+    r"|either|neither|both|as (?:soon|long))\b"
 )
 """Words of a part that may go on behind a comma."""
 
@@ -79,8 +84,10 @@ def apart(sentence: str) -> Iterator[str]:
             says = unchanged or (STATES.match(after) and not case)
         else:
             says = _SPLICED.match(after) and not (case or _DEPENDS.search(before))
-            before = before.rpartition(", ")[2]  # an item of a list says nothing
-        if not depth and says and (VERB.search(before) or (unchanged and end["joined"])):
+            if not _OTHERS.match(after):
+                before = before.rpartition(", ")[2]  # an item of a list says nothing
+        told = VERB.search(before) or _ACT.match(before) or (unchanged and end["joined"])
+        if not depth and says and told:
             yield sentence[place:seen]
             place = end.end()
     yield sentence[place:]

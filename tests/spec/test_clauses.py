@@ -81,6 +81,8 @@ def test_statements_with_a_comma_between_them_are_clauses_of_their_own() -> None
         ("Bookings outside the day are ignored", "ones over its edge are cut"),
         ("Whole numbers become ints", "yes and no become bools"),
         ("Dots at an end do not belong to it", "a hyphen inside does"),
+        ("Sort them by size", "ties are broken by the name"),
+        ("Words are kept, numbers doubled", "everything else goes"),
     ):
         assert texts(f"{first}, {second}.") == [first, second]
     for whole in (
@@ -91,6 +93,8 @@ def test_statements_with_a_comma_between_them_are_clauses_of_their_own() -> None
         "They are shown, as they were written",
         "The tag is dropped, they are kept",
         "After all have run, the first is kept",
+        "As soon as one is there, it ends",
+        "The higher one wins, unless both are equal",
         "The line break, if there is one, is no part of it",
         "A list is given, empty when the text is",
     ):
@@ -101,7 +105,7 @@ def test_lines_that_are_broken_before_they_are_full_are_notes() -> None:
     long = "strip blanks at both ends of the text and then, in the middle of it, any dots"
     notes = f"swap it round\n{long}\nno digit = ValueError"
     assert texts(f"f(text: str) -> str\n{notes}\nthe rest stays") == [
-        "f(text: str) -> str swap it round",
+        "swap it round",
         long,
         "no digit = ValueError",
         "the rest stays",
@@ -385,6 +389,9 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Items may start at zero.", ["“Items may start at zero”"]),
         ("It must reject digits with a ValueError.", ["`ValueError`", "ValueError for a digit"]),
         ("It returns False then.", ["False"]),
+        ("It says True for one, or False.", ["True", "False", "“It says True for one, or False”"]),
+        ("If strict is True it stays.", ["“If strict is True it stays”"]),
+        ("Anything that looks like '1-2' stays.", ["“Anything that looks like '1-2' stays”"]),
         ("The result is True or False.", ["“The result is True or False”"]),
         ("It stays as it is for one, also for minus one.", ["a negative number"]),
     ],
