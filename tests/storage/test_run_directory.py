@@ -115,7 +115,7 @@ def test_a_name_that_fits_none_or_several_names_the_runs_there_are(tmp_path: Pat
 def test_no_name_is_no_run_even_where_there_is_one_alone(tmp_path: Path) -> None:
     """`heal --undo "$RUN"`, with the variable unset."""
     runs.create(tmp_path, record("20260101-000000-first-aaaa"))
-    with pytest.raises(UsageError, match="'' matches no run in .*; take one of: 20260101-000000-first-aaaa"):
+    with pytest.raises(UsageError, match=r"'' matches no run in .*; take one of: 20260101-000000-first-aaaa"):
         runs.find(tmp_path, "")
 
 
