@@ -53,7 +53,7 @@ class _Told(Distribution):
 
 
 def read_description(told: Mapping[str, Any]) -> tuple[Interpreter, bool]:
-    """Return the container's Python, and if jobs may share it all. Raises LookupError, TypeError, ValueError."""
+    """Return the Python of a container, and if jobs may share that. Raises LookupError, TypeError, ValueError."""
     metadata = tuple((str(head), str(modules)) for head, modules in told["distributions"])
     interpreter = _Interpreter(
         str(told["executable"]),
