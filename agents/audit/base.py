@@ -24,7 +24,6 @@ from .pytest_options import SETTINGS, options_in, setting
 
 HasBody = ast.Module | Definition
 _Class = tuple[str, ast.ClassDef]
-_IMPORTED = (".py", ".pyc", ".pyo", ".so", ".pyd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str
     `node_modules`), where they are new or changed since the commit, which has the blobs `before`."""
     room = LONGEST
     for path, entry in repository.index.items():
-        if is_wanted(path) or not path.endswith(_IMPORTED):
+        if is_wanted(path) or not path.endswith((".py", ".pyc", ".pyo", ".so", ".pyd")):
             continue
         with suppress(OSError, UsageError):  # no file of the folder
             data = read_regular(repository.folder / path, repository.folder, room)

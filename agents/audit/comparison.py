@@ -100,8 +100,7 @@ class Comparison(Project):
             gone = [each.id for each in changes if each.status == "gone" and not each.why]
             doubtful = {*blind, *untried}
             dull, moved, late = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
-            blunted |= dull
-            blunted |= self._replaced(changes, trial, four, at_base)
+            blunted |= dull | self._replaced(changes, trial, four, at_base)
             mutation = measured(trial, base, [name for name in passing if name not in blind], touched)
         tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
         findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)

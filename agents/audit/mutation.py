@@ -192,8 +192,7 @@ def _ranked(
             run = [*each.tests]
         return Change(each.path, line, each.mutant.before, each.mutant.after, tests=tuple(map(clean, run)))
 
-    found = [(each, with_tests(each)) for each in survivors]
-    return sorted(found, key=lambda pair: -len(pair[1].tests))
+    return sorted(((each, with_tests(each)) for each in survivors), key=lambda pair: -len(pair[1].tests))
 
 
 def _again(trial: Trial, each: _Made, before: str) -> bool:

@@ -207,8 +207,8 @@ def _assigned(node: ast.AST) -> list[ast.expr]:
 def _in_tests(module: ast.Module) -> Iterator[Found]:
     """Yield what tests and what is beside them do to end the run, or to say how it went."""
     nodes = [*ast.walk(module)]
-    functions = [node for node in nodes if isinstance(node, Function)]
-    hooked = {id(inner) for node in functions if _is_hook(node) for inner in ast.walk(node)}
+    hooks = (node for node in nodes if isinstance(node, Function) and _is_hook(node))
+    hooked = {id(inner) for node in hooks for inner in ast.walk(node)}
     for node in nodes:
         match node:
             case ast.Call(func=function) if (name := unparse(function)) in {*_ENDS, "pytest.exit"} - {"os.kill"}:

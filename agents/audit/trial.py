@@ -158,8 +158,7 @@ class Trial:
     ) -> tuple[SuiteRun, str] | None:
         """Run a test with another `answer`, for as long as it may by `run`; return the text of that, too, empty
         where there is none. None where no time is left."""
-        functions = tuple(self.called[name])
-        job = SuiteJob(self.limit([name], run), (name,), functions=functions, answer=answer)
+        job = SuiteJob(self.limit([name], run), (name,), functions=tuple(self.called[name]), answer=answer)
         done = self.timed(suite, job)
         if done is None:
             return None

@@ -158,11 +158,10 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
     halves = {each for each in parts if {f"-m not {each[3:]}", f"-m {each.removeprefix('-m not ')}"} & parts}
     nowhere = set.intersection(*(unasked(text, tree) for text in asking)) if asking else set()
     more = sum(-count for text, count in known.items() if runs_tests(text)) > 0
-    is_tested = any(map(runs_tests, lines))
     is_yaml, is_github = path.endswith(YAML), path.startswith(".github/")
     is_gone = is_gone or (not old and bool(_IN_PLACE.search(path)))
     kept = [number for number, text in commands if runs_tests(text) and (is_gone or text in tests)]
-    touches, around = kept or not is_tested, _Blocks(lines)
+    touches, around = kept or not any(map(runs_tests, lines)), _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
 
     def is_for_new(text: str) -> bool:

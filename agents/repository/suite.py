@@ -299,9 +299,6 @@ class _Server:
         return "the process that runs the tests does not answer"
 
 
-_BADNESS = {"passed": 0, "skipped": 1, "failed": 3}
-
-
 def own_programs() -> dict[str, bytes]:
     """Return the programs for the sandbox that run suites and note errors and calls; heals of scripts use them."""
     return {f"inside/{each.name}": each.read_bytes() for each in [*_INSIDE.glob("[!_]*.py"), *_OF_THE_SANDBOX]}
@@ -339,6 +336,7 @@ def _worse(one: TestRun | None, other: TestRun) -> TestRun:
     """Return the worse of two outcomes of one id, with the times and the called functions of both."""
     if one is None:
         return other
-    worse = max(one, other, key=lambda each: (_BADNESS.get(each.outcome, 2), each.crossed))
+    badness = {"passed": 0, "skipped": 1, "failed": 3}
+    worse = max(one, other, key=lambda each: (badness.get(each.outcome, 2), each.crossed))
     called = tuple(dict.fromkeys((*one.called, *other.called)))
     return replace(worse, seconds=one.seconds + other.seconds, cpu=one.cpu + other.cpu, called=called)

@@ -574,6 +574,14 @@ def test_answers_of_objects_without_a_text_of_their_own_are_told_apart(project: 
             '0 < found("ann").share < 1',
             "found returning an object whose share is 0.51",
         ),
+        ('[*each([*"dcba"])] == [*"DCBA"]', 'sorted(each([*"dcba"])) == [*"ABCD"]', "each returning its items in"),
+        (
+            '[*each([*"ba"])] == [*"BA"]',
+            '{*each([*"ba"])} == {*"AB"}',
+            "each returning its items in another order",
+        ),
+        ('[*mapped("ba")] == [*"BA"]', 'set(mapped("ba")) == {*"AB"}', "mapped returning its items in"),
+        ('[*each([*"ba"])] == [*"BA"]', 'tuple(each([*"ba"])) == (*"BA",)', None),
         ("mean([1, 2]) == 1.5", "mean([1, 2]) == pytest.approx(1.5)", None),
         ('title("ann") == "Ann"', '"Ann" in [title("ann")]', None),
     ],
@@ -584,12 +592,14 @@ def test_a_looser_comparison_is_weaker(
     code = (
         "def title(name):\n    return name.title()\n\n\n"
         "def titles(names):\n    return [name.title() for name in names]\n\n\n"
+        "def each(names):\n    for name in names:\n        yield name.title()\n\n\n"
+        "def mapped(names):\n    return map(str.title, names)\n\n\n"
         "def mean(values):\n    return sum(values) / len(values)\n\n\n"
         "def moment(text):\n    from datetime import datetime\n\n    return datetime.fromisoformat(text)\n\n\n"
         "class Person:\n    def __init__(self, name, share):\n        self.name, self.share = name.title(), share\n\n\n"
         "def found(name):\n    return Person(name, 0.5)\n"
     )
-    test = "import pytest\nfrom names import Person, found, mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
+    test = "import pytest\nfrom names import Person, each, found, mapped, mean, moment, title, titles\n\n\ndef test_names():\n    assert {}\n"
     base: Edits = {"names.py": code, "tests/test_names.py": test.format(old)}
     report = compared_after(project, sandbox, base, {"tests/test_names.py": test.format(new)})
     assert report.passed is (named is None), list(sentences(report))

@@ -220,7 +220,7 @@ class SuiteSession:
         with ExitStack() as held:
             take: Callable[[], list[str]] = list
             if job["record"] or job["calls"]:
-                sys.addaudithook(self._note_start)
+                sys.addaudithook(lambda event, _: event in _STARTS and self._test.update(starts=True))
                 calls = self._calls if job["calls"] else None
                 generated = functions.generated if functions is not None and calls is None else {}
                 take = held.enter_context(reached_by(self._place, job["lines"], calls, generated))
@@ -246,10 +246,6 @@ class SuiteSession:
         self._test.update(seconds=time.monotonic() - began, cpu=time.process_time() - used, called=take())
         if self._answers is not None:
             self._test.update(self._answers.end())
-
-    def _note_start(self, event: str, _: object) -> None:
-        if event in _STARTS:
-            self._test["starts"] = True
 
     def _described(self, error: BaseException | None) -> list[dict[str, Any]]:
         return self._report.described(error) if self._job["errors"] and error is not None else []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import operator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
@@ -12,7 +14,7 @@ from ..test_process.other_answers import DEEPEST, attributes_of, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
 _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
@@ -25,8 +27,10 @@ _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 
 
 def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield values close to plain data, each with its text and its maker: lists in another order, or with an item
+    """Yield values close to it, each with its text and its maker: what has items in another order, lists with one
     twice, texts in other letters or with a space more, fractions and moments that are a little greater."""
+    if isinstance(value, Iterator):  # it may have no end
+        yield "its items in another order", lambda: itertools.chain([*itertools.islice(value, 1000)][::-1], value)
     others = [value[::-1]] if type(value) is list and len(value) > 1 else []
     others += [[*value, value[-1]]] if type(value) is list and value else []
     others += [_with_each(value, kind, change) for kind, change in _CHANGES]
