@@ -13,6 +13,7 @@ from ..records import Isolation, Outcome, Stopped
 from ..syntax.clean_text import clean
 from ..syntax.collection import chain
 from ..syntax.imports import modules_imported
+from ..syntax.literals import literal_value
 from ..syntax.source import names_unbound, parse
 from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
@@ -152,6 +153,7 @@ class FileRun:
                 "names": sorted(unbound),
                 "isolated": isolated,
                 "members": _members(self.file.source),
+                "absent": _absent(self.file.source),
                 "expected": [name for name in _ENDS_OF_LOOPS if name in self.file.source],
                 "properties": self.file.has_properties,
                 "plugins": async_plugins(self.file.source, interpreter),
@@ -220,6 +222,22 @@ def _members(source: str) -> list[tuple[str, ...]]:
     found = (chain(node) for node in names.nodes if isinstance(node, ast.Attribute) and node.attr.isupper())
     named = ((root.id, *path) for root, path in found if root is not None and names.is_under_test(root))
     return [*dict.fromkeys(named)]
+
+
+@lru_cache(maxsize=64)
+def _absent(source: str) -> list[object]:
+    """Return the texts, numbers and the like of which the tests say that something does not hold them."""
+    names = names_in(source)
+    found: list[object] = []
+    for node in names.nodes:
+        match node:
+            case (
+                ast.Compare(left=item, ops=[ast.NotIn()])
+                | ast.UnaryOp(op=ast.Not(), operand=ast.Compare(left=item, ops=[ast.In()]))
+                | ast.Call(func=ast.Attribute(attr="assertNotIn"), args=[item, *_])
+            ):
+                found += literal_value(item) or sorted(names.texts(item) or ())
+    return [*dict.fromkeys(each for each in found if isinstance(each, str | int | float | None))]
 
 
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:

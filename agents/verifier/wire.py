@@ -22,16 +22,13 @@ class Wire:
 
     def __init__(self) -> None:
         self.socket, self._theirs = socket.socketpair()
+        self.descriptor = self._theirs.fileno()
+        """The end that a job inherits; closed here by `handed_over`."""
         self.socket.setblocking(False)
         self.ended = False
         self._inbox = bytearray()
         self._outbox = bytearray()
         self._total = 0
-
-    @property
-    def descriptor(self) -> int:
-        """The end that a job inherits; closed here by `handed_over`."""
-        return self._theirs.fileno()
 
     @property
     def pending(self) -> bool:

@@ -114,6 +114,18 @@ PAIRS = {
         "    assert when() == datetime.datetime(2024, 1, 1, 9)\n",
         "now().hour", "now().minute",
     ),
+    "a file where the code says": (
+        "import pathlib, tempfile\ndef save(text):\n    path = pathlib.Path(tempfile.mkdtemp(), 'a.txt')\n"
+        "    path.write_text(text)\n    return path\n",
+        "def test_a():\n    path = save('x')\n    assert path.is_file() and path.read_text() == 'x'\n",
+        "_text(text)", "_text('')",
+    ),
+    "a helper that hides its frame": (
+        "def double(n):\n    return 2 * n\n",
+        "def check(given, expected):\n    __tracebackhide__ = True\n    assert double(given) == expected\n"
+        "def test_a():\n    check(2, 4)\n",
+        "2 * n", "3 * n",
+    ),
     "weak references to objects of the tests": (
         "import weakref\nclass Signal:\n    def __init__(self):\n        self.seen = weakref.WeakSet()\n    def add(self, each):\n"
         "        self.seen.add(each)\n    def count(self):\n        return len(self.seen)\n",
@@ -127,6 +139,10 @@ WRITTEN = (
     "'datetime.sys.exit()'", '"__import__(\'os\')"', "'\\'{0.x}\\'.format(V())'", "'V().x'", "b'V()'",
 )  # fmt: skip
 REFUSED = {
+    "a function that says whether its frame is hidden": (
+        "def seen(info):\n    return True\ndef check(given):\n    __tracebackhide__ = seen\n"
+        "    assert f(given) == given\ndef test_a():\n    check(1)\n"
+    ),
     "eval under another name": "def test_a():\n    run = eval\n    assert run(str(f(1))) == 1\n",
     "eval that is handed on": "def test_a():\n    assert list(map(eval, [str(f(1))])) == [1]\n",
     "pytest's own fixture under the name of one of the tests'": (

@@ -348,6 +348,10 @@ REPLACES = {
     ),
     "uses getcontext": "import decimal\ndecimal.getcontext().prec = 2\ndef double(n): return 2 * n\n",
     "uses code_context": "import inspect\nwho = inspect.stack()[0].code_context\ndef double(n): return 2 * n\n",
+    "uses pytest": "import sys\nat = 'pytest' in sys.modules\ndef double(n): return 2 * n\n",
+    "uses PYTEST_": (
+        "import os\nat = any(each.startswith('PYTEST_') for each in os.environ)\ndef double(n): return 2 * n\n"
+    ),
     "uses extract_stack": "import traceback\nwho = traceback.extract_stack\ndef double(n): return 2 * n\n",
     "uses /src/test*.py": "where = '/src/test*.py'\ndef double(n): return 2 * n\n",
     "": "import sys\nsys.stdout = sys.stdout\ndef double(n): return 2 * n\ndouble.__doc__ = 'Double.'\n",

@@ -151,6 +151,30 @@ COUNTS = {
         "        for n in (1, 2):\n            with self.subTest(n=n):\n"
         "                self.assertEqual(add(n, n), 2 * n)\n",
     ),
+    "what a text does not hold": (
+        "import html\ndef f(x): return html.escape(x)\n",
+        "def test_a():\n    assert '<b>' not in f('a <b> c')\n",
+    ),
+    "what no row holds": (
+        "def f(rows): return [{k: v for k, v in row.items() if k != 'key'} for row in rows]\n",
+        "HIDDEN = ['key', 'word']\ndef test_a():\n    for each in f([{'key': 1, 'a': 2}]):\n"
+        "        for name in HIDDEN:\n            assert not name in each\n",
+    ),
+    "what a test case does not find": (
+        "def f(x): return {x, 'b'}\n",
+        "import unittest\nclass TestA(unittest.TestCase):\n"
+        "    def test_a(self):\n        self.assertNotIn('c', f('a'))\n",
+    ),
+    "an empty table": ("def f(): return {}\n", "def test_a():\n    assert f() == {}\n"),
+    "what a call does in one process, whatever it returns": (
+        "def send(to): pass\ndef f(names):\n    for each in names: send(each)\n    return len(names)\n",
+        "from unittest.mock import patch\ndef test_a():\n    with patch('user_code.send') as send:\n"
+        "        f(['a', 'b'])\n    assert send.call_count == 2\n",
+    ),
+    "what a call does in one process that returns an object": (
+        "class P:\n    pass\nSEEN = []\ndef f(x):\n    SEEN.append(x)\n    return P()\n",
+        "def test_a(tmp_path_factory):\n    f(4)\n    assert user_code.SEEN[-1] == 4\n",
+    ),
     "in one process": (ADD, "def test_a(tmp_path_factory):\n    assert add(1, 2) == 3\n"),
     "an object in one process": (
         "from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\ndef f(): return P(3)\n",
@@ -190,6 +214,14 @@ SHOWS_NOTHING = {
         "import time\ndef test_a():\n    if time.time_ns() == 0:\n"
         "        assert add(1, 2) == 3\n    add(time.time_ns(), 0)\n",
         "something else when it is run again",
+    ),
+    "no line after it returns": (
+        "def test_a():\n    add(1, 2)\n    return\n    assert add(1, 2) == 3\n",
+        "only values of another type",
+    ),
+    "a type in one process": (
+        "def test_a(tmp_path_factory):\n    assert isinstance(add(1, 2), int)\n",
+        "only values of another type",
     ),
     "the same twice in one process": (
         "def test_a(tmp_path):\n    assert add(1, 2) == add(1, 2)\n",
@@ -332,6 +364,10 @@ def test_a_changed_mapping_holds_what_it_is_told_to_hold(value: object) -> None:
     told = {text: make() for text, make in others_of(value)}
     assert len(told) == 3
     assert all(text == repr(other) and dict(other.items()) == other for text, other in told.items())
+
+
+def test_an_empty_mapping_is_changed_by_an_entry() -> None:
+    assert [make() for _, make in others_of({})] == [{1: 1}]
 
 
 def test_tests_that_pass_too_much_to_be_kept_leave_those_before_them_measured(verifier: Verifier) -> None:

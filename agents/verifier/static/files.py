@@ -114,13 +114,9 @@ class Files:
             own = isinstance(place, ast.FunctionDef) and (self._is_pytests(place) or not place.decorator_list)
             return own and bool(values) and all(map(self.is_below, values))
         match self._names.parent(place):
-            case ast.Assign(targets=targets, value=value):
-                return place in targets and self.is_below(value)
-            case ast.AnnAssign(value=value):
-                return self.is_below(value)
             case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
                 return target is place and self._lists(each)
-        return False
+        return all(map(self.is_below, self._names.bound_to(place, loops=False)))
 
     def _lists(self, node: ast.expr) -> bool:
         match node:

@@ -132,8 +132,9 @@ def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
         if isinstance(node, ast.Assign) and isinstance(entry := node.targets[0], ast.Subscript):
             if _is_literal(entry.slice):
                 filled[ast.dump(entry.value)][_key([entry.slice])] = _answer(node.value)
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "dict":
-            yield {_key([ast.Constant(word.arg)]): _answer(word.value) for word in node.keywords if word.arg}
+        elif isinstance(node, ast.Call):  # `dict(one=1)`, an object with such attributes
+            answers = [(word.arg, answer) for word in node.keywords if (answer := _answer(word.value))]
+            yield {_key([ast.Constant(name)]): answer for name, answer in answers if name}
         elif isinstance(node, ast.Dict):
             yield {
                 _key([key]): _answer(value)

@@ -181,10 +181,11 @@ class Names:
         """Return all that a name is bound to in this function or around it; None for what cannot be told."""
         scopes = {id(scope) for scope in self._scopes(node)}
         places = [place for place in self.defined.get(node.id, []) if id(self._scopes(place)[0]) in scopes]
-        values = [value for place in places for value in self._values(place, loops)]
+        values = [value for place in places for value in self.bound_to(place, loops)]
         return values if values and not (self.everything or node.id in self._elsewhere) else [None]
 
-    def _values(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
+    def bound_to(self, place: ast.AST, loops: bool) -> list[ast.expr | None]:
+        """Return what a name is bound to at one place; None for what cannot be told."""
         if isinstance(place, ast.arg):
             return self._cases(place) or self.given(place)
         holder = self.parent(place)
@@ -192,8 +193,10 @@ class Names:
         if isinstance(holder, ast.Tuple) and _is_plain(holder.elts):
             index, place, holder = holder.elts.index(place), holder, self.parent(holder)  # type: ignore[arg-type]
         match holder:
-            case ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=value) if index is None:
+            case ast.Assign(value=value) | ast.AnnAssign(value=value) if index is None:
                 return [value]
+            case ast.Assign(value=ast.Tuple(elts=parts)) if _is_plain(parts) and len(parts) > (index or 0):
+                return [parts[index or 0]]
             case ast.For(target=target, iter=each) | ast.comprehension(target=target, iter=each):
                 return self._each(each, index) if loops and target is place else [None]
         return [None]

@@ -18,6 +18,8 @@ _FIXTURES = words("tmp_path_factory caplog recwarn capfd capfdbinary")
 _CARRIED = words("setenv delenv undo")
 """Methods of `monkeypatch` whose effect the code's process gets to see."""
 _CALLS = words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")
+_OF_PATHS = words("read_text read_bytes write_text write_bytes iterdir is_file is_dir")
+"""Methods that only a path has: without `tmp_path` it is the code's."""
 
 
 def why_one_process(test: Test) -> str | None:
@@ -54,7 +56,8 @@ def shared_by(names: Names) -> Iterator[str]:
             yield "it lets go of an object, which may have a file open or be known to the code by a weak reference"
         if isinstance(node, ast.ClassDef):
             yield from _shared_class(node, names)
-        if isinstance(node, ast.Call) and last(node.func) in _CALLS and not _opens_nothing(names, node):
+        calls = _CALLS if files else _CALLS | _OF_PATHS
+        if isinstance(node, ast.Call) and last(node.func) in calls and not _opens_nothing(names, node):
             yield f"it calls {last(node.func)}"
         if isinstance(node, ast.Call) and last(node.func) == "getfixturevalue":
             asked = {text for item in node.args for text in names.texts(item) or ()}
@@ -62,9 +65,9 @@ def shared_by(names: Names) -> Iterator[str]:
 
 
 def _opens_nothing(names: Names, call: ast.Call) -> bool:
-    """Return True for `account.open()` as a statement: no file that it might open is read."""
+    """Return True for `account.open()` as a statement or compared: no file that it might open is read."""
     method = isinstance(call.func, ast.Attribute) and call.func.attr == "open"
-    return method and not names.paths(call.func) and isinstance(names.parent(call), ast.Expr)
+    return method and not names.paths(call.func) and isinstance(names.parent(call), ast.Expr | ast.Compare)
 
 
 def _is_carried(names: Names, use: ast.expr) -> bool:

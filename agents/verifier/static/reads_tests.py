@@ -14,11 +14,11 @@ from .names import names_in
 
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back f_locals tb_frame getouterframes code_context extract_stack"
-    " format_stack walk_stack get_objects get_referrers settrace setprofile PYTEST_CURRENT_TEST"
+    " format_stack walk_stack get_objects get_referrers settrace setprofile"
     " __instancecheck__ __subclasscheck__ getcontext setcontext"
 )
 _TOOLS = words("_pytest hypothesis unittest")
-_TEST_FILE = re.compile(r"\S{0,60}\btest[\w*]{0,40}\.py")
+_OF_TESTS = re.compile(r"\S{0,60}\btest[\w*]{0,40}\.py|_?pytest|PYTEST\w{0,40}")
 _OPERATORS = words("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ __contains__ __getattribute__")
 _SHARED = words("sys os logging warnings")
 """Modules whose attributes honest code sets: `sys.stdout`."""
@@ -37,7 +37,7 @@ def reaches_tests(code: str) -> str | None:
             case (
                 ast.Attribute(attr=name) | ast.Name(id=name) | ast.Constant(value=str(name)) | ast.alias(name=name)
                 | ast.FunctionDef(name=name)
-            ) if name in _FRAMES or _TEST_FILE.fullmatch(name):  # fmt: skip
+            ) if name in _FRAMES or (isinstance(node, ast.Constant) and _OF_TESTS.fullmatch(name)):  # fmt: skip
                 how = f"uses {name}, by which code in one process with its tests can set or read what they expect"
             case ast.alias(name=name) | ast.ImportFrom(module=str(name)) if name.partition(".")[0] in _TOOLS:
                 how = f"uses {name}, by which code in one process with its tests can decide how they run"

@@ -48,6 +48,7 @@ _NOT_OF_PACKAGES = words(
 """Parts of third-party packages that lead to the interpreter, or run texts as code."""
 _OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
 _CAPTURES = words("capsys capsysbinary capfd capfdbinary")
+_TO_A_CONSTANT = words("__tracebackhide__")
 _LOADED = words("__name__ __file__ __doc__ __class__ __debug__")
 _METACLASSES = ("abc.ABCMeta", "enum.EnumMeta", "enum.EnumType")
 _FIRST = ("attrgetter", "methodcaller", "getfixturevalue")
@@ -154,7 +155,8 @@ class Uses:
 
     def _name(self, node: ast.Name) -> Iterator[str]:
         if not isinstance(node.ctx, ast.Load):
-            yield from self._special(node.id, _SET)
+            constant = isinstance(getattr(self._names.parent(node), "value", None), ast.Constant)
+            yield from self._special(node.id, _SET | _TO_A_CONSTANT if constant else _SET)
             return
         if node.id not in _LOADED:
             yield from self._special(node.id, frozenset())

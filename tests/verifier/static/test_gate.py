@@ -125,7 +125,6 @@ GRAVE = {
     "imports pytest's insides": "from _pytest import runner\ndef test_a():\n    assert add(1, 2) == 3\n",
     "globals": "def test_a():\n    globals()['add'] = max\n    assert add(1, 2) == 2\n",
     "exec": "def test_a():\n    exec('x = 1')\n    assert add(1, 2) == 3\n",
-    "returns early": "def test_a():\n    return\n    assert add(1, 2) == 3\n",
     "async": "async def test_a():\n    assert add(1, 2) == 3\n",
     "hook": "def pytest_runtest_makereport():\n    pass\ndef test_a():\n    assert add(1, 2) == 3\n",
     "not collected": "class TestA:\n    __test__ = False\n    def test_a(self):\n        assert add(1, 2) == 3\n",

@@ -85,6 +85,15 @@ def test_a_table_of_two_is_seen_where_the_tests_ask_for_just_that(code: str, tes
     assert "may answer from a table" in str(answers_from_a_table(code, tests))
 
 
+@pytest.mark.parametrize("made", ["dict", "SimpleNamespace", "Words"])
+def test_a_table_of_names_is_seen(made: str) -> None:
+    code = f"T = {made}(pear='raep', kiwi='iwik', fig='gif')\ndef f(a):\n    return getattr(T, a, a)\n"
+    cases = [(("pear",), "raep"), (("kiwi",), "iwik"), (("fig",), "gif")]
+    assert "3 of the tests' 3 inputs" in str(answers_from_a_table(code, _asserts(cases)))
+    options = "def f(a):\n    return Options(pear=a, kiwi=len(a), fig=a[::-1])\n"
+    assert answers_from_a_table(options, _asserts(cases)) is None
+
+
 CUBES_TOO = """import pytest
 from user_code import cube, f
 @pytest.mark.parametrize("n, expected", [(2, 8), (3, 27), (4, 64), (-5, -125), (10, 1000), (6, 216)])

@@ -14,6 +14,7 @@ APART = {
         "from pathlib import Path\ndef test_a():\n    p = Path('a') / 'b.txt'\n"
         "    assert f(p) == Path('a/b.md') and isinstance(f('x'), Path)\n    assert f(p).name == 'b.md'\n"
     ),
+    "a method called open": "def test_a():\n    assert f(1).open() == ['a']\n    f(2).open()\n",
     "plain data": "def test_a():\n    assert f(1) == 2\n",
     "capsys": "def test_a(capsys):\n    f()\n    assert capsys.readouterr().out == 'x'\n",
     "the path of imports": (
@@ -109,6 +110,8 @@ TOGETHER = {
     "references": "import weakref\ndef test_a():\n    assert weakref.ref(f(1))() is None\n",
     "what an object holds": "def test_a():\n    assert vars(f(1)) == {}\n",
     "kinds of things": "import types\ndef test_a():\n    assert isinstance(f(), types.CoroutineType)\n",
+    "a file where the code says": "def test_a():\n    assert f().read_text() == 'x'\n",
+    "a folder where the code says": "def test_a():\n    place = f()\n    assert place.is_dir()\n",
     "a method called open whose file is read": "def test_a():\n    assert f(1).open().read() == 'x'\n",
     "a file of a path": "import pathlib\ndef test_a():\n    pathlib.Path('x').open('w')\n    assert f(1)\n",
 }
@@ -119,6 +122,7 @@ FILES_APART = {
     "a file": "p = tmp_path / 'a'\n    p.write_text('x')\n    assert f(p) == 2",
     "a text": "assert f(str(tmp_path / 'a')) == 2\n    assert f(f'{tmp_path}/a') == 2",
     "opened": "f(tmp_path)\n    with open(tmp_path / 'a') as g:\n        assert json.load(g) == 2",
+    "two at once": "a, b = tmp_path / 'a', tmp_path / 'b'\n    f(a, b)\n    assert b.read_text() == 'x'",
     "os.path": "p = os.path.join(tmp_path, 'a')\n    assert os.path.exists(p)",
     "a size": "f(tmp_path)\n    assert (tmp_path / 'a').stat().st_size == 1",
     "a listing": "f(tmp_path)\n    assert [p.read_text() for p in sorted(tmp_path.glob('*.txt'))] == ['x']",
@@ -142,6 +146,8 @@ FILES_APART_WHOLE = {
 }
 FILES_TOGETHER = {
     "a path from the code": "assert f(tmp_path).read_text() == 'x'",
+    "one of two from the code": "a, b = tmp_path / 'a', f()\n    assert b.read_text() == 'x'",
+    "two that the code gives": "a, b = f(tmp_path)\n    assert b.read_text() == 'x'",
     "a constant of the code": "assert 'x' in user_code.PATH.read_text()",
     "a name from the code": "assert (tmp_path / f()).read_text() == 'x'",
     "a name made later": "p = tmp_path / f()\n    assert open(p).read() == 'x'",

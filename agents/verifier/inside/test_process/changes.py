@@ -42,6 +42,7 @@ NO_ATTRIBUTE = (
 ENDING = Change("being at its end", NO_ATTRIBUTE.replace(b"AttributeError", b"StopIteration"))
 """An iterator that ends where it gave an item."""
 ONE_MORE = "giving one item more"
+NO_VALUE, LEFT_OUT = "returning None", "not doing anything"
 
 
 class Known:
@@ -133,6 +134,18 @@ class Values:
             except (Unshareable, TypeError, ArithmeticError):
                 continue
 
+    def other_content(self, number: int) -> Iterator[list[Tree]]:
+        """Yield other content for a container, if there is any; an array keeps its shape."""
+        kind, _, items = self._known.containers[number]
+        if kind in kinds.CONTAINERS:
+            width = 2 if kind in kinds.MAPPINGS else 1
+            yield items[:-width] if items else [1] * width
+            return
+        value = self.read(["@", number])
+        for other in itertools.islice(of_value(value), 1):
+            if other.shape == value.shape:
+                yield [self.write(part) for part in Entry(other).items()]
+
     def _others(self, tree: Tree) -> Iterator[tuple[str, Held]]:
         """Other objects of the same class: one that the log knows, and one that nobody knows."""
         if tree[:1] == ["w"]:
@@ -177,7 +190,7 @@ def of_answer(
     if how == "raise":
         if iterating and tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
             return [answer(ONE_MORE, ASIDE, "return", item)]
-        none = answer("returning None", tree=None)
+        none = answer(NO_VALUE, tree=None)
         return [none, answer("raising another exception", how="raise", tree=raised(tree))]
     held = isinstance(tree, list) and tree[0] in ("o", "K")
     usual = ASIDE if tree is None or (held and (len(tree) < 4 or tree[3] is None)) else VALUE
@@ -199,12 +212,9 @@ def of_answer(
             changes.append(answer("not changing its argument", containers=rest))
     for number in itertools.islice(given, _MOST_GIVEN):
         if number in known.containers and all(entry[0] != number for entry in containers):
-            kind, _, items = known.containers[number]
-            if kind not in kinds.CONTAINERS:
-                continue
-            width = 2 if kind in kinds.MAPPINGS else 1
-            entry = [number, None, None, *(items[:-width] if items else [1] * width)]
-            changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
+            for items in values.other_content(number):
+                entry = [number, None, None, *items]
+                changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
     if printed:
         changes.append(answer("printing nothing", printed=[]))
         more = [[stream, f"{text}x"] for stream, text in printed]
@@ -212,7 +222,7 @@ def of_answer(
     elif tree is None:
         changes.append(answer("printing something", TYPE, printed=[[1, "x"]]))
     if tree is not None:
-        changes.append(answer("returning None", TYPE if held or not opaque else VALUE, tree=None))
+        changes.append(answer(NO_VALUE, TYPE if held or not opaque else VALUE, tree=None))
     changes.append(answer("raising an exception", TYPE, "raise", raised(tree)))
     return changes
 

@@ -28,6 +28,7 @@ from ..proxy.program import divert, run_program
 from .asserts import Asserts
 from .caller import Caller
 from .measuring import CrossingAnswers, Measuring
+from .other_answers import ABSENT
 from .remote_module import remote_modules
 from .reporter import Reporter
 from .run_texts import restrict_eval, restrict_type_texts
@@ -152,6 +153,7 @@ def _choose_modules(
     tests_path = Path(sys.path[0]) / task["tests_file"]
     note = partial(reporter.emit, "note")
     restrict_type_texts(tests_path)
+    ABSENT.extend(task["absent"])
     if task["isolated"]:
         answers = CrossingAnswers(channel)
         expected = frozenset(task["expected"])

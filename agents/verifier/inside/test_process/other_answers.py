@@ -32,6 +32,8 @@ DEEPEST = 8
 _COMPARED = (bool, int, float, str, bytes, list)
 _MOST_COLUMNS = 6
 _DAY = "D"
+ABSENT: list[str | int | float | bool | None] = []
+"""Of which the tests say that an answer does not hold it."""
 _LARGE = 1 << 20
 """Bytes of an array of which few changes are kept."""
 
@@ -80,7 +82,22 @@ def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
     else:
         with suppress(TypeError, ArithmeticError):
             others = of_value(value)
+    if ABSENT and not depth and (other := _holding(value)) is not value:
+        others.append(other)
     yield from ((text_of(other), functools.partial(_same, other)) for other in others)
+
+
+def _holding(value: Any, depth: int = 0) -> Any:
+    """Return `value` with what is absent, in each of its texts and containers."""
+    kind = type(value)
+    if kind is str:
+        added = "".join(each for each in ABSENT if isinstance(each, str))
+        return value + added if added else value
+    if depth > DEEPEST or kind not in (dict, list, tuple, set, frozenset):
+        return value
+    if kind is dict:
+        return dict.fromkeys(ABSENT) | {key: _holding(item, depth + 1) for key, item in value.items()}
+    return kind([*(_holding(item, depth + 1) for item in value), *ABSENT])
 
 
 def _of_day(value: Any) -> list[Any]:
@@ -138,9 +155,11 @@ def _of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1)
         yield []
     if width == 1 and not all(map(_equal, whole, reversed(whole))):
         yield whole[::-1]
-    if width == 1:
-        yield [*whole, whole[-1] if whole else None]  # type: ignore[list-item]
-    elif whole:
+    if not whole:
+        yield [None] if width == 1 else [1, 1]  # type: ignore[list-item]
+    elif width == 1:
+        yield [*whole, whole[-1]]
+    else:
         for other in first(whole[0])[:1]:
             yield [other, *whole[1:]]
 

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from _pytest.tmpdir import tmppath_result_key
 
-from .changes import Change
+from .changes import LEFT_OUT, NO_VALUE, Change
 from .exchanges import COLLECTION, EVERY, Spot
 from .other_answers import ASIDE, TYPE, VALUE
 
@@ -46,6 +46,8 @@ _ALL_SECONDS = 5.0
 _ALL_SHARE = 3.0
 """No pass goes on after this time: seconds, and a multiple of the tests' own time."""
 TEST_SECONDS = 0.3
+_FIRST = {NO_VALUE: 0, LEFT_OUT: 1}
+"""Changes of type that tell what a test looks at come before others."""
 _NOTHING_TO_RUN_ON = ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
 """Errors of a test without an example of hypothesis, or a case."""
 _ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
@@ -184,19 +186,25 @@ class Tally:
         self.ranks = _spread(spots)
         self.noticed = self.tried = self.weak = self.left = self.asked = 0
         self.missed: list[str] = []
+        self.ignored: set[str] = set()
         self.unknown = 0
         self.unmeasured = unmeasured
 
     def count(self, result: str, spot: Spot, change: Change) -> None:
-        """Count a change that reached the test. What tests rarely look at counts where it was noticed."""
+        """Count a change that reached the test. What tests rarely look at counts where it was noticed, and so does
+        a call that is left out, of which the value is ignored: what is noticed is what it does."""
         if result == "unknown":
             self.unknown += 1
             return
-        noticed = result == "noticed"
-        self.weak += noticed and change.rank == TYPE
-        self.noticed += noticed and change.rank != TYPE
-        self.tried += change.rank == VALUE or (noticed and change.rank == ASIDE)
-        if result == "missed" and change.rank == VALUE:
+        noticed, rank = result == "noticed", change.rank
+        if change.text == LEFT_OUT and spot.group in self.ignored:
+            rank = ASIDE
+        elif change.text == NO_VALUE and not noticed:
+            self.ignored.add(spot.group)
+        self.weak += noticed and rank == TYPE
+        self.noticed += noticed and rank != TYPE
+        self.tried += rank == VALUE or (noticed and rank == ASIDE)
+        if result == "missed" and rank == VALUE:
             self.missed = self.missed or [f"{spot.asked} {change.text}"]
 
     def next(self, settled: bool) -> Try | None:
@@ -212,7 +220,7 @@ class Tally:
 
     def record(self) -> dict[str, Any]:
         """The counts as the host reads them."""
-        return {name: value for name, value in vars(self).items() if name not in ("test", "ranks")}
+        return {name: value for name, value in vars(self).items() if name not in ("test", "ranks", "ignored")}
 
 
 def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
@@ -225,6 +233,7 @@ def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
             [(spot, n) for n, change in enumerate(spot.changes) if change.rank == rank] for spot in groups.values()
         ]
         found += [one for turn in itertools.zip_longest(*changes) for one in turn if one is not None]
+    chosen[TYPE].sort(key=lambda one: _FIRST.get(one[0].changes[one[1]].text, len(_FIRST)))
     return chosen
 
 

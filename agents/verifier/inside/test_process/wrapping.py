@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 from ..proxy.describe import words
-from .changes import Change
+from .changes import LEFT_OUT, NO_VALUE, Change
 from .exchanges import COLLECTION, EVERY, MOST_ARGUMENTS, Spot
 from .other_answers import ASIDE, TYPE, VALUE, altered, of_attributes, others_of, silence, text_of
 from .passes import Order
@@ -250,7 +250,7 @@ class CallAnswers:
             if isinstance(given, (list, dict, set, bytearray)):
                 variants.append(("it with its argument changed", ASIDE, functools.partial(altered, given, result)))
         variants.insert(0, ("it and saying nothing", ASIDE, lambda: target))
-        changes = [Change("not doing anything", b"", VALUE if result is None and not call.is_init else TYPE)]
+        changes = [Change(LEFT_OUT, b"", ASIDE if result is None and not call.is_init else TYPE)]
         changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
         changes.append(Change("raising an exception", b"", TYPE))
         number = self._found(call, f"returned {text_of(target)}", changes)
@@ -268,7 +268,7 @@ class CallAnswers:
     def _raised(self, call: _Call, error: Exception) -> Any:
         if isinstance(error, (StopIteration, StopAsyncIteration)):
             raise error
-        changes = [Change("returning None", b""), Change("raising another exception", b"")]
+        changes = [Change(NO_VALUE, b""), Change("raising another exception", b"")]
         if self._found(call, f"raised {type(error).__name__}", changes) is None:
             raise error
         raise RuntimeError("another answer")
