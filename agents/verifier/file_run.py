@@ -225,8 +225,8 @@ def _members(source: str) -> list[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=64)
-def _absent(source: str) -> list[object]:
-    """Return the texts, numbers and the like of which the tests say that something does not hold them."""
+def _absent(source: str) -> list[str]:
+    """Return the plain values of which the tests say that something does not hold them, as source."""
     names = names_in(source)
     found: list[object] = []
     for node in names.nodes:
@@ -236,8 +236,9 @@ def _absent(source: str) -> list[object]:
                 | ast.UnaryOp(op=ast.Not(), operand=ast.Compare(left=item, ops=[ast.In()]))
                 | ast.Call(func=ast.Attribute(attr="assertNotIn"), args=[item, *_])
             ):
-                found += literal_value(item) or sorted(names.texts(item) or ())
-    return [*dict.fromkeys(each for each in found if isinstance(each, str | int | float | None))]
+                values = names.values_of(item) if isinstance(item, ast.Name) else [item]
+                found += [each for value in values for each in literal_value(value or "") or ()]
+    return [*dict.fromkeys(repr(each) for each in found if isinstance(each, str | bytes | int | float))]
 
 
 def _is_wanted(node_id: str, wanted: Container[str]) -> bool:

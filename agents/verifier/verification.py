@@ -15,8 +15,6 @@ from .static.hard_coded_answers import answers_from_a_table
 from .static.reads_tests import asks_where_it_runs, has_written_cases, reaches_tests
 
 _MOST_NOTES = 20
-_MISSED = 2
-"""Changed answers of which a test has to miss so many, where there was no time for more than a few."""
 _UNTRIED = "hypothesis finds no example to try it on"
 
 
@@ -97,13 +95,11 @@ def _all_passed(runs: Sequence[FileRun]) -> bool:
 
 def _residue(noticed: Mapping[str, Sensitivity] | None, strengths: Sequence[TestStrength]) -> list[str]:
     """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked once."""
-    cut = {belonging(name) for name, item in (noticed or {}).items() if item.unmeasured}
     notes = [
         f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
         f"{strength.missed} would pass it."
         for strength in strengths
-        if 0 < strength.noticed <= strength.tried / 2
-        and (strength.test_id not in cut or strength.tried - strength.noticed >= _MISSED)
+        if strength.missed and 0 < 2 * strength.noticed <= strength.tried
     ]
     if noticed is not None and sum(item.asked for item in noticed.values()) == 1:
         notes.append("The tests ask the code once: code that gets just that right would pass them.")

@@ -12,7 +12,6 @@ from concurrent.futures import Future, as_completed, wait
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from ..errors import Interrupted, SandboxBroken, check_type
@@ -186,10 +185,8 @@ class Verifier:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is not None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
             self.cancel()
         self.close()
 

@@ -155,6 +155,14 @@ COUNTS = {
         "import html\ndef f(x): return html.escape(x)\n",
         "def test_a():\n    assert '<b>' not in f('a <b> c')\n",
     ),
+    "what no set of numbers holds": (
+        "def f(n): return {x for x in range(n) if x % 2}\n",
+        "@pytest.mark.parametrize('n', [6, 8])\ndef test_a(n):\n    assert n not in f(9)\n",
+    ),
+    "what no bytes hold": (
+        "def f(b): return b.replace(b'-', b'')\n",
+        "def test_a():\n    assert b'-' not in f(b'a-b')\n",
+    ),
     "what no row holds": (
         "def f(rows): return [{k: v for k, v in row.items() if k != 'key'} for row in rows]\n",
         "HIDDEN = ['key', 'word']\ndef test_a():\n    for each in f([{'key': 1, 'a': 2}]):\n"

@@ -134,18 +134,6 @@ class Values:
             except (Unshareable, TypeError, ArithmeticError):
                 continue
 
-    def other_content(self, number: int) -> Iterator[list[Tree]]:
-        """Yield other content for a container, if there is any; an array keeps its shape."""
-        kind, _, items = self._known.containers[number]
-        if kind in kinds.CONTAINERS:
-            width = 2 if kind in kinds.MAPPINGS else 1
-            yield items[:-width] if items else [1] * width
-            return
-        value = self.read(["@", number])
-        for other in itertools.islice(of_value(value), 1):
-            if other.shape == value.shape:
-                yield [self.write(part) for part in Entry(other).items()]
-
     def _others(self, tree: Tree) -> Iterator[tuple[str, Held]]:
         """Other objects of the same class: one that the log knows, and one that nobody knows."""
         if tree[:1] == ["w"]:
@@ -212,9 +200,12 @@ def of_answer(
             changes.append(answer("not changing its argument", containers=rest))
     for number in itertools.islice(given, _MOST_GIVEN):
         if number in known.containers and all(entry[0] != number for entry in containers):
-            for items in values.other_content(number):
-                entry = [number, None, None, *items]
-                changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
+            kind, _, items = known.containers[number]
+            if kind not in kinds.CONTAINERS:
+                continue
+            width = 2 if kind in kinds.MAPPINGS else 1
+            entry = [number, None, None, *(items[:-width] if items else [1] * width)]
+            changes.append(answer("changing its argument", ASIDE, containers=[*containers, entry]))
     if printed:
         changes.append(answer("printing nothing", printed=[]))
         more = [[stream, f"{text}x"] for stream, text in printed]

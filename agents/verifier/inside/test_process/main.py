@@ -4,6 +4,7 @@ It never runs the code under test itself, unless the task says that these tests 
 
 from __future__ import annotations
 
+import ast
 import gc
 import json
 import os
@@ -153,7 +154,7 @@ def _choose_modules(
     tests_path = Path(sys.path[0]) / task["tests_file"]
     note = partial(reporter.emit, "note")
     restrict_type_texts(tests_path)
-    ABSENT.extend(task["absent"])
+    ABSENT.extend(map(ast.literal_eval, task["absent"]))
     if task["isolated"]:
         answers = CrossingAnswers(channel)
         expected = frozenset(task["expected"])

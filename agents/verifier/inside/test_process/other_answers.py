@@ -25,15 +25,15 @@ VALUE, ASIDE, TYPE = range(3)
 """Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
 returns; of a value's type, or an exception in its place."""
 MOST_TEXT = 300
-_CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+")
-"""Addresses, and the folders of tmp_path: another in each process."""
+_CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+|\btmp[a-z0-9_]{8}\b")
+"""Addresses, the folders of tmp_path, and names that `tempfile` makes: another in each process."""
 _MOST_ITEMS = 6
 DEEPEST = 8
 _COMPARED = (bool, int, float, str, bytes, list)
 _MOST_COLUMNS = 6
 _DAY = "D"
-ABSENT: list[str | int | float | bool | None] = []
-"""Of which the tests say that an answer does not hold it."""
+ABSENT: list[Any] = []
+"""Plain values of which the tests say that an answer does not hold them."""
 _LARGE = 1 << 20
 """Bytes of an array of which few changes are kept."""
 
@@ -89,9 +89,9 @@ def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
 
 def _holding(value: Any, depth: int = 0) -> Any:
     """Return `value` with what is absent, in each of its texts and containers."""
-    kind = type(value)
-    if kind is str:
-        added = "".join(each for each in ABSENT if isinstance(each, str))
+    kind: Any = type(value)
+    if kind in (str, bytes):
+        added = kind().join(each for each in ABSENT if type(each) is kind)
         return value + added if added else value
     if depth > DEEPEST or kind not in (dict, list, tuple, set, frozenset):
         return value
