@@ -6,17 +6,11 @@ import re
 from collections.abc import Collection, Iterator
 from itertools import chain
 
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-_NUMBERS = {word: str(number) for number, word in enumerate(_WORDS, 1)}
-_NUMBERS |= {
-    "fifteen": "15",
-    "twenty": "20",
-    "thirty": "30",
-    "forty": "40",
-    "fifty": "50",
-    "sixty": "60",
-    "ninety": "90",
-}
+_WORDS = (
+    "one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety"
+)
+_VALUES = "1 2 3 4 5 6 7 8 9 10 11 12 15 20 30 40 50 60 90"
+_NUMBERS = dict(zip(_WORDS.split(), _VALUES.split(), strict=True))
 _NUMBER = rf"(?:[$€£] ?)?(-?\d{{1,9}}(?:\.\d{{1,4}})?|(?:{'|'.join(_NUMBERS)})\b)(?![\w%:/]|\.\d)"
 _THAN = (
     "more|less|fewer|greater|larger|bigger|smaller|longer|shorter|higher|lower|older|younger|later|earlier"
@@ -31,9 +25,7 @@ _NAMED = re.compile(rf"(?i){_BEFORE} (?:the )?`?([a-z_]\w*)`?(?![\w(])")
 _BOUNDS = (
     re.compile(rf"(?i){_BEFORE} {_NUMBER}{_PRECISION}"),
     re.compile(rf"(?i)(?<![\w.:/-]){_NUMBER}(?: \w+)?,? (?:or|and) (?:{_THAN}|above|below|over|under|up)\b"),
-    re.compile(
-        rf"(?i)\bfrom (?:an? \w+ of )?{_NUMBER}(?: (?!to\b)\w+)?(?= on\b| up\b| there\b| \d+ ?%|[,;.)]|\Z)"
-    ),
+    re.compile(rf"(?i)\bfrom (?:an? \w+ of )?{_NUMBER}(?: (?!to\b)\w+)?(?= (?:on|up|there)\b| \d+ ?%|[,;.)]|\Z)"),
     re.compile(rf"(?i)\b(?:between|from) {_NUMBER} (?:and|to|through|up to) {_NUMBER}{_PRECISION}"),
     re.compile(rf"(?<![\w.:/-]){_NUMBER} ?[-–] ?\d{{1,9}}(?=: )"),
 )

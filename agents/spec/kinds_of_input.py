@@ -243,15 +243,6 @@ KINDS: tuple[KindOfInput, ...] = (
         lambda value: "" in [each.strip() for each in _lines(value)[1:]],
     ),
     _of_mark("a quotation mark", r"\bquotes?\b|\bquotation marks?\b|\bquoted\b", "\"'"),
-    _of_text(
-        "an open bracket or quote",
-        r"\b(?:unclosed|unterminated|unbalanced|unmatched) (?:quot|bracket|parenth|brace)",
-        lambda text: (
-            text.count('"') % 2 == 1 or any(text.count(a) != text.count(b) for a, b in ("()", "[]", "{}"))
-        ),
-        lambda text: f'{text}"',
-    ),
-    _of_text("empty quotes", r"\bempty quot", lambda text: '""' in text or "''" in text, _holding('""')),
     _of_mark("a slash", r"\bslash(?:es)?\b", "/"),
     _of_mark("a bracket", r"\bbrackets?\b|\bparenthes[ie]s\b|\bbraces\b", "()[]{}<>"),
     _kind(
@@ -282,7 +273,6 @@ _COMES_OUT = re.compile(
     r"(?i)(?:[=-]>|→|⇒|, (?:it|they) (?:is|are)(?: just| simply)?|\b(?:like|want|expect|get)) (?:an? |the )?\Z"
 )
 """Before a result: `they are just empty`, `no silver → an empty list`."""
-_OF_A_CONDITION = re.compile(r"(?i)\b(?:if|when|while|unless)(?: \S+){1,3} (?:is|are) \Z")
 _NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
@@ -305,5 +295,4 @@ def kinds_in(text: str, named: Collection[str] = ()) -> Iterator[tuple[str, bool
             before = text[: found.start()]
             stated = (_MAIN.fullmatch(before) and _UNDER.match(text, found.end())) or _COMES_OUT.search(before)
             follows = outcome is not None and outcome.start() < found.start()
-            if kind.name not in RESULTS or not _OF_A_CONDITION.search(text[: found.end() - len(kind.name)]):
-                yield kind.name, bool(stated) or kind.name in RESULTS or follows
+            yield kind.name, bool(stated) or kind.name in RESULTS or follows
