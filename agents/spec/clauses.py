@@ -19,7 +19,7 @@ from .doctests import lines_of, shown
 from .kinds_of_input import RESULTS, kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, OF_THE_CODE, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, notes, sentences
-from .signature import closing, without_headers
+from .signature import closing, parameters, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
 _FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?[\w–-]+[`\"']?(?: \([^()\n]{1,40}\))?:)\s")
@@ -59,6 +59,7 @@ _ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
 """`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
 _UNIT = "(?:second|minute|hour|day|week|month|year)"
 _OF_A_UNIT = re.compile(rf"(?i)\b\w+ (?P<unit>{_UNIT})s?\b")
+"""A number of a unit: `24 hours` is no limit of a parameter `minutes`."""
 _EXCEPTION = re.compile(
     r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
     r"|(?:(?<=[Rr]aise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
@@ -82,6 +83,7 @@ _CALLED = re.compile(r"(?<![\w.])(?:(?P<owner>[A-Za-z_]\w*)\.)?(?P<name>[a-z_]\w
 _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*)\)`")
 """A header in backticks, `add_edge(u, v, weight=1)`: no call on values."""
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
+_GIVEN_AS = re.compile(r"\b(?:[Ww]ith|[Ii]f|[Ww]hen|passing) `?([a-z_]\w*+)=(?:True|False)\b")
 _PROPERTY = re.compile(r"\A`?([a-z_]\w*+)`?: (?:\S+ )?(?:property|attribute)\b")
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
 _PATTERN = re.compile(r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*")
@@ -94,8 +96,7 @@ _OF_THE_WHOLE = frozenset({"an empty input", "an empty text", "a blank text", "o
 """Kinds of a whole input: the value that a clause gives for one is the whole result."""
 _LACKING = r"\b(?:without|lack(?:s|ing)?|no)(?: (?:an?|any|the|one))?\s"
 _LONGEST = 20_000
-_MOST_BEFORE = 5
-"""Sentences up to the one that asks for the code."""
+_MOST_BEFORE = 5  # up to the sentence that asks for the code
 _ASKED = frozenset({"len", "iter", "str", "repr", "bool", "hash", "next"})
 _NOT_TESTED = BUILTINS - _ASKED
 _NO_NAMES = frozenset({
@@ -127,11 +128,8 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             told = len(earlier) < len(placed) or number < purpose
             told |= len(found) < purpose + 2 and _RETURNS.match(said) is not None
             rule = rule_need(text, said, needs, first=number in (0, purpose), exemplified=told)
-            if (
-                rule
-                and before
-                and f"{before}and{_without_spaces(text)}" in whole.replace("aswell", "").replace(",", "")
-            ):
+            beside = f"{before}and{_without_spaces(text)}"
+            if rule and before and beside in whole.replace("aswell", "").replace(",", ""):
                 rule = replace(rule, raising=before)
             found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)
@@ -294,7 +292,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     if not (raised or OF_THE_CODE.search(said)):  # a call that raises is beyond the limit, or at it
         # A method's call does not show what its object was made with.
         names = _parameters(spec.text)
-        given = {unit for name in names for unit in re.findall(_UNIT, name)}  # `24 hours` of a number of minutes
+        given = {unit for name in names for unit in re.findall(rf"(?:\A|_)({_UNIT})s?\Z", name)}
         said = _OF_A_UNIT.sub(lambda match: match[0] if not given or match["unit"].lower() in given else "", said)
         limits = bounds_in(QUOTED.sub(" ", said), () if a_class else names)
         yield from (Need("bound", each) for each in limits)
@@ -303,7 +301,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     """Yield the functions, methods and attributes that a clause names, without the entry point."""
     entry = spec.signature.name if spec.signature else ""
-    parameters = _parameters(spec.text)
+    known = _parameters(spec.text)
     own = spec.signature is not None and spec.signature.kind == "class"
     called = [
         match["name"]
@@ -314,15 +312,19 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         or (own and text[match.end() :].startswith(")"))
     ]
     inside = [each.strip("` ") for each in quoted if each.startswith("`")]
-    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in parameters]
+    plain = [each for each in inside if each.isidentifier() and each.islower() and each not in known]
     plain = [each for each in plain if each not in _NO_NAMES or (each in _ASKED and text[1:].startswith(each))]
     plain = [each.strip("_") if each.strip("_") in _ASKED else each for each in plain]
     if spec.signature is not None and not own:
         plain = []  # in a function's spec plain names are its parameters, keys and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
     attributes += _PROPERTY.findall(text) if own else []
+    wanted = parameters(spec.signature) if spec.signature else None
+    said = re.findall(r"\w+", without_headers(text))
+    options = [each.arg for each in wanted.kwonlyargs if each.arg in said] if wanted else []
+    options += _GIVEN_AS.findall(text)
     defined = re.findall(r"^(?:async )?def (\w+)", spec.text, re.MULTILINE)
-    for name in dict.fromkeys([*called, *attributes, *plain]):
+    for name in dict.fromkeys([*called, *attributes, *plain, *options]):
         own_name = len(name) > 1 and not name.startswith("_") and not iskeyword(name)  # `p(x)` calls an object
         if own_name and name not in defined and name != entry:
             yield name

@@ -433,6 +433,25 @@ def test_how_a_program_ends_is_what_a_test_of_it_expects() -> None:
     assert [need.giving for need in found[1].needs] == ["2"]
 
 
+def test_a_limit_in_another_unit_is_none_of_the_parameter() -> None:
+    found = needs("Write fee(minutes). The fee doubles after more than 24 hours. Less than 15 minutes are free.")
+    assert list(found.values()) == [
+        ["“The fee doubles after more than 24 hours”"],
+        ["exactly 15", "“Less than 15 minutes are free”"],
+    ]
+    found = needs("Write slots(day_start). Gaps of less than 15 minutes are left.")
+    assert [*found.values()][-1][0] == "exactly 15"
+
+
+def test_an_option_that_a_clause_names_is_used() -> None:
+    header = "Write total(lines: list, *, net: bool = False) -> int that adds up"
+    text = f"{header}. With net no tax is added. If strict=True is passed, a bad line raises ValueError."
+    assert [*needs(text).values()][1:] == [["`net`"], ["`ValueError`", "`strict`"]]
+    assert needs(
+        "A class Queue with add(job, urgent=False) that adds. `pages: int` counts.\n\n- size: property, how many"
+    )["size: property, how many"] == ["`size`"]
+
+
 def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first() -> None:
     apart = needs("Write f(text: str) -> int, upper or lower case, and raise ValueError for a digit.")
     assert list(apart.values()) == [
