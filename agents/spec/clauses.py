@@ -6,29 +6,32 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from keyword import iskeyword
 
 from ..records import Clause, Example, Need, Spec
 from ..syntax.checks import checks_in
 from ..syntax.literals import MAKERS, literal_value
-from ..syntax.source import BUILTINS
+from ..syntax.source import BUILTINS, statements
 from .asked import ARROW, ASKED, FENCED, docstrings, uncommented
 from .bounds import bounds_in
 from .doctests import lines_of, shown
 from .kinds_of_input import RESULTS, kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, OF_THE_CODE, rule_need, stated_result
 from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, notes, sentences
-from .signature import closing, parameters, without_headers
+from .signature import closing, parameter_names, parameters, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
-_FIELD = re.compile(r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?[\w–-]+[`\"']?(?: \([^()\n]{1,40}\))?:)\s")
+_FIELD = re.compile(
+    r"\s*(?::[a-z]+(?: [^:\n]{1,60})?:|[`\"']?[\w–-]+[`\"']?(?: \([^()\n]{1,40}\))?:|(?:[a-z]+ ){1,2}\d[\d.]*+:)\s"
+)
 """A field of a docstring: `:raises KeyError: if`, `text (str): the text`."""
 _TYPE_ABOVE = re.compile(
     r"(?m)^(?P<name>\*{0,2}\w++(?>(?:, \*{0,2}\w++)*)) : .++\n[ \t]++(?=\S)"
     r"|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])"
 )
 """The type above a description in numpy's docstrings: its words are no kinds of input."""
+_TYPES = re.compile(r"(?m)^(?:from \w|import|class|@)[^\n]*+\n(?:[^\n]++\n)*+")
+"""Imports and classes of fields above the prose."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
 _STEP = re.compile(r"\s*(?:Given|When|Then|And|But)\b")
@@ -119,7 +122,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
         said = without_headers(text)
         if not _is_example(said, spec):
             meant = raised if _SO_DO.match(said) else named if _RAISE_IT.search(said) else ""
-            said = _NO_ERROR.sub("", meant_quotations(said, _parameters(spec.text)))
+            said = _NO_ERROR.sub("", meant_quotations(said, parameter_names(spec.text)))
             needs = tuple(dict.fromkeys(_needs(text, said, spec, meant)))
             before, raised = raised, next((need.value for need in needs if need.kind == "exception"), "")
             named = raised or named
@@ -171,6 +174,7 @@ def _prose(spec: Spec) -> str:
     """Return the text of `spec` without code; of code only docstrings, and comments on exceptions."""
     text = uncommented(spec.text[:_LONGEST])
     text = docstrings(text) or FENCED.sub(lambda block: f"\n{_comments_and_docstrings(block[2])}\n", text)
+    text = _TYPES.sub(lambda block: "" if statements(block[0]) and "def " not in block[0] else block[0], text)
     lines = _TYPE_ABOVE.sub(lambda match: f"{match['name']}: " if match["name"] else "", text).split("\n")
     dropped = {number for session in shown(lines) for number in lines_of(session)}
     return "\n".join(line for number, line in enumerate(lines) if number not in dropped)
@@ -270,7 +274,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     a_class = spec.signature is not None and spec.signature.kind == "class"
     # An object or a part is empty in ways that no value of a test shows; BrowserTab speaks of its own kind of tab.
     own = re.findall(r"[A-Z][a-z]+", spec.signature.name) if spec.signature and a_class else []
-    own_words = {*map(str.lower, own), *_parameters(spec.text)}
+    own_words = {*map(str.lower, own), *parameter_names(spec.text)}
     inside = a_class or any(part.lower() not in own_words for part in _PART.findall(words))
     inputs = [found for found in kinds_in(words, own_words) if not (inside and found[0].startswith("an empty "))]
     if raised:
@@ -287,11 +291,11 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
         yield from (Need("name", name) for name in _names(text, quoted, spec))
     yield from (Need("name", option) for option in _OPTION.findall(said))
     if not raised and not _DENIED.search(said):
-        texts = [*_texts_quoted(said, quoted, _parameters(spec.text))]
+        texts = [*_texts_quoted(said, quoted, parameter_names(spec.text))]
         yield from (Need("text", each) for each in (texts if len(texts) < 3 else texts[:1]))
     if not (raised or OF_THE_CODE.search(said)):  # a call that raises is beyond the limit, or at it
         # A method's call does not show what its object was made with.
-        names = _parameters(spec.text)
+        names = parameter_names(spec.text)
         given = {unit for name in names for unit in re.findall(rf"(?:\A|_)({_UNIT})s?\Z", name)}
         said = _OF_A_UNIT.sub(lambda match: match[0] if not given or match["unit"].lower() in given else "", said)
         limits = bounds_in(QUOTED.sub(" ", said), () if a_class else names)
@@ -301,7 +305,7 @@ def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
 def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
     """Yield the functions, methods and attributes that a clause names, without the entry point."""
     entry = spec.signature.name if spec.signature else ""
-    known = _parameters(spec.text)
+    known = parameter_names(spec.text)
     own = spec.signature is not None and spec.signature.kind == "class"
     called = [
         match["name"]
@@ -328,14 +332,6 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         own_name = len(name) > 1 and not name.startswith("_") and not iskeyword(name)  # `p(x)` calls an object
         if own_name and name not in defined and name != entry:
             yield name
-
-
-@lru_cache(maxsize=64)
-def _parameters(text: str) -> frozenset[str]:
-    """Return the names of parameters in the headers and calls of a spec's text."""
-    starts = (match.end() - 1 for match in re.finditer(r"\b[A-Za-z_]\w*\(", text))
-    headers = (text[start:end] for start in starts if (end := closing(text, start)) is not None)
-    return frozenset(re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(headers)))
 
 
 def _texts_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) -> Iterator[str]:

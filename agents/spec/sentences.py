@@ -24,7 +24,7 @@ VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|must|may|can|will|do|does|should|remain"
     r"|(?:appear|begin|belong|contain|count|end|follow|get|go|keep|mean|return|stand|start|stay|win)(?:e?s)?"
     r"|(?:becom|com|giv|mak|rais|tak)(?:e|e?s)"
-    r"|(?:add|cost|fail|leav|matter|mov|need|remov|rotat|set|show|us|yield)e?s)\b"
+    r"|(?:add|cost|fail|leav|matter|mov|need|remov|rotat|say|set|show|us|yield)e?s)\b"
 )
 """A verb as rules have it; those that may be nouns (`a set`, `the use`) only with `s`."""
 STATES = re.compile(
@@ -35,7 +35,7 @@ STATES = re.compile(
 _SPLICED = re.compile(
     r"(?i)(?!(?:and|or|nor|but|so|then|also|just|even|not|it|they|i|we|you|after|as|because|before|given|however|if|since"
     r"|once|spelled|unless|until|when|whenever|where|while|with|no matter)\b)"
-    rf"(?!{VERB.pattern})(?:(?!(?:that|which|whose?|if|when|where)\b)[^\s,.;:()]+ ){{1,8}}?{VERB.pattern}"
+    rf"(?!{VERB.pattern})(?:(?!(?:that|which|whose?|given|if|when|where)\b)[^\s,.;:()]+ ){{1,8}}?{VERB.pattern}"
 )
 """A statement behind a comma alone: `Letters stay, the rest is left out`."""
 _NEAR = 300
@@ -57,8 +57,8 @@ _OPEN = re.compile(
 )
 """The end of a line that goes on in the next one."""
 _NOTE = re.compile(
-    rf"(?!(?:And|Or|But|If|When)\b)[A-Z][a-z]*\b(?! ?\()|{_ACT.pattern[4:]}|(?:anything|otherwise)\b"
-    rf"|{_SPLICED.pattern[4:]}|[a-z][^.;]*(?:[=-]>|=|→|:) ?`?\w*(?:Error|None|True|False)\b"
+    rf"(?!(?:And|Or|But|If|When)\b)[A-Z][a-z]*\b(?! ?\()|`?[a-z_]\w*+\(|(?:anything|otherwise)\b"
+    rf"|{_ACT.pattern[4:]}|{_SPLICED.pattern[4:]}|[a-z][^.;]*(?:[=-]>|=|→|:) ?`?\w*(?:Error|None|True|False)\b"
 )
 """The beginning of a line that is a statement of its own."""
 _DEPENDS = re.compile(

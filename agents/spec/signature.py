@@ -260,6 +260,15 @@ def parameters(signature: Signature) -> ast.arguments | None:
     return body[0].args if len(body) == 1 and isinstance(body[0], Function) else None
 
 
+@lru_cache(maxsize=64)
+def parameter_names(text: str) -> frozenset[str]:
+    """Return the names of parameters in the headers and calls of a spec's text, and of fields in its code."""
+    starts = (match.end() - 1 for match in re.finditer(r"\b[A-Za-z_]\w*\(", text))
+    headers = (text[start:end] for start in starts if (end := closing(text, start)) is not None)
+    found = re.findall(r"[(,]\s*\*{0,2}([A-Za-z_]\w*)", " ".join(headers))
+    return frozenset([*found, *re.findall(r"(?m)^ +([a-z_]\w*): [A-Za-z][\w\[\]]*+(?: = [^\n]*)?$", text)])
+
+
 def is_stub(node: Function) -> bool:
     """Return True if the body is only a docstring, `pass`, `...` or `raise NotImplementedError`."""
     return all(says_nothing(statement) for statement in node.body)

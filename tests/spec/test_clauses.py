@@ -126,6 +126,16 @@ def test_lines_that_are_broken_before_they_are_full_are_notes() -> None:
     )
 
 
+def test_a_class_of_fields_above_the_prose_is_no_clause_and_its_fields_are_no_words_of_a_text() -> None:
+    code = "from typing import NamedTuple\n\nclass Box(NamedTuple):\n    name: str\n    weight: float\n\n"
+    found = needs(
+        f'{code}Write labels(boxes: list[Box]) -> list[str]. Each one reads "name: weight", heaviest first.'
+    )
+    assert [*found] == ['Each one reads "name: weight", heaviest first']
+    assert not any(need.startswith("`") for wanted in found.values() for need in wanted)
+    assert texts("f(km: int) -> int\n0-5: 250\nabove 5: 400 in all")[-2:] == ["0-5: 250", "above 5: 400 in all"]
+
+
 def test_what_stands_before_the_sentence_that_asks_is_no_rule() -> None:
     asked = "Could you write me a function split(total, names) where names is a list of texts"
     text = (
