@@ -272,8 +272,7 @@ class Jobs:
         return job
 
     def _open(self) -> tuple[ThreadPoolExecutor, Resources]:
-        roles = (*ROLES, *HEAL_ROLES)
-        opening = open_resources(self.settings, os.environ, ignore_event, MOST_AT_ONCE, roles)
+        opening = open_resources(self.settings, os.environ, ignore_event, MOST_AT_ONCE, (*ROLES, *HEAL_ROLES))
         resources = self._held.enter_context(opening)
         assert resources.shared_models is not None
         slots = min(MOST_AT_ONCE, resources.shared_models.parallel)

@@ -181,9 +181,6 @@ def _message(role: str, text: str) -> dict[str, Any]:
     return {"role": role, "parts": [{"type": "text", "content": text}]}
 
 
-# --- where spans go -----------------------------------------------------------------------------------------
-
-
 _lock = threading.Lock()
 _own: list[TracerProvider] = []
 """This process's own provider, shared by its runs."""

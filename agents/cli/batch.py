@@ -75,9 +75,8 @@ def batch(
         result = run_batch(wanted, lambda *counts: BatchConsole(console, *counts).progress(), _interruptible)
         return result if package is None else packaged(package, result, wanted.settings)
 
-    return _concluded(
-        console, output.json, work, "Interrupted before the batch began, or while it was reported on."
-    )
+    interrupted = "Interrupted before the batch began, or while it was reported on."
+    return _concluded(console, output.json, work, interrupted)
 
 
 def _concluded(

@@ -22,9 +22,8 @@ def list_models(*, weights: Path | None = None) -> int:
     found = locate(weights)
     state = f"its weights are in {found}" if found else "its weights are fetched when it is first used (1.1 GB)"
     chosen = choose(Settings.from_environment(dotenv=False), os.environ, probe_ollama)
-    Console().lines([f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}"])
-    Console().lines(list_models(os.environ, probe_ollama))
-    Console().lines(["", f"Without --model: {chosen.model_id or chosen.api_base}. {chosen.reason}"])
+    told = [f"embedded: usable; {QWEN_CODER_1_5B.model_name}, {state}", *list_models(os.environ, probe_ollama)]
+    Console().lines([*told, "", f"Without --model: {chosen.model_id or chosen.api_base}. {chosen.reason}"])
     return 0
 
 

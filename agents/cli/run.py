@@ -84,8 +84,7 @@ def run(
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")
             text = read_text(code, LONGEST) if code is not None else None
             trusted = read_tests_file(tests) if tests is not None else None
-            joins = {"number": round_, "code": text, "tests": trusted, "answers": own.answers}
-            return _prepare_fork(own, fork, console, **joins)
+            return _prepare_fork(own, fork, console, number=round_, code=text, tests=trusted, answers=own.answers)
         if round_ is not None or code is not None:
             raise UsageError("--round and --code belong to --fork RUN.")
         if resume is not None:

@@ -99,8 +99,7 @@ def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:
     def failed(**stop: object) -> dict[str, object]:
         return {**stop, "verdict": None, "schema_version": 1}
 
-    interrupted = "Interrupted before there was a verdict; run it again."
-    return conclude(Console(), as_json, work, failed, interrupted)
+    return conclude(Console(), as_json, work, failed, "Interrupted before there was a verdict; run it again.")
 
 
 def warn_without_sandbox(sandbox: SandboxName) -> None:

@@ -20,18 +20,13 @@ class Cancellation:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._cancelled = False
+        self.cancelled = False  # True once `cancel` was called
         self._callbacks: list[Callable[[], object]] = []
-
-    @property
-    def cancelled(self) -> bool:
-        """True once `cancel` was called."""
-        return self._cancelled
 
     def cancel(self) -> None:
         """Call every registered callback now; from any thread."""
         with self._lock:
-            self._cancelled = True
+            self.cancelled = True
             callbacks = list(self._callbacks)
         for callback in callbacks:
             callback()
@@ -41,7 +36,7 @@ class Cancellation:
         """Call `callback`, in the thread that cancels, if that happens during the body. Raises Interrupted where
         it happened before."""
         with self._lock:
-            if self._cancelled:
+            if self.cancelled:
                 raise Interrupted("It was stopped before it began; go on with --resume.")
             self._callbacks.append(callback)
         try:

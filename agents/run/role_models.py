@@ -109,13 +109,9 @@ class RoleModels(ExitStack):
 
     def healer(self, *, python: str, prompt_extra: str = "", values: bool = True) -> Healer:
         """Return the Healer on its model."""
-        ask, lengths, seed = self.ask("healer"), self.lengths("healer"), self._settings.seed * SEEDS_OF_A_RUN
-        anew = "healer" in self._small
+        lengths, seed = lengths_of(self._choices["healer"]), self._settings.seed * SEEDS_OF_A_RUN
+        ask, anew = self.ask("healer"), "healer" in self._small
         return Healer(ask, lengths, seed=seed, python=python, prompt_extra=prompt_extra, values=values, anew=anew)
-
-    def lengths(self, role: Role) -> ReplyLengths:
-        """Return the longest replies of the model of `role`."""
-        return lengths_of(self._choices[role])
 
     def ask(self, role: Role) -> Ask:
         """Return the function that asks the model of `role`, on the run's budget."""

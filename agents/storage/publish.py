@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,7 @@ from ..errors import UsageError
 from ..files import contained, read_regular
 from ..records import fingerprint
 from .atomic import PRIVATE, write_atomically
-from .run_directory import CODE_FILE, TESTS_FILE, RunDirectory, runs_folder, set_aside
-
-_ID = re.compile(r"\w[\w.-]*")
+from .run_directory import CODE_FILE, TESTS_FILE, RunDirectory, is_run, runs_folder, set_aside
 
 
 def publish(run: RunDirectory, work_dir: Path) -> list[str]:
@@ -50,10 +47,9 @@ def publish(run: RunDirectory, work_dir: Path) -> list[str]:
 
 def _is_finished(earlier: str, run: RunDirectory, runs: Path) -> bool:
     """Return True if the run called `earlier` is finished and has the spec of `run`, which is not finished."""
-    if not _ID.fullmatch(earlier) or earlier == run.path.name:
-        return False
-    try:
-        known, record = RunDirectory(runs / earlier).read(), run.read()
-    except UsageError:
-        return False
-    return known.spec.text == record.spec.text and known.status == "finished" and record.status != "finished"
+    with suppress(UsageError):
+        if earlier != run.path.name and is_run(runs.parent, earlier):
+            known, record = RunDirectory(runs / earlier).read(), run.read()
+            is_first = known.status == "finished" and record.status != "finished"
+            return is_first and known.spec.text == record.spec.text
+    return False

@@ -19,8 +19,7 @@ _IGNORABLE = frozenset(
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COMMANDS = re.compile(r"^[^\S\n]*(?=::)|#(?=#(?:vso|teamcity)?\[)", re.MULTILINE)
-"""GitHub's workflow commands, `::error` (behind blanks of any kind) and `##[error]`, and those of Azure Pipelines
-and TeamCity."""
+"""Workflow commands: GitHub's `::error` (behind any blanks) and `##[error]`, Azure Pipelines' and TeamCity's."""
 _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~&@!:$^=]|^[-+]|(?<=\bwww)\.|(?:(?<=^\d)|(?<=^\d\d))[.)])")
 """Characters with a meaning in GitHub's Markdown, also in bare links and mentions."""
 

@@ -221,10 +221,9 @@ class Repository:
         if entry is None or entry.blob != blob or self._below + path not in self._filtered(commit):
             return False
         found, written = (self.folder / path).stat(), (self._directory / "index").stat().st_mtime_ns
-        seconds, nanoseconds = divmod(found.st_mtime_ns, 10**9)
-        noted = (entry.seconds, entry.nanoseconds, entry.size)
+        noted = (entry.seconds * 10**9 + entry.nanoseconds, entry.size)
         # A file that was written with or after the index may have changed without a change of its mtime.
-        return noted == (seconds, nanoseconds, found.st_size) and found.st_mtime_ns < written
+        return noted == (found.st_mtime_ns, found.st_size) and found.st_mtime_ns < written
 
     def _filtered(self, commit: str) -> Set[str]:
         """Return the paths below `top` of files that a filter converts, by the attributes in the commit: those in

@@ -133,9 +133,8 @@ def _ignored_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
         return {path for path in asked if path[-1] == "/" and _GENERATED.fullmatch(Path(path).name)}
 
     packages = {Path(path).parent.as_posix() for path in known if path.endswith("/__init__.py")}
-    metadata = {
-        each.relative_to(root).as_posix() for top in (root, root / "src") for each in top.glob("*.egg-info")
-    }
+    eggs = (egg for top in (root, root / "src") for egg in top.glob("*.egg-info"))
+    metadata = {egg.relative_to(root).as_posix() for egg in eggs}
     taken = {*known}
     modules = {_module(path) for path in known if path.endswith(".py")}
     for folder in sorted(packages | metadata):
@@ -143,8 +142,7 @@ def _ignored_in_packages(root: Path, known: Sequence[str]) -> Iterator[str]:
             continue
         for below in files_below(root / folder, unwanted):
             path = f"{folder}/{below}"
-            name = Path(below).name
-            wanted = name in _METADATA if folder in metadata else name.endswith(_DATA_ENDINGS)
+            wanted = Path(below).name in _METADATA if folder in metadata else below.endswith(_DATA_ENDINGS)
             if path.endswith(".py") and (never_changes(path) or _module(path) in modules):
                 continue
             if wanted and path not in taken and not _PRIVATE.search(below.lower()):
@@ -188,8 +186,7 @@ def files_below(root: Path, ignored: Callable[[list[str]], set[str]] = lambda pa
 
 def _is_entered(root: Path, path: str) -> bool:
     """Return False for folders that no case needs, and virtual environments."""
-    has_environment = os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110 - raises nothing
-    return Path(path).name not in _NEVER and not has_environment
+    return Path(path).name not in _NEVER and not os.path.exists(root / path / "pyvenv.cfg")  # noqa: PTH110
 
 
 def _is_taken(root: Path, path: str) -> bool:

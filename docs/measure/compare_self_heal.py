@@ -12,14 +12,16 @@ and its limit of three attempts stays: two proposals, the first at temperature 0
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
 from agents.bench.repairs import REPAIR_STRATEGIES, Repair, RepairTask
 from agents.cli.bench import RepairOptions, measure_quixbugs
+from agents.llm_backends.selection import choose, probe_ollama
 from agents.records import Message, Request
 from agents.roles.healer import TEMPERATURE
-from agents.run.role_models import RoleModels
+from agents.run.role_models import RoleModels, lengths_of
 from agents.sandbox import Job, SandboxLimits, open_sandbox
 from agents.settings import Settings
 from agents.syntax.source import parse
@@ -83,7 +85,7 @@ def main(quixbugs: str, wheel: str, out: str, seeds: str = "1", model: str = "em
     sandbox = open_sandbox("auto")
 
     def self_heal(task: RepairTask, models: RoleModels, _: Verifier, settings: Settings) -> Repair:
-        ask = models.ask("healer")
+        ask, lengths = models.ask("healer"), lengths_of(choose(settings, os.environ, probe_ollama, "healer"))
         replies: list[str] = []
         while True:
             order = {"name": task.entry_point, "code": task.code, "tests": task.tests, "replies": replies}
@@ -100,7 +102,7 @@ def main(quixbugs: str, wheel: str, out: str, seeds: str = "1", model: str = "em
             request = Request(
                 role="healer",
                 messages=(Message("system", system), Message("user", user)),
-                max_tokens=models.lengths("healer").code,
+                max_tokens=lengths.code,
                 temperature=TEMPERATURE if replies else 0.0,
                 seed=settings.seed * 1000 + len(replies),
                 purpose=f"proposal {len(replies) + 1}",
