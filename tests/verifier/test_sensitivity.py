@@ -165,8 +165,7 @@ COUNTS = {
     ),
     "what no row holds": (
         "def f(rows): return [{k: v for k, v in row.items() if k != 'key'} for row in rows]\n",
-        "HIDDEN = ['key', 'word']\ndef test_a():\n    for each in f([{'key': 1, 'a': 2}]):\n"
-        "        for name in HIDDEN:\n            assert not name in each\n",
+        "def test_a():\n    for each in f([{'key': 1, 'a': 2}]):\n        assert not 'key' in each\n",
     ),
     "what a test case does not find": (
         "def f(x): return {x, 'b'}\n",
