@@ -30,7 +30,7 @@ _TYPE_ABOVE = re.compile(
     r"|(?<=^Returns\n-------\n)\S.*+\n(?=[ \t])"
 )
 """The type above a description in numpy's docstrings: its words are no kinds of input."""
-_TYPES = re.compile(r"(?m)^(?:from \w|import|class|@)[^\n]*+\n(?:[^\n]++\n)*+")
+_TYPES = re.compile(r"(?m)^(?:from \w|import|class|@)[^\n]*+\n(?>(?:[^\n]++\n)*)")
 """Imports and classes of fields above the prose."""
 _HEADING = re.compile(r"\s*#{1,6}\s|.{1,60}:\s*$|\s*\*\*[^*]+\*\*:?\s*$")
 _SCENARIO = re.compile(r"\s*(?:Scenario\b|Given\b)")
