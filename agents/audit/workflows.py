@@ -74,7 +74,7 @@ _STAGE = re.compile(r"when\s*\{")
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a step or job of GitHub's that ran tests without it."""
 _IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
-_ENDS = re.compile(r"^(#!.*\s-\w*e|\s*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
+_ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
 """In a script that ends with the first command that fails, or has functions, which are not followed."""
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
