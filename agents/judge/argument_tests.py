@@ -12,20 +12,26 @@ from ..syntax.source import indented, unparse
 from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, Calls, literal_calls
 
-_ARGUMENT_WORDS = (
-    r"(?:inputs?|arguments?|original|given|lists?|dict\w*|arrays?|sets?|matrix|grid|parameters?|either|them|it)\b"
-)
+_CONTAINER = r"lists?|dict\w*|sets?|arrays?|matrix|grid"
+_ARGUMENT = rf"\b(?:inputs?|arguments?|parameters?|original|given|either|them|it|{_CONTAINER})\b"
+_NEAR = r"[^.;,]{0,30}"
+_CHANGED = r"(?:modif|chang|mutat|alter|touch)\w*"
 _UNCHANGED = re.compile(
-    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)\w*(?:\s+(?:the|any|its|of|either))*\s+"
-    rf"{_ARGUMENT_WORDS}|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}(?:\bnot|n't|\bnever)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)\w*"
-    rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
-    rf"|\b{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:unchanged|untouched|unmodified|intact)\b"
-    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT_WORDS}[^.;,]{{0,30}}\b(?:modif|chang|mutat|alter|touch)\w*"
+    rf"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?{_CHANGED}(?:\s+(?:the|any|its|of|either))*\s+{_ARGUMENT}"
+    rf"|{_ARGUMENT}{_NEAR}(?:\bnot|n't|\bnever)\s+(?:be\s+)?{_CHANGED}"
+    rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_ARGUMENT}{_NEAR}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
+    rf"|{_ARGUMENT}{_NEAR}\b(?:unchanged|untouched|unmodified|intact|(?:stays?|left)\s+as\s+(?:it|they)\b)"
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT}{_NEAR}\b{_CHANGED}"
 )
 _NEW = re.compile(
-    r"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){0,2}(?:lists?|dict\w*|sets?|arrays?|matrix|grid|copy|object)\b"
+    rf"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){{0,2}}(?:{_CONTAINER}|copy|object)\b"
     r"|\b(?:return|giv|mak)\w*\s+a\s+(?:\w+\s+)?copy\b"
 )
+_ITSELF = re.compile(
+    r"(?i)\bitself\b|\bsame (?:list|dict\w*|set|object)\b|\breturn\w* (?:the )?(?:given|original|same|input)\b"
+    r"|\breturn\w*\b(?:(?!new|copy)[^.;,]){0,30}\b(?:unchanged|untouched|as (?:it )?is)\b"
+)
+"""Words by which a result may be the argument after all."""
 _IN_PLACE = re.compile(r"(?i)\bin[- ]place\b")
 _NUMBER = re.compile(
     r"(?i)\b(?:results?|returns?|returned|answer|it)\b(?:(?!given|passed|represented|written|stored|taken)[^.;,]){0,40}?"
@@ -49,17 +55,19 @@ def argument_tests(
         return ()
     kinds = (("unchanged", _UNCHANGED, "given == {argument}"), ("new", _NEW, "result is not given"))
     made = []
-    wanted = parameters(signature) if signature else None
-    names = [node.arg for node in ast.walk(wanted) if isinstance(node, ast.arg)] if wanted else []
+    names = positional_names(signature)
     named = re.compile(rf"\b(?:{'|'.join(names) or '(?!)'})\b")
     for word, pattern, condition in kinds:
         said = next((clause.text for clause in clauses if pattern.search(named.sub("it", clause.text))), None)
-        telling = sorted(literal_calls(tests), key=_sort_key) if said else []
-        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling)), 1):
+        if said is None or (word == "new" and any(_ITSELF.search(clause.text) for clause in clauses)):
+            continue
+        only = named_arguments(without_heads(said), names) if word == "unchanged" else ()
+        telling = sorted(literal_calls(tests), key=_sort_key)
+        for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling, only)), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
             # A clause such as `a new list, newest first` asks for more than a new list.
-            about = said if said and word == "unchanged" else ""
+            about = said if word == "unchanged" else ""
             made.append(_test(name, f"result = {call}", holds, preamble, about, before=before))
     return tuple(made)
 
@@ -104,13 +112,37 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
     return tuple(found)
 
 
-def _calls(calls: Calls[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield for each mutable argument the call with `given` in its place, that argument, and the preamble."""
+def positional_names(signature: Signature | None, call: ast.Call | None = None) -> list[str]:
+    """Return the names of the parameters that may be given by position; with `call` of its arguments."""
+    wanted = parameters(signature) if signature else None
+    names = [each.arg for each in (*wanted.posonlyargs, *wanted.args)] if wanted else []
+    if call is None or not names:
+        return names
+    return [*names[: len(call.args)], *(each.arg or "" for each in call.keywords)]
+
+
+def named_arguments(words: str, names: Sequence[str]) -> list[int]:
+    """Return the indexes of those of `names` that occur in `words`, also as `Name`, `names` and `name's`."""
+    return [
+        at
+        for at, name in enumerate(names)
+        if name and re.search(rf"\b{re.escape(name)}(?:'?s)?\b", words, re.IGNORECASE if len(name) > 1 else 0)
+    ]
+
+
+def without_heads(words: str) -> str:
+    """Return `words` without what looks like a call: in `f(a, b): the sum` no argument is spoken of."""
+    return re.sub(r"\b\w++\([^()]*\)", "", words)
+
+
+def _calls(calls: Calls[str], only: Sequence[int] = ()) -> Iterator[tuple[str, str, str]]:
+    """Yield for each mutable argument, those of the indexes `only` if any, the call with `given` in its place,
+    that argument, and the preamble."""
     kinds = ast.List | ast.Dict | ast.Set
     changing = [found for found in calls if any(isinstance(node, kinds) for node in found[0].args)]
     for call, preamble in changing[:_MOST_CALLS]:
         for index, node in enumerate(call.args):
-            if isinstance(node, kinds):
+            if isinstance(node, kinds) and (not only or index in only):
                 arguments = [*call.args[:index], ast.Name("given"), *call.args[index + 1 :]]
                 source = unparse(ast.Call(call.func, arguments, call.keywords))
                 value = ast.literal_eval(node)

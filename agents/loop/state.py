@@ -157,7 +157,7 @@ class LoopState:
         self.suite += (
             *said,
             *result_tests(self.clauses, self.suite),
-            *relation_tests(self.clauses, self.suite),
+            *relation_tests(self.clauses, self.suite, self.spec.signature),
             *raising_tests(self.clauses, self.suite, self.spec.signature),
         )
         if plan.properties and not self.spec.program:

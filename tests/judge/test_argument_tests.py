@@ -28,6 +28,7 @@ def names(sentence: str) -> list[str]:
         ("Don't modify the input.", "unchanged"),
         ("The list isn't changed.", "unchanged"),
         ("Neither of the two lists is modified.", "unchanged"),
+        ("The original list stays as it is.", "unchanged"),
     ],
 )
 def test_words_about_arguments_become_trusted_tests_on_the_input_a_shorter_and_an_empty_one(
@@ -55,6 +56,18 @@ def test_each_argument_that_can_change_is_tested() -> None:
     tests = argument_tests([Clause("Neither argument may be changed.")], [both])
     given = [test.source.split("\n")[1].strip() for test in tests]
     assert given == ["given = [2]", "given = []", "given = {'a': 1}", "given = {}"]
+
+
+def test_only_the_argument_that_a_sentence_names_is_tested() -> None:
+    merge = Signature("merge", "function", "def merge(base: dict, extra: dict) -> dict")
+    both = value_test("test_1", "merge({'a': 1}, {'b': 2})", "1")
+    made = argument_tests([Clause("extra is not changed"), Clause("base is changed")], [both], merge)
+    assert [test.source.split("\n")[1].strip() for test in made] == ["given = {'b': 2}", "given = {}"]
+
+
+@pytest.mark.parametrize("also", ["if it is in it, the given list itself is returned", "then return it as it is"])
+def test_a_result_that_may_be_the_argument_itself_is_not_tested_to_be_new(also: str) -> None:
+    assert argument_tests([Clause("It returns a new list"), Clause(also)], [LIST]) == ()
 
 
 def test_arguments_that_tell_most_are_tried_first() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from agents.judge.relation_tests import relation_tests
 from agents.judge.used_parts import used_by
-from agents.records import Clause, Need
+from agents.records import Clause, Need, Signature
 
 from ..support.boards import value_test
 
@@ -69,6 +69,48 @@ def test_a_text_in_another_case_or_with_spaces_around_it_gives_the_same(sentence
 )
 def test_where_case_or_spaces_may_have_a_meaning_there_is_no_test(sentences: tuple[str, ...]) -> None:
     assert outcomes(EXACT, *sentences) == []
+
+
+LOOKUP = Signature("get", "function", "def get(text: str, key: str, strict: bool = False) -> str")
+GET = value_test("test_1", "get('a=on', 'a')", "'on'")
+TOKEN = value_test("test_1", "f('Basic YTpi')", "'a:b'")
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("The scheme is case-insensitive",),
+        ("True if the scheme is known, ignoring case",),
+        ("Ignore case of the scheme",),
+        ("Words such as 'admin' give 0, case is ignored",),
+        ("Case does not matter", "It needs letters in both cases"),
+        ("Case does not matter", "Names that differ only in case: the first one"),
+        ("If it is a name, case is ignored",),
+        ("Case does not matter, but 'b' is a bit",),
+        ("Case does not matter for everything else",),
+        ("Trailing spaces are ignored",),
+        ("Leading and trailing spaces of the value are removed",),
+        ("Spaces around the value are ignored",),
+        ("Inside a group, spaces are ignored",),
+        ("Surrounding spaces are part of it, comments are removed",),
+    ],
+)
+def test_a_text_of_several_words_is_left_alone_where_a_part_of_it_may_be_meant(sentences: tuple[str, ...]) -> None:
+    assert relation_tests([Clause(each) for each in sentences], [TOKEN]) == ()
+
+
+def test_only_the_argument_or_the_word_is_changed_that_is_spoken_of() -> None:
+    def changed(sentence: str, test: object, signature: Signature | None) -> list[str]:
+        made = relation_tests([Clause(sentence)], [test], signature)  # type: ignore[list-item]
+        return [each.source.partition("folded(")[2].partition(") ==")[0] for each in made]
+
+    assert changed("Ignore case when looking up the key", GET, LOOKUP) == ["get('a=on', 'A')"]
+    assert changed("Keys are case-insensitive", GET, LOOKUP) == ["get('a=on', 'A')"]
+    assert changed("Commands are case-insensitive", GET, LOOKUP) == []
+    admin = value_test("test_1", "f('admin')", "0")
+    assert changed("'admin' is 0, case does not matter", admin, None) == ["f('ADMIN')", "f('Admin')"]
+    by_option = Signature("get", "function", "def get(text: str, key: str, ignore_case: bool = False) -> str")
+    assert changed("Case is ignored", GET, by_option) == []
 
 
 def test_texts_in_a_list_are_changed_and_a_result_is_compared_without_case() -> None:
