@@ -26,7 +26,7 @@ from .pytest_options import options_for, setting
 from .records import DOUBTFUL, REFUSED, ProjectReport, Tampering, TestChange
 from .special_cases import Outside, special_cases
 from .tampering import tampering
-from .trial import Trial, hanging_limit, made_to_fail, notices
+from .trial import Trial, hanging_limit, last_said, made_to_fail, notices
 from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
 from .weaker import weakened, weaker_asserts, with_doctests_of
 
@@ -219,8 +219,8 @@ class Comparison(Project):
         check_found_in_time(collected, faulty)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):
-                lines = [line for test in faulty.tests.values() for line in test.text.strip().split("\n")]
-                said = clean(lines[-1] if lines else faulty.output.strip().split("\n")[-1]) or faulty.ended
+                texts = [test.text for test in faulty.tests.values()]
+                said = last_said("\n".join(texts) or faulty.output) or faulty.ended
                 raise UsageError(
                     f"The tests of {reference} can't be run on the code of {reference} ({said}); name a commit on "
                     "which they can."

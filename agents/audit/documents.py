@@ -46,10 +46,14 @@ def _sentences(report: ProjectReport) -> Iterator[str]:
         if test.status in BAD - {NOT_RUN}:
             yield f"{test.id}: {test.status}: {test.why}"
     others = [change for change in report.mutation.survivors if change.noticed_before is None]
-    for survivor in others[:_MOST_SURVIVORS]:
+    of_lines: dict[tuple[str, int], Change] = {}
+    for each in others:
+        of_lines.setdefault((each.path, each.line), each)
+    survivors = [*of_lines.values()][:_MOST_SURVIVORS]
+    for survivor in survivors:
         yield f"{shown(survivor)}: {_unnoticed(len(survivor.tests))}"
-    if len(others) > _MOST_SURVIVORS:
-        yield f"{len(others) - _MOST_SURVIVORS} more changes that no test notices: --json has them all"
+    if len(others) > len(survivors):
+        yield f"{len(others) - len(survivors)} more changes that no test notices: --json has them all"
     yield from report.notes
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, zip_longest
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
@@ -132,16 +131,13 @@ def _made(
 
 
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
-    """Yield the changes of each file in turn, made when asked for: those in functions first, being quicker."""
-    files, later = deque(made), []
-    while files:
-        for each in islice(files[0], 1):
-            files.append(files[0])
-            if each.mutant.names:
-                yield each
-            else:
-                later.append(each)
-        files.popleft()
+    """Yield the changes of each file in turn, made a round at a time: those in functions first, being quicker."""
+    later = []
+    for each in chain.from_iterable(zip_longest(*made)):
+        if each is not None and each.mutant.names:
+            yield each
+        elif each is not None:
+            later.append(each)
     yield from later
 
 

@@ -32,7 +32,7 @@ from .hidden_modules import check_in_place
 from .mutation import measured
 from .pytest_options import options_for, switched_off
 from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
-from .trial import Trial, reason
+from .trial import Trial, last_said, reason
 
 SEEDS = (0, 1, 2)
 _USAGE_ERROR = 4
@@ -40,8 +40,8 @@ _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
 _NAMED = re.compile(r"'([^'\n]+)'")
-_REFUSED = f"[Errno {errno.ENOSYS}]"
-"""In the text of an error, where the sandbox refuses a system call."""
+_REFUSED = re.compile(rf"\[Errno {errno.ENOSYS}\]|gaierror")
+"""In the text of an error, where the sandbox refuses a system call or has no names of hosts."""
 _SHARE = 1 / 3
 """Of the time that is left, for changed answers."""
 
@@ -142,9 +142,8 @@ class Project:
             collected = Collected()
         check_found_in_time(collected, run)
         if collected is None or len(collected.tests) + len(run.tests) < least:
-            said = clean(run.output).strip().split("\n")[-1]
-            why = {"ended": said, "ready": "", "died": "the process ended"}.get(run.ended, run.ended)
-            why = why or "pytest found none; name them by --tests"
+            told = {"ended": last_said(run.output), "ready": "", "died": "the process ended"}
+            why = told.get(run.ended, run.ended) or "pytest found none; name them by --tests"
             why += f"; it was importing {clean(run.importing)}" if run.importing else ""
             raise UsageError(f"No test of {root.name} could be run ({why}).")
         check_in_place(self._tree, collected.elsewhere, python)
@@ -289,18 +288,20 @@ class Project:
 
     def _note(self, mutation: Mutation, untried: int, run: SuiteRun) -> None:
         """Add what is to be said of the whole, by the first `run`."""
-        failed = " ".join(test.text for test in run.tests.values() if test.outcome == "failed")
-        refused = sum(test.outcome == "failed" and _REFUSED in test.text for test in run.tests.values())
+        failed = [test.text for test in run.tests.values() if test.outcome == "failed"]
+        refused = len([*filter(_REFUSED.search, failed)]) if self._suite.sandbox.name != "none" else 0
         late = mutation.not_compared
         starting = sum(test.starts for test in run.tests.values())
+        compiled = sorted(path for path in self._tree.files if path.endswith((".so", ".pyd")))
         root = self._tree.root.resolve()
-        named = {each for each in _NAMED.findall(failed) if not is_wanted(each.rpartition("/")[2])}
+        named = {each for each in _NAMED.findall(" ".join(failed)) if not is_wanted(each.rpartition("/")[2])}
         secrets = sorted(each.removeprefix(f"{root}/") for each in named if os.path.isfile(root / each))  # noqa: PTH113
         told = {
-            f"Tests that fail by a system call that the sandbox refuses, such as a file's lock: {refused}; "
-            "--sandbox none runs them, with all your rights.": refused and self._suite.sandbox.name != "none",
+            "Tests that fail by what the sandbox refuses, such as a file's lock or the name of a host: "
+            f"{refused}; --sandbox none runs them, with all your rights.": refused,
             f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice counts "
             "as unnoticed.": starting,
+            f"Compiled modules, of which no call is noted and nothing changed: {listed(compiled)}": compiled,
             f"{untried} tests were not tried on changed answers; more --seconds do.": untried,
             "Not all changes of the code were tried; more --seconds try more.": mutation.tried < mutation.made,
             f"{late} changes were not tried at the base; more --seconds do.": late,

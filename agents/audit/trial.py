@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
@@ -32,6 +33,7 @@ _LEAST_CPU = 0.2
 _HANGING_SECONDS = 10.0
 _HANGING_SLOWER = 5
 _OF_DOCTESTS = (": DocTestFailure", ": UnexpectedException")
+_MESSAGES = re.compile(r"^INTERNALERROR>  .*\nINTERNALERROR> (\S.*)", re.MULTILINE)
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
 
@@ -206,6 +208,12 @@ def reason(test: TestRun) -> str:
     if told.startswith('File "'):
         told += f": {lines[-1].removeprefix('E').strip()}"
     return clean(told)[:_MOST_SHOWN] or test.outcome
+
+
+def last_said(output: str) -> str:
+    """Return the last line that pytest printed; of an error in it or in a plugin the first line of the message."""
+    text = clean(output).strip()
+    return str((_MESSAGES.findall(text) or text.split("\n"))[-1])
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ import pytest
 from agents.audit.documents import sentences, totals
 from agents.audit.records import Change, Mutation, ProjectReport
 from agents.audit.records import TestFinding as Finding
+from agents.audit.trial import last_said
 
 from ..support.commands import greenloop, in_background
 
@@ -323,7 +324,7 @@ def test_what_the_sandbox_refuses_and_programs_that_tests_start_are_noted(projec
     found = statuses(document)
     assert (found["test_lock"], found["test_double"], found["test_fails"]) == ("failed", "counts", "calls no code")
     notes = " ".join(document["notes"])
-    assert "fail by a system call that the sandbox refuses, such as a file's lock: 1;" in notes
+    assert "fail by what the sandbox refuses, such as a file's lock or the name of a host: 2;" in notes
     assert "start programs, in which nothing is changed: 1;" in notes
 
 
@@ -676,6 +677,15 @@ def test_ten_survivors_are_shown_those_first_whose_lines_most_tests_run() -> Non
     assert lines[-1] == "2 more changes that no test notices: --json has them all"
 
 
+def test_of_each_line_one_survivor_is_shown() -> None:
+    changes = [Change("a.py", line // 3, "x", f"y{line}", tests=("t", "u")) for line in range(12)]
+    changes.append(Change("b.py", 0, "x", "y"))
+    report = ProjectReport("p", None, (), mutation=Mutation(13, 13, 0, tuple(changes)))
+    *lines, more = sentences(report)
+    assert [line.split("`")[3] for line in lines] == ["y0", "y3", "y6", "y9", "y"]
+    assert more == "8 more changes that no test notices: --json has them all"
+
+
 def test_sentences_agree_with_the_number_of_tests() -> None:
     tests = [Finding(f"t{each}", "counts", "", "t.py", 1) for each in range(12)]
     tests.append(Finding("t12", "cannot fail", "why", "t.py", 1))
@@ -718,3 +728,10 @@ def test_a_test_that_lacks_a_file_which_may_hold_secrets_is_explained(project: P
     assert (code, sorted(statuses(document).values())) == (1, ["counts", "failed", "failed"])
     said = "Tests fail for files that were left out, as they may hold secrets: tests/ca.pem"
     assert said in document["notes"]
+
+
+def test_an_error_in_pytest_is_told_by_the_first_line_of_its_message() -> None:
+    trace = "ERROR: x\nINTERNALERROR> Traceback (most recent call last):\nINTERNALERROR>   File 'a.py', line 1\n"
+    more = "INTERNALERROR>     ^^^^\nINTERNALERROR> a.Warned: The option is unset.\nINTERNALERROR> It will be.\n\n"
+    assert last_said(trace + more) == "a.Warned: The option is unset."
+    assert last_said("collected 0 items\nno tests ran in 0.1s\n") == "no tests ran in 0.1s"
