@@ -44,7 +44,7 @@ def measured(
     trial.say("changes of the code")
     called = {name: trial.called[name] for name in names}
     survivors: list[_Made] = []
-    made = tried = noticed = 0
+    made = tried = noticed = left_out = 0
     for_lines = min(_FOR_LINES * max(0.0, trial.left), trial.limit(tuple(called), trial.first))
     sooner = replace(trial, end=trial.end - for_lines) if trial.before is None else trial.sooner(_SHARE)
     same_code = base is not None and all(map(is_of_tests, base.differing))
@@ -85,7 +85,6 @@ def measured(
             survivors.append(each)
         trial.say(f"change {tried}: {'noticed' if found else 'no test noticed it'}")
     changes = []
-    left_out = 0
     for each, change in _ranked(trial, survivors, called):
         before = _at_base(trial, passed, each)
         if before and _again(trial, each, before):
@@ -133,10 +132,10 @@ def _made(
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
     """Yield the changes of each file in turn, made a round at a time: those in functions first, being quicker."""
     later = []
-    for each in chain.from_iterable(zip_longest(*made)):
-        if each is not None and each.mutant.names:
+    for each in filter(None, chain.from_iterable(zip_longest(*made))):
+        if each.mutant.names:
             yield each
-        elif each is not None:
+        else:
             later.append(each)
     yield from later
 

@@ -69,6 +69,7 @@ class Project:
             raise UsageError(f"{root} is no folder; name the project's.")
         self._tree = read_tree(root, [], {})
         self._name = self._tree.root.resolve().name
+        self._compiled = sorted(path for path in self._tree.files if path.endswith((".so", ".pyd")))
         self._say = say
         self._notes = [*switched_off(self._tree, sandbox.interpreter)]
         self._absent: list[tuple[str, str]] = []
@@ -180,8 +181,7 @@ class Project:
             )
         limit = self._left()
         first = run_whole(self._suite, names, SuiteJob(limit, record=True), cold=self._cold, late=NOT_RUN)
-        lacking = _lacking(first)
-        if lacking:
+        if lacking := _lacking(first):
             said = (
                 f"{len(lacking)} of {len(names)} tests did not end within the {limit:.0f} s left for all "
                 "(at most half of it for one); give more by --seconds, or name fewer tests by --tests."
@@ -222,8 +222,7 @@ class Project:
         return replace(first, tests={**first.tests, **tests})
 
     def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
-        """Run the suite under other hash seeds, if the `seconds` that a run takes with its start are less than
-        half of those left; return the runs that came to their end within it."""
+        """Return whole runs under other hash seeds, if the `seconds` of one are less than half of those left."""
         limit = (self._end - time.monotonic()) / 2
 
         def run(seed: int) -> SuiteRun:
@@ -257,8 +256,9 @@ class Project:
         if name in blind:
             return found("asserts nothing" if silent else "cannot fail", blind[name])
         if not trial.called[name]:
-            status, also = ("asserts nothing", ", and asserts nothing") if silent else ("calls no code", "")
-            return found(status, f"it calls no function of the project{also}")
+            if silent and not self._compiled:
+                return found("asserts nothing", "it calls no function of the project, and asserts nothing")
+            return found("calls no code", "it calls no function of the project")
         return found("not tried", _NOT_RUN.text) if name in untried else found("counts", "")
 
     @cached_property
@@ -292,7 +292,6 @@ class Project:
         refused = len([*filter(_REFUSED.search, failed)]) if self._suite.sandbox.name != "none" else 0
         late = mutation.not_compared
         starting = sum(test.starts for test in run.tests.values())
-        compiled = sorted(path for path in self._tree.files if path.endswith((".so", ".pyd")))
         root = self._tree.root.resolve()
         named = {each for each in _NAMED.findall(" ".join(failed)) if not is_wanted(each.rpartition("/")[2])}
         secrets = sorted(each.removeprefix(f"{root}/") for each in named if os.path.isfile(root / each))  # noqa: PTH113
@@ -301,7 +300,7 @@ class Project:
             f"{refused}; --sandbox none runs them, with all your rights.": refused,
             f"Tests that start programs, in which nothing is changed: {starting}; what they alone notice counts "
             "as unnoticed.": starting,
-            f"Compiled modules, of which no call is noted and nothing changed: {listed(compiled)}": compiled,
+            f"Compiled modules, in which no calls are noted: {listed(self._compiled)}": self._compiled,
             f"{untried} tests were not tried on changed answers; more --seconds do.": untried,
             "Not all changes of the code were tried; more --seconds try more.": mutation.tried < mutation.made,
             f"{late} changes were not tried at the base; more --seconds do.": late,

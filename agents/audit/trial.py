@@ -145,8 +145,7 @@ class Trial:
         return self.timed(suite, job, cold=True)
 
     def crossings(self, tests: Collection[str], seconds: float) -> SuiteRun:
-        """Run tests, and note the answers that they get from the functions that each calls: those of files that
-        take long last, as no time may be left for them."""
+        """Run tests, those of files that take long last, and note the answers of the functions that each calls."""
         functions = frozenset[str]().union(*(self.called[name] for name in tests))
         job = SuiteJob(seconds, functions=tuple(sorted(functions)), crossings=True)
         took: defaultdict[str, float] = defaultdict(float)

@@ -19,8 +19,6 @@ from .links import behind_links
 
 MOST_FILES = 2000
 MOST_BYTES = 32 << 20
-_WRITTEN = 946_684_800
-"""The time of all files in the sandbox: 2000, since a zip file holds none before 1980."""
 _DEEPEST = 40
 """Levels of folders that are read."""
 _NEVER = (".git", ".hg", ".svn", "__pycache__", "node_modules", ".venv", "work_dir")
@@ -68,7 +66,8 @@ class Tree:
         with tarfile.open(fileobj=written, mode="w") as archive:
             for path, data in {**self.files, **changed}.items():
                 entry = tarfile.TarInfo(path)
-                entry.size, entry.mtime = len(data), _WRITTEN
+                entry.size = len(data)
+                entry.mtime = 946_684_800  # of the year 2000: a zip file takes none before 1980
                 entry.mode = 0o700 if self.modes.get(path, 0) & 0o100 else 0o600
                 archive.addfile(entry, io.BytesIO(data))
         return written.getvalue()

@@ -281,13 +281,16 @@ def test_bad_input_gets_one_sentence(project: Path, arguments: tuple[str, ...], 
 
 
 STARTING = """
-import multiprocessing, subprocess, sys
+import multiprocessing, socket, subprocess, sys
 import pytest
 from pathlib import Path
 from locks import double, locked
 
 def test_lock(tmp_path):
     assert locked(tmp_path / "a") == "locked"
+
+def test_host():
+    raise socket.gaierror(-3, "Temporary failure in name resolution")
 
 def test_double():
     assert double(2) > 0
@@ -735,3 +738,17 @@ def test_an_error_in_pytest_is_told_by_the_first_line_of_its_message() -> None:
     more = "INTERNALERROR>     ^^^^\nINTERNALERROR> a.Warned: The option is unset.\nINTERNALERROR> It will be.\n\n"
     assert last_said(trace + more) == "a.Warned: The option is unset."
     assert last_said("collected 0 items\nno tests ran in 0.1s\n") == "no tests ran in 0.1s"
+
+
+@pytest.mark.thorough
+def test_tests_beside_compiled_modules_may_call_these_and_files_have_a_time(project: Path) -> None:
+    (project / "src" / "shop" / "_fast.so").write_bytes(b"not imported")
+    (project / "tests" / "test_shop.py").write_text(
+        "import zipfile\nfrom shop import discount\n\ndef test_discount():\n    assert discount(200) == 180\n\n"
+        "def test_class():\n    class Own(list):\n        pass\n\n"
+        "def test_zip(tmp_path):\n    zipfile.ZipFile(tmp_path / 'a.zip', 'w').write(__file__)\n"
+    )
+    code, document = verified(project)
+    expected = {"test_discount": "counts", "test_class": "calls no code", "test_zip": "calls no code"}
+    assert (code, statuses(document)) == (0, expected)
+    assert "Compiled modules, in which no calls are noted: src/shop/_fast.so" in document["notes"]

@@ -59,10 +59,6 @@ class Answers:
         self._report = report
         self._end = time.monotonic() + seconds
 
-    def to(self, path: str, source: str) -> dict[str, Any] | None:
-        """Return the answer to one call; None after the timeout of all calls."""
-        return next(self.in_turn([[path, source]]))
-
     def in_turn(self, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
         """Yield the answers to calls made in turn in one fork, and in another fork after a call that ends it or
         hangs. None after the timeout of all calls."""

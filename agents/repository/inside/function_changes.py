@@ -52,9 +52,8 @@ class Functions:
         for code in old.values():
             new = _compiled(change, names, code)
             pairs = list(self._pairs(code, new))
-            for before, after in pairs:
-                if before.co_freevars != after.co_freevars:
-                    raise Unchangeable("it has other free variables")
+            if any(before.co_freevars != after.co_freevars for before, after in pairs):
+                raise Unchangeable("it has other free variables")
             for before, after in pairs:
                 for function in self._of_code.get(id(before), ()):
                     function.__code__ = after

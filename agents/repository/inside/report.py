@@ -66,8 +66,8 @@ class Report:
         if traced:
             self.calls = Calls(self._tree)
         answers = Answers(self._tree, self if traced else None)
-        for path, source in asked:
-            self.answers.append(answers.to(path, source))
+        for call in asked:
+            self.answers.append(next(answers.in_turn([call])))
             self.write()
 
     def described(self, error: BaseException) -> list[dict[str, Any]]:

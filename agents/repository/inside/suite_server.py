@@ -23,6 +23,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from .suite_start import START
+
 Job = dict[str, Any]
 Emit = Callable[[dict[str, Any]], None]
 State = dict[str, tuple[int, int, int]]
@@ -32,10 +34,6 @@ tree: Callable[[int], list[int]] = importlib.import_module(f"{__package__}.proce
 _MOST_RECORDS = 48 << 20
 _SWEEP_SECONDS = 5.0
 _TICK = 0.05
-_OUTSIDE = (
-    "import sys; sys.path[0] = sys.argv[1]; from inside.lending import lend; lend(sys.argv[2]); "
-    "from inside.answers import main; main()"
-)
 _MOST_TICKS = 20
 """Waits for the end of a fork that has closed its channel."""
 
@@ -92,7 +90,7 @@ def _answers_outside(here: str, place: str, lent: str, asked: list[list[str]]) -
     """Return the answers to calls from a new process without pytest."""
     calls, told = (Path.home() / name for name in ("calls.json", "answers.json"))
     calls.write_text(json.dumps(asked), encoding="utf-8")
-    start = [sys.executable, "-B", "-c", _OUTSIDE, here, lent, str(calls), str(told), place]
+    start = [sys.executable, "-B", "-c", START.format("answers"), here, lent, str(calls), str(told), place]
     os.waitpid(os.posix_spawn(sys.executable, start, os.environ), 0)
     return json.loads(told.read_text(encoding="utf-8"))
 

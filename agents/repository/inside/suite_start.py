@@ -13,9 +13,9 @@ import sys
 import tarfile
 from pathlib import Path
 
-_START = (
+START = (
     "import sys; sys.path[0] = sys.argv[1]; from inside.lending import lend; lend(sys.argv[2]); "
-    "from inside.suite_server import main; main()"
+    "from inside.{} import main; main()"
 )
 
 
@@ -38,7 +38,7 @@ def main() -> None:
     environment.pop("PWD", None)
     for descriptor in (cold, warm):
         os.set_inheritable(int(descriptor), True)
-    start = [sys.executable, "-B", "-c", _START, str(here), task["lent"], cold, warm, place]
+    start = [sys.executable, "-B", "-c", START.format("suite_server"), str(here), task["lent"], cold, warm, place]
     os.execve(sys.executable, start, environment)
 
 
