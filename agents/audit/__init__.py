@@ -1,1 +1,1 @@
-"""Says what the tests of a repository are worth: which can't fail, are flaky or gone, and what they let pass."""
+"""Audits the tests of a repository: which can't fail, are flaky or gone, and which changes they miss."""

@@ -1,4 +1,4 @@
-"""Finds the tests that pass whatever the code answers them."""
+"""Finds tests that pass whatever the code answers."""
 
 from __future__ import annotations
 
@@ -15,22 +15,21 @@ from .trial import Trial, notices
 
 _MOST_ANSWERS = 8
 _MOST_OTHERS = 4
-"""Of the last answers to a test so many are changed, each so often, until it notices one."""
+"""So many of the last answers to a test are changed, each so often, until it notices one."""
 _STUMBLED_OVER = (answers.ALTERING, answers.RAISING, answers.RETYPED)
 _MOST_CHANGES = 40
-"""Changes of the code for a test that notices no other answer, and as many statements left out."""
+"""Changes of the code for a test that notices no other answer; as many removed statements."""
 
 
 def blind_tests(
     trial: Trial, names: Collection[str], text_of: Callable[[str], str | None], *, asserting: bool = False
 ) -> tuple[dict[str, str], set[str]]:
-    """Return why each of the tests `names` that can't fail can't, and those that there was no time for.
+    """Return the reasons of the tests of `names` that can't fail, and those for which there was no time.
 
-    A test counts if it fails on one other answer to it, or if an assertion of it or another line of its file fails
-    on a change of the code that it calls: it may look at what the code leaves behind, not at what it returns. A
-    test that asserts something need not notice that the code says nothing. Nothing is said of one that expects an
-    error which no answer to it is: Python raises it, where the code lacks an operation. `text_of` has the text of
-    each test, as a dump of its tree, if that is known; with `asserting` only assertions that fail count.
+    A test can fail if it fails on one changed answer, or on a change of the code that it calls, by an assertion or
+    another line of its file: it may check side effects instead of answers. Missing output need not be noticed by a
+    test that asserts something. A test that expects an error is excused if no answer is one, as Python raises it.
+    `text_of` returns the dump of a test's tree, if known; with `asserting` only failed assertions count.
     """
     if trial.left <= 0:
         return {}, {*names}
@@ -40,7 +39,7 @@ def blind_tests(
     blind: dict[str, str] = {}
 
     def tried(suite: Suite, name: str) -> str | None:
-        """Why a test can't fail; empty where it can, None where no time is left."""
+        """Return why a test can't fail; empty if it can, None if no time is left."""
         missed, raised = "", False
         overlooked = (*_STUMBLED_OVER, answers.SILENT) if asserts(text_of(name) or "assert") else _STUMBLED_OVER
         for answer in _answers(recorded.tests[name]):
@@ -73,8 +72,8 @@ def blind_tests(
 
 
 def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -> bool:
-    """Return True if it shows something of a test that it failed on that answer: on an exception or a changed
-    object, which the code itself may stumble over, by an assertion; on another type if it has one."""
+    """Return True if a failure on that answer counts: on an exception or a changed object, over which the code
+    itself may stumble, only by an assertion; on another type if the test has an assertion."""
     if other == answers.RETYPED and (text is None or asserts(text)):
         return True
     changed = any(word in given for word in (answers.MADE, answers.LEFT, answers.ALTERED))
@@ -82,7 +81,7 @@ def _shows(other: int, given: str, run: SuiteRun, name: str, text: str | None) -
 
 
 def asserts(text: str) -> bool:
-    """Return True for the dump of a test that asserts something."""
+    """Return True for the dump of a test with an assertion."""
     words = ("Assert(", "assert", "Raise(exc", "raises", "warns", "attr='fail'", "id='fail'")
     return any(word in text for word in words)
 
@@ -93,16 +92,16 @@ def _asserted(run: SuiteRun, name: str) -> bool:
 
 
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
-    """Yield the number of an answer, and of another one in its place: of the last answers first; changed
-    arguments, what the code says beside its answers, and what has another type, come last."""
+    """Yield the number of an answer and of its alternative, last answers first; changed arguments, missing output
+    and other types come last."""
     for other in (*range(_MOST_OTHERS), answers.ALTERING, answers.SILENT, answers.RAISING, answers.RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other
 
 
 def _on_changes(trial: Trial, suite: Suite, name: str, crossing: set[str]) -> Iterator[SuiteRun | None]:
-    """Run a test on changes of functions that it calls: of those that answer it, then without statements, one of
-    which may do what it looks at, and without all that tells people something; not on answers that become None."""
+    """Run a test on changes of functions that it calls: first those that answer it, then removed statements, then
+    the removal of all messages; never with answers that become None."""
     called = trial.called[name]
     paths = sorted({function.partition("::")[0] for function in called})
     found = [

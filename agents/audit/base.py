@@ -1,4 +1,4 @@
-"""A project at a git reference: its files, the lines of code that have changed since, and the tests that have."""
+"""A project at a git commit: its files, the lines of code and the tests that differ since."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ _Class = tuple[str, ast.ClassDef]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The files of the commit that a project is compared with; `lines` are those of code that are new or changed
-    since, `differing` the paths of all files that are not the same, also of those that no copy has. `left_at` is
-    the commit at which what is checked out left its history, if it did."""
+    """The files of the base commit; `lines` are new or changed lines of code, `differing` the paths of all files
+    that differ, also of those that no copy has. `left_at` is the merge base, if HEAD left its history."""
 
     tree: Tree
     lines: Mapping[str, frozenset[int]]
@@ -40,8 +39,8 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class TestPlace:
-    """Where a test function stands, its `source`, and its text as dumps of its tree: of its `body` with its
-    arguments, and of the `whole`, decorators too; the file at `path` may be that of a class that it inherits."""
+    """The location of a test function, its `source`, and dumps of its tree: of its arguments and `body`, and of
+    the `whole` with decorators; the file at `path` may be that of a base class."""
 
     line: int
     source: str
@@ -50,13 +49,13 @@ class TestPlace:
     path: str = ""
 
     def has_within(self, body: str) -> bool:
-        """Return True for the body of a function, as dumps, that is within this one."""
+        """Return True if the body contains that of another function, as dumps."""
         return not self.body.endswith(f"\n{body}") and all(each in self.body for each in body.split("\n"))
 
 
 def read_base(tree: Tree, reference: str) -> Base:
-    """Compare `tree` with the commit that `reference` names; what git ignores there, or code there names, such as
-    a module that a build has made, is taken as it is now. Raises UsageError."""
+    """Compare `tree` with the commit that `reference` names. Files that git ignores there, or modules that its
+    code names, such as built ones, are taken as they are now. Raises UsageError."""
     root = tree.root.resolve()
     with open_repository(root) as repository:
         commit = repository.commit(reference)
@@ -101,8 +100,8 @@ def _with_named(tree: Tree) -> Tree:
 
 
 def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str) -> Iterator[str]:
-    """Yield the files that git tracks, that Python imports and that lie where no copy looks (`__pycache__`,
-    `node_modules`), where they are new or changed since the commit, which has the blobs `before`."""
+    """Yield tracked files that Python imports but no copy includes (`__pycache__`, `node_modules`), if they differ
+    from the commit, whose blobs are `before`."""
     room = LONGEST
     for path, entry in repository.index.items():
         if is_wanted(path) or not path.endswith((".py", ".pyc", ".pyo", ".so", ".pyd")):
@@ -116,8 +115,8 @@ def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str
 
 
 def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str], commit: str) -> None:
-    """Raise UsageError for a file without room that tests may depend on: one with tests, and code, data of tests
-    and settings that are new or changed since the commit. On neither side, it would differ from nothing."""
+    """Raise UsageError for a file beyond the size limits on which tests may depend: tests, and code, test data and
+    settings that are new or changed. On neither side, it would not count as different."""
     root, room = tree.root.resolve(), LONGEST
     unseen = [
         path for path in sorted(tree.left_out) if path.endswith(".py") or never_changes(path) or path in SETTINGS
@@ -137,7 +136,7 @@ def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str]
 
 
 def _is_readable(root: Path, path: str) -> bool:
-    """Return True for a regular file in `root`, its links followed: where it is left out, it had no room."""
+    """Return True for a regular file in `root`, links followed: it was left out for its size."""
     try:
         read_regular(root / path, root, 0)
     except (OSError, UsageError):
@@ -146,7 +145,7 @@ def _is_readable(root: Path, path: str) -> bool:
 
 
 def with_tests_of(code: Tree, tests: Tree, expected: Collection[str] = ()) -> Tree:
-    """Return the code of one tree with the tests of another, with what goes along with them."""
+    """Return the code of one tree with the tests of another, and what belongs to them."""
 
     def goes_along(path: str) -> bool:
         return is_of_tests(path) or path in expected or code.holds_tests(path)
@@ -162,12 +161,12 @@ def with_test_files(tree: Tree, written: Callable[[bytes], bytes]) -> Tree:
 
 
 def is_of_tests(path: str) -> bool:
-    """Return True for tests, what lies beside them, settings of pytest, and texts that may hold tests."""
+    """Return True for tests, files beside them, settings of pytest, and texts that may hold doctests."""
     return never_changes(path) or path in SETTINGS or path.endswith((".rst", ".md"))
 
 
 def places_of(tree: Tree) -> dict[str, TestPlace]:
-    """Return where the functions of tests stand, by their ids without parameters, as of each inheriting class."""
+    """Return the locations of test functions by id without parameters, once for each inheriting class."""
     found: dict[str, TestPlace] = {}
     files = modules(tree, of_tests=True)
     lines = {path: lines_in(tree.files[path]) for path, module in files.items() if module.body}
@@ -184,7 +183,7 @@ def places_of(tree: Tree) -> dict[str, TestPlace]:
 
 
 def functions_in(tree: Tree, *, of_tests: bool) -> dict[str, Function]:
-    """Return the functions in a tree's tests and beside them, or in its code, by `path::line`."""
+    """Return the functions of tests or of the code, by `path::line`."""
     return {
         f"{path}::{first_line(node)}": node
         for path, module in modules(tree, of_tests=of_tests).items()
@@ -202,7 +201,7 @@ def newly_parsed(data: bytes) -> ast.Module:
 
 
 parsed = lru_cache(MOST_FILES)(newly_parsed)
-"""The same, cached: nobody may change the tree."""
+"""The same, cached: the tree must not be changed."""
 
 
 def modules(tree: Tree, *, of_tests: bool) -> dict[str, ast.Module]:
@@ -222,8 +221,8 @@ def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
 def _functions(
     path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]
 ) -> Iterator[tuple[str, str, Function]]:
-    """Yield the functions of a module or class by the ids that they have as tests (settings may have pytest take
-    any name for one), with the files in which they stand."""
+    """Yield the functions of a module or class by the ids that they have as tests, with their files; settings may
+    make any name a test."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             for where, each in _lineage((path, node), classes):
@@ -234,7 +233,7 @@ def _functions(
 
 
 def _lineage(of: _Class, classes: Mapping[str, _Class]) -> list[_Class]:
-    """Return a class after those that it inherits from, as far as tests have them, by their names."""
+    """Return a class after its base classes in test files, by their names."""
     found: dict[str, _Class] = {}
     left = [of]
     while left:
@@ -246,8 +245,8 @@ def _lineage(of: _Class, classes: Mapping[str, _Class]) -> list[_Class]:
 
 
 def around(tree: Tree, base: Base, tests: Container[str]) -> tuple[str, ...]:
-    """Return the files around the tests that differ from the base's: helpers, fixtures, data and settings, also in
-    a file with tests, but for the functions of the names `tests`, and imports of other names than before."""
+    """Return the files around the tests that differ: helpers, fixtures, data and settings. In a file with tests
+    the functions `tests`, and imports of new names, do not count."""
     found = []
     for path in base.differing:
         old, new = base.tree.files.get(path), tree.files.get(path)
@@ -263,15 +262,15 @@ def around(tree: Tree, base: Base, tests: Container[str]) -> tuple[str, ...]:
 
 
 def _differ(old: list[tuple[str, str]], new: list[tuple[str, str]]) -> bool:
-    """Return True if statements differ, but for heads of classes, and imported names, that one side has alone."""
+    """Return True if statements differ, ignoring heads of classes and imported names of one side only."""
     names = {"", *({name for name, _ in old} & {name for name, _ in new})}
     one, other = ([each for each in side if each[0] in names] for side in (old, new))
     return one != other
 
 
 def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
-    """Return a file's statements but for `tests`, as dumps of their trees: of a class its head, with its name, and
-    its statements, of an import where each name comes from, in the order of the names."""
+    """Return a file's statements except `tests`, as dumps: of a class its head, with its name, and its statements,
+    of an import the origin of each name, sorted by name."""
     imports: list[tuple[str, str]] = []
 
     def kept(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -291,8 +290,8 @@ def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
 def touched_tests(
     old: Mapping[str, TestPlace], new: Mapping[str, TestPlace], beside: Sequence[str]
 ) -> frozenset[str]:
-    """Return the test functions, of the base or of now, that differ from each other or have one of the files
-    `beside` around them, by their ids without parameters."""
+    """Return the ids, without parameters, of test functions that differ, or have one of the files `beside` around
+    them."""
     texts = [{name: place.whole for name, place in each.items()} for each in (old, new)]
     names = {*old, *new}
     found = {name for name in names if texts[0].get(name) != texts[1].get(name)}

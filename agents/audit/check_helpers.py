@@ -1,4 +1,4 @@
-"""Puts back what checks something for tests in the code, as it was, and finds comparisons that look at nothing."""
+"""Restores old helpers of tests in the code, and finds comparisons that ignore their operands."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def names_imported(tree: Tree) -> set[str]:
 
 
 def helps(path: str, imported: Container[str]) -> bool:
-    """Return True for a module that no code imports, by the names that it does, so that only tests do."""
+    """Return True for a module that only tests import, judged by the names in imports."""
     name = path.rpartition("/")[2].removesuffix(".py")
     return name != "__init__" and name not in imported
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
-    """Return the modules with comparisons, and with functions that assert something where only tests import one,
-    as they were at the base, if these differ."""
+    """Return the modules with the comparisons of the base, and with its asserting functions if only tests import
+    the module, if these differ."""
     found = {}
     imported = names_imported(tree)
     gone: dict[str, HasBody] = {}
@@ -51,8 +51,8 @@ def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
 
 
 def expectations(tree: Tree, base: Base) -> list[str]:
-    """Return the files that differ, hold what tests expect, and do not lie beside them: texts with examples, data
-    that tests alone name, modules of constants that they alone import, fixtures that `pytest_plugins` names."""
+    """Return the differing files that hold expected values away from the tests: texts with examples, data that
+    only tests name, modules of constants that only they import, and fixtures of `pytest_plugins`."""
     differing = [path for path in base.differing if path in base.tree.files and not is_of_tests(path)]
     if not differing:
         return []
@@ -82,7 +82,7 @@ def _texts(found: Mapping[str, ast.Module]) -> set[str]:
 
 
 def _holds_constants(module: ast.Module) -> bool:
-    """Return True for a module of values with names."""
+    """Return True for a module of assignments only."""
     return bool(module.body) and all(
         is_constant(node) or isinstance(node, ast.Assign | ast.AnnAssign) for node in module.body
     )
@@ -103,7 +103,7 @@ def _put_back(old: bytes, new: bytes, gone: Mapping[str, HasBody], *, is_helper:
 
 
 def _compare_as(was: ast.ClassDef, node: ast.ClassDef) -> None:
-    """Give a class the comparisons that it had: its own, or else those inherited or made of all its fields."""
+    """Give a class its old comparisons: its own, or else those inherited or generated from all fields."""
     old, new = ({_bound(each): each for each in side.body} for side in (was, node))
     taken = COMPARES if was.bases or was.decorator_list else old.keys() & COMPARES
     one, other = ([ast.dump(each) for name, each in side.items() if name in taken] for side in (old, new))
@@ -133,8 +133,8 @@ def _asserts(name: str, node: Function) -> bool:
 
 
 def blind_comparisons(node: ast.ClassDef) -> Iterator[tuple[int, str]]:
-    """Yield line and name of the comparisons of a class that return something, and whose answer depends on nothing
-    of one of the two objects; the type is enough for objects that have no attributes."""
+    """Yield line and name of a class's comparisons whose result ignores one of the operands; comparing types is
+    enough for objects without attributes."""
     has_state = any(
         isinstance(each, ast.AnnAssign) or (isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
         for each in ast.walk(node)
@@ -160,7 +160,7 @@ def _is_blind(node: ast.stmt, arguments: ast.arguments, returned: list[ast.expr 
 
 
 def _used(node: ast.AST, *, of_type: bool) -> Iterator[str]:
-    """Yield the names used, but for questions of identity with a constant and, without `of_type`, of type."""
+    """Yield the names used, except in identity checks with a constant and, without `of_type`, type checks."""
     match node:
         case ast.Name(id=name):
             yield name

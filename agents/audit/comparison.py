@@ -1,4 +1,4 @@
-"""Verifies a change to a project: old and new code, each under old and new tests."""
+"""Verifies a change to a project: old and new code under old and new tests."""
 
 from __future__ import annotations
 
@@ -31,28 +31,26 @@ from .two_by_two import TwoByTwo, flaky, normal_id, settled, steady
 from .weaker import weakened, weaker_asserts, with_doctests_of
 
 _SHARE = 0.25
-"""Of the time that is left, for changed answers of new and changed tests."""
+"""Of the remaining time, for changed answers of new and changed tests."""
 _SEEDS = (0, 1)
 _MOST_UNFAILING = 5
 _RUNS_AT_BASE = 10
 _NOTED = 20
-"""Times as long as by itself a test may take whose calls are noted."""
+"""Slowdown allowed to a test whose calls are recorded."""
 _SLOWER, _MORE_SECONDS = 2, 5.0
-"""Times as long, and seconds more, that the tests may take than at the base, beside other work."""
+"""Slowdown of the tests since the base, as a factor plus seconds, that is not reported."""
 _IN_CI = dict.fromkeys(("CI", "GITHUB_ACTIONS", "GITLAB_CI"), "true")
 _ASKS = re.compile(rb"environ|getenv|\bCI\b")
 _FAILED, _NO_TESTS = 1, 5
-"""pytest's exit codes where a test fails, and where it finds none."""
+"""pytest's exit codes for failed tests, and for none."""
 
 
 class Comparison(Project):
-    """Runs the tests of a project and of a commit on the code of both, in a sandbox, within `seconds` in all."""
+    """Runs the tests of a project and of a commit on both codes, in a sandbox, within `seconds` in all."""
 
     def report_since(self, reference: str, *, strict: bool = False) -> ProjectReport:
-        """Find out what the change since the commit that `reference` names is worth.
-
-        Raises UsageError where no test can be run, SandboxBroken and Interrupted.
-        """
+        """Report on the change since the commit that `reference` names. Raises UsageError if no test can be run,
+        SandboxBroken and Interrupted."""
         base = read_base(self._tree, reference)
         if base.tree.named:  # those of now could say that code is tests
             self._tree = replace(self._tree, named=base.tree.named)
@@ -123,7 +121,7 @@ class Comparison(Project):
         )
 
     def _slower(self, at_base: Suite, four: TwoByTwo) -> str:
-        """Say how much longer the tests take now than at the base, with their collection, if that is a lot."""
+        """Say how much longer the tests and their collection take than at the base, if much."""
         then, now = (
             self._collecting.get(id(suite), 0.0) + sum(test.seconds for test in run.tests.values())
             for suite, run in ((at_base, four.base), (self._suite, four.now))
@@ -131,8 +129,8 @@ class Comparison(Project):
         return f", as all take {now:.0f} s, and took {then:.0f} s" if now > _SLOWER * then + _MORE_SECONDS else ""
 
     def _four(self, base: Base, reference: str, now: SuiteRun, suites: Suites) -> tuple[TwoByTwo, Suite, Suite]:
-        """Run old and new tests on old and new code; also return the suites of old tests, on the new code and on
-        the old. Those of now are all collected meanwhile."""
+        """Run old and new tests on old and new code, and collect the new ones' suites meanwhile. Also return the
+        suites of old tests on new code and on old code."""
         names = renames(base.tree, self._tree)
         back = {right: left for left, right in names.items()}
         beside = expectations(self._tree, base)
@@ -180,8 +178,8 @@ class Comparison(Project):
     def _replaced(
         self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite
     ) -> dict[str, str]:
-        """Return why tests of the same text, which fail as they were on the code of now, pass as they are: by what
-        stands around them in the place of the code's functions, and did not at the base."""
+        """Return why tests of unchanged text, whose old version fails on the new code, pass: files around them
+        replace functions of the code, which they did not at the base."""
         same = [each.id for each in changes if each.status == "expects otherwise" and not each.diff]
         names = [name for name in same if name in four.now.tests and name in four.base.tests]
         if not names:
@@ -205,9 +203,9 @@ class Comparison(Project):
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
 
     def _ran(self, suite: Suite, reference: str, code: str, most: float) -> tuple[Suite, SuiteRun]:
-        """Collect and run a suite, each test for `most` seconds (0: half of the time). Files that can't be
-        collected have failed: of `reference` some must be. Where its tests are not those of its `code`, names that
-        this lacks fail only their users."""
+        """Collect and run a suite, each test for `most` seconds (0: half of the remaining time). Files that can't
+        be collected have failed; of `reference` some file must be collectable. With tests of another version than
+        `code`, missing names fail only the tests that use them."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
         suite, collected, faulty = self._collect(suite)
@@ -235,8 +233,8 @@ class Comparison(Project):
     def _without_flaky(
         self, four: TwoByTwo, contract: Suite, at_base: Suite, paths: Container[str], unsteady: Sequence[str]
     ) -> TwoByTwo:
-        """Run the old tests that fail on the new code again: one that passes then is flaky, and has passed, unless
-        it calls functions of files at `paths`, and never fails at the base; so with those `unsteady` by now."""
+        """Repeat the old tests that fail on the new code. One that passes is flaky, and counts as passed, unless
+        it calls functions of files at `paths` and never fails at the base; so do those `unsteady` by now."""
         names = four.doubtful()
         again = run_whole(contract, names, SuiteJob(self._left()), cold=self._cold) if names else four.contract
         passed = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
@@ -250,8 +248,8 @@ class Comparison(Project):
         return four.with_contract(passed).failing(doubted).with_caught_failures()
 
     def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
-        """Run the old tests that pass with the old text of what checks for them in the code, too: one of which an
-        assertion fails then has failed."""
+        """Repeat the passing old tests with the old text of helpers in the code; one in which an assertion fails
+        has failed."""
         files = old_checks(self._tree, base)
         names = four.holding(files)
         if not names:
@@ -264,8 +262,8 @@ class Comparison(Project):
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _with_skips_in_ci(self, four: TwoByTwo, at_base: Suite, base: Base) -> TwoByTwo:
-        """Return the same where old tests are skipped that CI's variables have skipped now, and not at the base:
-        run where a file of tests that differs looks at the environment."""
+        """Repeat old tests that are skipped now only under CI's variables, if a differing test file reads the
+        environment."""
         asking = (path for path in base.differing if _ASKS.search(self._tree.files.get(path, b"")))
         names = [name for name in four.base.tests if four.base.outcome(name) == four.now.outcome(name) == "passed"]
         if not (names and any(map(base.tree.holds_tests, asking))):
@@ -299,7 +297,7 @@ class Comparison(Project):
             yield Tampering(clean(path), 1, f"{why}; around the tests differ: {by}")
 
     def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
-        """Compare what the calls of old tests that pass on both codes, and reach new lines, come to outside."""
+        """Compare both codes outside of tests, on the calls of old tests that pass on both and reach new lines."""
         paths = {path for path, lines in base.lines.items() if lines}
         outside = Outside(contract, at_base)
         seconds = self._left() / 2
@@ -311,8 +309,8 @@ class Comparison(Project):
         return outside.compared(noted, paths, seconds) if noted else outside
 
     def _special_cases(self, base: Base, trial: Trial, four: TwoByTwo, outside: Outside) -> Iterator[Tampering]:
-        """Yield the new cases of the code, without which tests fail that passed at the base, for literals of the
-        tests, or where other inputs than theirs are answered otherwise and no test says so."""
+        """Yield the code's new special cases for literals of the tests, without which tests fail that passed at
+        the base, or around which other inputs are answered differently without a test."""
         differing = {each.call.path for each in outside.unnoticed}
         for name, test in four.now.tests.items():
             if test.outcome == "passed" and four.shown.outcome(name) == "failed":

@@ -1,4 +1,4 @@
-"""New modules that tests import in the place of others, and plugins that pytest loads."""
+"""Finds new modules that shadow others for tests, and plugins that pytest loads."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from .records import Tampering
 
 _GROUP = b"pytest11"
 _DECLARING = ("pyproject.toml", "setup.cfg", "setup.py")
-"""Files at the top of a project by which an editable install has entry points."""
+"""Files at a project's top that declare entry points of an editable install."""
 
 
 def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield new modules that tests import in the place of the standard library's, or of an installed package that
-    old tests import, and settings that have them import other modules than those that are still there."""
+    """Yield new modules that shadow the standard library's, or an installed package that old tests import, and
+    settings by which they import other modules than existing ones."""
     imported, known = map(_imported, (tree, base.tree))
     installed = known - {part for path in base.tree.files for part in re.split("[/.]", path)}
     old, new = (_folders(each) for each in (base.tree, tree))
@@ -41,8 +41,8 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
 
 
 def check_in_place(tree: Tree, elsewhere: Sequence[tuple[str, str]], python: str) -> None:
-    """Raise UsageError for a module of the project's that was imported from elsewhere; one with the name of one of
-    Python's own, which pytest imports first, has to be a file, and one that tests import."""
+    """Raise UsageError for a module of the project that was imported from elsewhere. One with the name of a module
+    of Python, which pytest imports first, counts if it is a file that tests import."""
     for module, path in elsewhere:
         root, name = tree.root.resolve(), clean(module.partition(".")[0])
         if name not in sys.stdlib_module_names:

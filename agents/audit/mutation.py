@@ -1,4 +1,4 @@
-"""Tries small changes of a project's code on its tests, for as long as there is time."""
+"""Mutation testing of a project, for as long as there is time."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .records import Change, Mutation
 from .trial import Trial, notices
 
 _SHARE = 0.6
-"""Of the time that is left, for the tests of now where those of a base are tried after."""
+"""Of the remaining time, for the new tests if those of a base come after."""
 _FOR_LINES = 0.2
-"""Of the time that is left, what is kept at most to find out which tests run the lines of survivors."""
+"""Of the remaining time, the most for finding the tests that run survivors' lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A change of the file at `path`, in `function` (as path::line), and the tests that reach it."""
+    """A mutant of the file at `path`, in `function` (path::line), and the tests that reach it."""
 
     path: str
     function: str
@@ -35,11 +35,11 @@ class _Made:
 def measured(
     trial: Trial, base: Base | None, names: Collection[str], touched: frozenset[str] = frozenset()
 ) -> Mutation:
-    """Try changes of what the tests `names` call.
+    """Try mutants of what the tests `names` call.
 
-    With a base, changes on the lines that differ and in what the `touched` tests call, which differ from it; those
-    that no test notices are tried on the tests of the base, too, for which a part of the time is kept. Where only
-    tests differ, those of the base come first: what the touched ones did not notice then can't be lost.
+    With a base, mutants of differing lines and of what the differing `touched` tests call; survivors also run
+    under the base's tests, for which time is reserved. If only tests differ, the base's tests come first: what the
+    touched ones did not notice then can't be lost.
     """
     trial.say("changes of the code")
     called = {name: trial.called[name] for name in names}
@@ -141,7 +141,7 @@ def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
 
 
 def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: frozenset[str]) -> frozenset[str]:
-    """Return the functions that `touched` tests call, now or at the base, and those that a test calls no more."""
+    """Return the functions that `touched` tests call, now or at the base, or that a test calls no more."""
     before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
     found = {
         function
@@ -159,8 +159,8 @@ def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: fro
 def _ranked(
     trial: Trial, survivors: Sequence[_Made], called: Mapping[str, frozenset[str]]
 ) -> list[tuple[_Made, Change]]:
-    """Return the changes with the tests that run their lines, those on lines that most tests run first: of the
-    default of a parameter, the tests that call the function."""
+    """Return the survivors with the tests that run their lines, most tests first; for a default of a parameter,
+    the tests that call the function."""
     lines: dict[str, set[int]] = {}
     for each in survivors:
         if each.mutant.names:
@@ -177,7 +177,7 @@ def _ranked(
                 running.setdefault(line, []).append(name)
 
     def with_tests(each: _Made) -> Change:
-        """Tests of the function that there was no time for may run the line."""
+        """Return a survivor with its tests; those of its function without a recorded run may run the line."""
         line = each.mutant.line
         if each.mutant.names:
             run = running.get(f"{each.path}::{line}", []) + [name for name in each.tests if name not in ended]
@@ -191,8 +191,8 @@ def _ranked(
 
 
 def _again(trial: Trial, each: _Made, before: str) -> bool:
-    """Return True if a test of now notices a change at the second try: the one that did `before`, alone, since
-    others may leave behind what hides the change from it, or one that goes by chance."""
+    """Return True if a new test notices a survivor at a second try: the one that noticed it `before`, alone, since
+    others may hide the change from it, or a nondeterministic one."""
     for names in ((before,), each.tests):
         tests = tuple(name for name in names if name in trial.first.tests)
         run = trial.run(trial.suites.all[0], each.path, each.mutant, tests, trial.first) if tests else None
@@ -202,7 +202,7 @@ def _again(trial: Trial, each: _Made, before: str) -> bool:
 
 
 def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
-    """Return which test that `passed` at the base noticed a change there ("": none); None if time is over."""
+    """Return the test of those that `passed` at the base that noticed a mutant ("": none); None if out of time."""
     if trial.before is None or trial.old is None:
         return ""
     reaching = [name for name in passed if each.function in trial.before.tests[name].called]
@@ -214,7 +214,7 @@ def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
 
 
 def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
-    """Functions with new or changed lines that no test calls, as path:line."""
+    """Return the functions with new or changed lines that no test calls, as path:line."""
     called = {function for test in run.tests.values() for function in test.called}
     found = []
     for path, lines in base.lines.items():
@@ -225,7 +225,7 @@ def uncalled(tree: Tree, base: Base, run: SuiteRun) -> list[str]:
 
 
 def function_starts(module: ast.Module) -> dict[int, int]:
-    """For each line in a function the first line of the innermost one, its decorators included."""
+    """Return, for each line in a function, the first line of the innermost one, decorators included."""
     found: dict[int, int] = {}
     for node in ast.walk(module):  # outer functions come first
         if isinstance(node, Function):

@@ -1,4 +1,4 @@
-"""Names of code that tests use: those that a change renames, and stand-ins for those that code lacks."""
+"""Names of code that tests use: those that a change renames, and placeholders for missing ones."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ABSENT = re.compile(r"(?:cannot import name|No module named) '([\w.]+)'")
 _PATH = re.compile(r"""[\w"'.]+""")
 _WORD = re.compile(r"\w+")
 _ALIKE = 0.5
-"""Of the names that one of two modules has, those that both need to be the same module."""
+"""The share of common names that makes two modules the same."""
 
 
 def renames(old: Tree, new: Tree) -> dict[str, str]:
-    """Return the new names of functions, classes and modules of the old code that are nowhere in the new one: one
-    with the same text, or in the same place, has taken the place of each."""
+    """Return the new names of old functions, classes and modules that are gone: those with the same text, or in
+    the same place."""
     before, after = (modules(each, of_tests=False) for each in (old, new))
     found: list[tuple[str, str]] = []
     for path, other in _pairs(before, after):

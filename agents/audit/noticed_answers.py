@@ -1,4 +1,4 @@
-"""Compares how many changed answers of the code a test notices as it is, and noticed as it was."""
+"""Compares how many changed answers a test notices with how many it noticed at the base."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from .trial import Trial, notices
 from .two_by_two import TwoByTwo
 
 _SHARE = 0.5
-"""Of the time that is left, for changed answers of tests with another text or surroundings."""
+"""Of the remaining time, for changed answers of tests with another text or surroundings."""
 _MOST_ANSWERS = 4
 _MOST_OTHERS = 8
 _FEW_OTHERS = 2
-"""Of the last answers to a test, and of those before."""
+"""Alternatives to the last answers to a test, and to earlier ones."""
 _MOST_CROSSED = 100
-"""Answers to a test of which each is told by name."""
+"""Answers to a test that are reported by name."""
 _MOST_ALIKE = 2
-"""Tests of a file, which differ by what is around them, that get other answers of one function."""
+"""Tests of a file, differing only in surroundings, that get other answers of one function."""
 Answer = tuple[str, int]
-"""A function, and which of its answers to the test."""
+"""A function, and the number of its answer to the test."""
 Question = tuple[str, str]
-"""A function, and a digest of what it is asked."""
+"""A function, and a digest of its arguments."""
 ANY = "*"
-"""In place of a function's name: each may be meant."""
+"""Matches any function's name."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """The tests on one side of a change, and the answers that they get; `named` tells a function's name now."""
+    """The tests on one side of a change and their answers; `named` returns a function's new name."""
 
     trial: Trial
     names: tuple[str, ...]
@@ -51,8 +51,8 @@ class Side:
         return self.trial.crossings(self.names, seconds).tests if seconds > 0 else {}
 
     def answers(self, name: str) -> dict[Answer, int]:
-        """Return the numbers of the answers to a test; none where there are too many to tell. A hash is no answer:
-        Python asks for it, and a table with objects of other hashes goes wrong by chance."""
+        """Return the numbers of the answers to a test; none if there are too many. Hashes do not count: another
+        hash breaks a table only by chance."""
         functions = [function for function, _ in self.asked(name)]
         told = [(at, each) for at, each in enumerate(functions) if not each.endswith("__hash__")]
         return {(each, functions[:at].count(each)): at for at, each in told}
@@ -87,8 +87,8 @@ class Side:
 
 @dataclass(frozen=True)
 class Duller:
-    """Says why tests notice less than they did: `pairs` has each as it was, and as it is; those `alike` differ by
-    what is around them. What another test on the side of now notices, that is not one of these, is not lost."""
+    """Finds tests that notice less than before: `pairs` has each as it was, and as it is; those `alike` differ in
+    surroundings only. What another unchanged test notices now is not lost."""
 
     before: Side
     now: Side
@@ -96,8 +96,8 @@ class Duller:
     alike: Collection[str] = ()
 
     def found(self, kept: Collection[str]) -> tuple[dict[str, str], set[str]]:
-        """Return why, by the ids at the base; of those `kept`, which pass as they were, also what none asks. Also
-        return the tests with another text for which there was not the time."""
+        """Return the reasons by id at the base, for the `kept` tests also lost calls. Also return the tests with
+        another text for which there was no time."""
         if self.now.trial.left <= 0 or not self.pairs:
             return {}, self.pairs.keys() - self.alike
         found: dict[str, str] = {}
@@ -118,8 +118,8 @@ class Duller:
         return found, late - found.keys() - {*self.alike}
 
     def _in_turn(self) -> Iterator[tuple[str, Answer, int, int]]:
-        """Yield tests with their answers now, the numbers of these, and how many others are tried in the place of
-        each: the last answers of all tests first, and of those `alike` the last of each function."""
+        """Yield tests with their answers, the numbers of these, and how many alternatives to try: the last answers
+        of all tests first, and of those `alike` the last of each function."""
         before_last: list[tuple[str, Answer, int, int]] = []
         asked: Counter[tuple[str, str]] = Counter()
         for old, new in self.pairs.items():
@@ -151,8 +151,8 @@ class Duller:
         return ""
 
     def _unasked(self, old: str) -> str:
-        """Return why an answer that a test noticed is one that no test asks for, where it asks for fewer than it
-        did, and all tests for fewer of that function."""
+        """Return why a noticed answer is lost because no test asks for it: the test asks for fewer than before,
+        and all tests for fewer of that function."""
         untold, asked, was = self.now.untold, self.now.questions, self.before.questions
         lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
         own = {*self.now.asked(self.pairs[old])} - {*self.before.asked(old)}
@@ -173,7 +173,7 @@ class Duller:
 
     @cached_property
     def _others(self) -> Side:
-        """The tests that are as they were."""
+        """Return the unchanged tests."""
         trial = self.now.trial
         tests = trial.first.tests.items()
         names = [name for name, test in tests if test.outcome == "passed" and trial.called[name]]
@@ -197,9 +197,9 @@ def duller_and_moved(
     gone: Collection[str],
     doubtful: Collection[str],
 ) -> tuple[dict[str, str], set[str], set[str]]:
-    """Return why tests with another text or surroundings notice fewer changed answers than they did at the base,
-    the `old` tree and suite, and which of those that are `gone` a new one stands for that is not `doubtful`: it
-    asks what they did, and notices as much. Also return those that there was no time for."""
+    """Return why tests with another text or surroundings notice fewer changed answers than at the base (`old`: its
+    tree and suite), and which `gone` tests have a new one, not `doubtful`, that asks the same and notices as much.
+    Also return those for which there was no time."""
     tree, suite = old
     touched = touched_tests(four.old, four.new, four.around)
     pairs = {was: now for was, now in four.rewritten(touched).items() if now in passing}

@@ -1,4 +1,4 @@
-"""The options of pytest that a project has, and those that it needs here."""
+"""The pytest options of a project, and those that an audit needs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SETTINGS = (
     *("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"),
     *("pyproject.toml", "tox.ini", "setup.cfg"),
 )
-"""Files with options of pytest, at the top of a project."""
+"""Files at a project's top with options of pytest."""
 _SWITCHED_OFF = (
     ("xdist", rb"(^|[\s\"'])(-n|--numprocesses|--dist)\b", ("-n", "0")),
     ("pytest_cov", rb"--cov\b", ("--no-cov",)),
@@ -26,11 +26,11 @@ _SWITCHED_OFF = (
     ("pytest_random_order", rb"random-order", ("-p", "no:random_order")),
     ("pytest_rerunfailures", rb"--reruns\b", ("-p", "no:rerunfailures")),
 )
-"""Plugins that run tests elsewhere, in another order or again, or trace them: module, use in settings, options."""
+"""Plugins that run tests elsewhere, reordered or repeatedly, or trace them: module, setting, options."""
 _UNREADABLE = (ValueError, SyntaxError, configparser.Error, RecursionError)
 _LONGEST_TOML = 1 << 20
 _MOST_DOTS = 200
-"""Of a line of TOML: its keys take quadratic time by their parts."""
+"""Of a line of TOML: parsing its keys is quadratic in their parts."""
 
 
 def switched_off(tree: Tree, interpreter: Interpreter) -> Iterator[str]:
@@ -42,8 +42,8 @@ def switched_off(tree: Tree, interpreter: Interpreter) -> Iterator[str]:
 
 
 def options_for(tree: Tree, interpreter: Interpreter, code: Tree | None = None) -> list[str]:
-    """Return the options of pytest that a project needs here: its packages are found where the tree says that has
-    its `code`, and no plugin runs the tests elsewhere, in another order or again."""
+    """Return the pytest options for a project: its packages are found where the tree says that its `code` is, and
+    no plugin runs the tests elsewhere, reordered or repeatedly."""
     code = code or tree
     has_src = any(path.startswith("src/") and path.endswith(".py") for path in code.files)
     where, told = (setting(each, "pythonpath") for each in (code, tree))

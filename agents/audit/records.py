@@ -17,19 +17,19 @@ TestStatus = Literal[
     "not run",
 ]
 NOT_RUN: Literal["not run"] = "not run"
-"""Tests that did not end in time; `not tried` are those that passed, and were given no other answers."""
+"""Tests that did not end in time; `not tried` are those that passed but got no changed answer."""
 BAD: frozenset[TestStatus] = frozenset({"failed", "flaky", "cannot fail", "asserts nothing", NOT_RUN})
 ChangeStatus = Literal[
     "kept", "fixed", "new", "shows nothing", "broken", "gone", "weaker", "expects otherwise", "not compared"
 ]
 REFUSED: frozenset[ChangeStatus] = frozenset({"broken", "gone", "weaker"})
 DOUBTFUL: frozenset[ChangeStatus] = frozenset({"expects otherwise", "shows nothing", "not compared"})
-"""Listed, and refused only by --strict."""
+"""Listed, but refused only with --strict."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestFinding:
-    """The worth of one test, and why; `path` and `line` are where it stands."""
+    """The status of one test, the reason, and its location."""
 
     id: str
     status: TestStatus
@@ -40,8 +40,8 @@ class TestFinding:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A small change of the code, at `path` and `line`, that no test noticed; `tests` are those that run the line.
-    `noticed_before` names the test that noticed it at the base."""
+    """A mutant that no test noticed, at `path` and `line`; `tests` run the line, and `noticed_before` is the test
+    that noticed it at the base."""
 
     path: str
     line: int
@@ -53,10 +53,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mutation:
-    """How many changes were made, how many were tried, fewer where the time was over, and how many a test noticed.
-
-    Survivors are those that no test did, on the lines that most tests run first; `not_compared` of them were not
-    tried on the tests of the base."""
+    """The numbers of mutants that were made, tried (fewer if out of time) and noticed. `survivors` are sorted by
+    the tests that run their lines, most first; `not_compared` of them were not tried at the base."""
 
     made: int = 0
     tried: int = 0
@@ -67,7 +65,7 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True)
 class TestChange:
-    """The status of a test, by old and new code under old and new tests; `diff` are its lines that differ."""
+    """The status of a test, by old and new code under old and new tests; `diff` are its differing lines."""
 
     id: str
     status: ChangeStatus
@@ -79,7 +77,7 @@ class TestChange:
 
 @dataclass(frozen=True, slots=True)
 class Tampering:
-    """A place in a change that makes tests pass by something else than right code."""
+    """A place in a change that makes tests pass other than by right code."""
 
     path: str
     line: int
@@ -88,7 +86,7 @@ class Tampering:
 
 @dataclass(frozen=True, slots=True)
 class ProjectReport:
-    """All that was found in the folder called `root`; with a `base`, tests' `changes` since, and `tampering`."""
+    """The findings on the folder `root`; with a `base`, `changes` of tests since then, and `tampering`."""
 
     root: str
     base: str | None
@@ -102,8 +100,8 @@ class ProjectReport:
 
     @property
     def passed(self) -> bool:
-        """Return True if there are tests and each of them counts or is skipped; with a base, if none is broken,
-        gone or weaker, and nothing tampers."""
+        """Return True if there are tests, and each counts or is skipped; with a base, if none is broken, gone or
+        weaker, and nothing tampers."""
         if self.base is None:
             return bool(self.tests) and not any(test.status in BAD for test in self.tests)
         refused = REFUSED | DOUBTFUL if self.strict else REFUSED

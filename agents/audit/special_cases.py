@@ -1,4 +1,4 @@
-"""Finds code that answers tests otherwise than others: by cases of their own, or where it knows of them."""
+"""Finds code that answers tests specially: by cases for their inputs, or by detecting them."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _MOST = 12
 """Special cases that are tried."""
 _MOST_OTHERS = 2
 _LONG_ANSWER = 8
-"""Characters of a text that two places hold by no chance."""
+"""Characters of a text that does not occur twice by chance."""
 _WORDS = re.compile(r"\w+")
 _SECONDS = 20.0
-"""For all calls on one code: to start a process, and for the calls themselves."""
+"""Timeout of all calls on one code, with the start of the process."""
 _MOST_VARIED = 200
 _MOST_NEAR = 10
-"""Calls of tests that are varied, and of each so often."""
+"""Calls of tests that are varied, and variants of each."""
 _MOST_SHOWN = 300
 _PICKLED = "applied("
 
 
 @dataclass(frozen=True, slots=True)
 class SpecialCase:
-    """New code or data for a literal which the code of the base asks for nowhere; `without` is the text of the
-    whole file with no such case. Of a table with more keys that tests don't have `others` are some of those."""
+    """New code or data for a literal that the base's code does not check; `without` is the file's text without the
+    case, `others` are some keys of a larger table that the tests don't have."""
 
     path: str
     line: int
@@ -52,8 +52,8 @@ class SpecialCase:
 
 
 def special_cases(tree: Tree, base: Base, differing: Collection[str] = ()) -> list[SpecialCase]:
-    """Return what new lines of code ask for by literals that stand nowhere in the base's code, and in tests or in
-    one of the `differing` files; and the files of data most of whose new entries stand in tests."""
+    """Return new special cases in code for literals that the base's code lacks, and that are in tests or in one of
+    the `differing` files; and data files most of whose new entries are in tests."""
     known, told = _constants(base.tree, of_tests=False), _constants(base.tree, of_tests=True)
     found = [each for path in base.differing for each in _in_data(path, tree, base, known, told)]
     for path, lines in base.lines.items():
@@ -109,8 +109,8 @@ def _number(part: object) -> object:
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
-    """Return the literals in the code or in the tests, and what numbers and words stand in their texts; those of
-    docstrings say what is asked of code, and not that it has a case for it."""
+    """Return the literals of the code or the tests, with numbers and words of their texts, except docstrings,
+    which describe what is asked."""
     found: set[object] = set()
     for module in modules(tree, of_tests=of_tests).values():
         nodes = [*ast.walk(module)]
@@ -137,8 +137,8 @@ def _is_telling(key: object) -> bool:
 
 
 def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any], ast.AST]]:
-    """Yield each comparison, table and pattern, the literals that it has something for, and what stands for it
-    where none of them is asked for."""
+    """Yield each comparison, table and pattern with the literals that it checks, and its replacement without
+    them."""
     nodes: list[Any] = [*ast.walk(module)]
     tables = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
     tables |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}
@@ -215,7 +215,7 @@ def _flat(nodes: Sequence[ast.expr]) -> list[Any]:
 
 
 def _literals(nodes: Sequence[ast.expr]) -> list[Any]:
-    """Return the values of those nodes that are literals, lists and the like as tuples."""
+    """Return the values of the nodes that are literals, lists and the like as tuples."""
     return [_frozen(value[0]) for value in map(literal_value, nodes) if value is not None]
 
 
@@ -227,7 +227,7 @@ def _frozen(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """A call that new code answers otherwise than old code, outside of tests, and both answers."""
+    """A call that new code answers otherwise than old code outside of tests, and both answers."""
 
     call: Call
     old: str
@@ -236,12 +236,9 @@ class Differing:
 
 @dataclass(frozen=True)
 class Outside:
-    """Two codes, asked outside of tests: `calls` are those of old tests that pass on both.
-
-    Those that new code answers as old code in tests and otherwise outside of them, or by what equals anything, are
-    `hidden`. `unnoticed` are calls near them that it answers otherwise, of functions that answer all of `calls` as
-    the old code does.
-    """
+    """Calls both codes outside of tests: `calls` are those of old tests that pass on both. `hidden` are those that
+    new code answers differently outside of tests, or by an object that equals anything; `unnoticed` are near calls
+    answered differently, of functions that otherwise agree."""
 
     new: Suite
     old: Suite
@@ -250,7 +247,7 @@ class Outside:
     unnoticed: Sequence[Differing] = field(default_factory=tuple)
 
     def compared(self, names: Sequence[str], paths: Collection[str], seconds: float) -> Outside:
-        """Compare the answers to the calls of tests, and to those near them of functions in files at `paths`."""
+        """Compare the calls of tests, and calls near them of functions in files at `paths`."""
         run = run_whole(self.new, names, SuiteJob(seconds, calls=True, pickled=True), cold=True)
         told = zip(run.calls, run.returned, strict=False)
         ours = self.new.tree.holds_tests

@@ -1,4 +1,4 @@
-"""Finds in a change of workflows what leaves tests where they are, and has them started by nothing."""
+"""Finds changes of workflows after which tests exist, but nothing runs them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _UNITS = {
     "Makefile": re.compile(r"^(?!\.[A-Z])([\w.%/-]+)[ \t]*::?(?!=)([^=;#\n]*)", re.MULTILINE),
     "tox": re.compile(r"^\[(?:tool\.tox\.)?(?:testenv|env_run_base|env)\b[:.]?([^\]\n]*)()\]", re.MULTILINE),
 }
-"""Heads of what is started by its name: the name, and what it needs."""
+"""Heads of targets that are run by name: the name, and its dependencies."""
 _LISTED = {
     "noxfile.py": re.compile(r"nox\.options\.sessions\s*=\s*[\[(]([^\])]*)"),
     "tox": re.compile(r"^env_?list\s*=\s*(.*(?:\n[ \t]+.*)*)", re.MULTILINE),
 }
 _OWN = re.compile(r"^commands\s*=|^[ \t]+session\.", re.MULTILINE)
 _DEEPEST = 10
-"""Targets of make's that need the next."""
+"""Levels of make's dependencies."""
 _WORD = re.compile(r"[\w{}-]+")
 
 
@@ -57,8 +57,8 @@ def unasked(text: str, tree: Tree) -> set[str]:
 
 
 def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
-    """Return what runs tests in a file of a CI system, and if changes start it; of make's, nox's or tox's what
-    starts something, and if it starts tests: targets with what they need, or what is started by default."""
+    """Return what runs tests in a CI file, and if changes trigger it; for make, nox or tox the targets with their
+    dependencies or defaults, and if they run tests."""
     if path.endswith(YAML):
         return started(text, RUNS_TESTS, [each for each in tree.files if each.endswith(".py")])
     name = path.rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""Finds in a change what makes tests pass by something else than right code."""
+"""Finds in a change what makes tests pass other than by right code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FRAMES = frozenset({
     *("gettrace", "getprofile", "settrace", "setprofile", "get_referrers", "get_objects", "walk_stack"),
     *("f_back", "_getframemodulename", "print_stack", "findCaller", "dump_traceback"),
 })  # fmt: skip
-"""Names of attributes by which code looks at what calls it, and at what notes its calls."""
+"""Attributes by which code inspects its caller and its tracing."""
 _FRAMES_OF = frozenset({"inspect.stack", "sys.monitoring"})
 _IMPORTED_FRAMES = _FRAMES | {name.rpartition(".")[2] for name in _FRAMES_OF}
 _ENDS = frozenset({"os._exit", "os.abort", "os.kill", "os.killpg", "signal.raise_signal"})
@@ -44,7 +44,7 @@ _TELLING = _FRAMES | {
     *("argv", "orig_argv", "environ", "getenv", "modules", "__file__", "getcwd", "stack", "find_spec"),
     *("import_module", "__import__", "f_code", "f_globals", "co_filename"),
 }
-"""Names by which code learns of the process, and of what calls it."""
+"""Names by which code detects the process and its caller."""
 _OF_HOOKS = frozenset({
     *("report", "rep", "call", "item", "items", "nextitem", "session", "config", "collector", "node", "request"),
     *("pyfuncitem", "terminalreporter"),
@@ -53,8 +53,8 @@ _OF_HOOKS = frozenset({
 
 
 def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tampering]:
-    """Yield what stands in the files that differ from the base's, and not in those: in tests and what is beside
-    them, in code that tests have `imported`, and in workflows."""
+    """Yield findings in files that differ from the base's: in tests and files beside them, in code that tests have
+    `imported`, and in workflows."""
     names = names_imported(tree)
     tests = modules(tree, of_tests=True).values()
     given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}
@@ -93,8 +93,8 @@ Found = tuple[int, str, str]
 
 
 def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> Iterator[Found]:
-    """Yield what code does to look at or change what runs it, or to compare equal to anything; a helper of tests
-    may import what they do, and code ask for the variables of CI that tests have `given`: it is run without."""
+    """Yield places where code inspects or changes what runs it, or compares equal to anything. A test helper may
+    import what tests do, and code may read CI's variables that tests have `given`: it is run without them."""
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)

@@ -1,4 +1,4 @@
-"""Tries changes on the tests of a project: of its code, of what that answers, and of the tests themselves."""
+"""Runs a project's tests on changes of its code, of the code's answers, and of the tests."""
 
 from __future__ import annotations
 
@@ -24,27 +24,25 @@ from .base import TestPlace, parsed
 from .weaker import put_first
 
 _MOST_MUTANTS = 1000
-"""Changes of one file."""
+"""Mutants of one file."""
 _MOST_SHOWN = 300
 _SLOWER = 3
 _LEAST_SECONDS = 1.0
 _LEAST_CPU = 0.2
-"""Seconds of processor time that a test may take beyond three times those that it took."""
+"""Seconds of CPU time that a test may take beyond three times its own."""
 _HANGING_SECONDS = 10.0
 _HANGING_SLOWER = 5
 _OF_DOCTESTS = (": DocTestFailure", ": UnexpectedException")
 _MESSAGES = re.compile(r"^INTERNALERROR>  .*\nINTERNALERROR> (\S.*)", re.MULTILINE)
 _COLD_SECONDS = 5.0
-"""Seconds that a job has beyond three times those that its tests took: to start, and to collect them anew."""
+"""Seconds that a job has beyond three times its tests' time, to start and collect them."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """The suites of a project's tests, and their `first` run as they are; jobs are `cold` where forks of the
-    collected tests do something else. Nothing is tried after `end`.
-
-    `before` is the run of the tests of the base, which `old` has, and `lines` are those of the code that differ.
-    """
+    """The suites of a project's tests and their `first` run; jobs are `cold` if forks of collected tests behave
+    differently. Nothing starts after `end`. `before` is the run of the base's tests, of the suite `old`; `lines`
+    are the code's differing lines."""
 
     suites: Suites
     tree: Tree
@@ -59,7 +57,7 @@ class Trial:
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
     _one_at_a_time: Lock = field(default_factory=Lock)
     _alone: dict[str, TestRun | None] = field(default_factory=dict)
-    """Tests that ended a job by their processor time, each run alone on the code as it is. None: so did that."""
+    """Tests that exceeded a job's CPU time, each run alone on the unchanged code; None: exceeded again."""
 
     @property
     def left(self) -> float:
@@ -67,7 +65,7 @@ class Trial:
         return self.end - time.monotonic()
 
     def sooner(self, share: float) -> Trial:
-        """Return the same with a share of the time that is left."""
+        """Return a copy with a share of the remaining time."""
         return replace(self, end=time.monotonic() + share * max(0.0, self.left))
 
     def mutants(self, path: str) -> Iterator[Mutant]:
@@ -92,7 +90,7 @@ class Trial:
 
     @cached_property
     def called(self) -> Mapping[str, frozenset[str]]:
-        """The functions of the code, as path::line, that each test called in the first run."""
+        """Return the functions (path::line) that each test called in the first run."""
         tests = self.first.tests.items()
         return {name: frozenset(self.tree.code_in(test.called)) for name, test in tests}
 
@@ -102,8 +100,8 @@ class Trial:
         return _LEAST_SECONDS + _SLOWER * (took + sum(self._took_alone(name).seconds for name in names))
 
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
-        """Return the seconds of processor time that each of these tests may take on a change: one that hangs is
-        noticed sooner by them, and one that waits for a busy machine is not."""
+        """Return the CPU seconds that each of these tests may take on a change: a limit that detects hangs early,
+        even on a busy machine."""
         used = ((self._used.get(name, 0.0), self._took_alone(name).cpu) for name in names)
         return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, *each) for each in used)
 
@@ -116,18 +114,18 @@ class Trial:
 
     @cached_property
     def _used(self) -> dict[str, float]:
-        """The most processor time that each test took on code as it is."""
+        """Return the most CPU time that each test took on unchanged code."""
         names = {name for run in self._runs for name in run.tests}
         return {name: max(run.tests[name].cpu for run in self._runs if name in run.tests) for name in names}
 
     @cached_property
     def _fixtures(self) -> float:
-        """The longest time for the fixtures of a test: those that tests share may be made for any of them."""
+        """Return the longest fixture time of a test: shared fixtures may be set up for any of them."""
         return max((test.setup for run in self._runs for test in run.tests.values()), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
-        """Run tests, up to the first that fails, on a change of the file at `path`: of a function where it stands,
-        of what the tests' import has already used, or else, by the file. None where no time is left."""
+        """Run tests on a change of the file at `path` until one fails; patch the function if possible, else the
+        file. None if no time is left."""
         limit = self.limit(names, run)
         if mutant.names and not self.cold:
             change = FunctionChange(path, mutant.first, mutant.names, mutant.function)
@@ -145,7 +143,7 @@ class Trial:
         return self.timed(suite, job, cold=True)
 
     def crossings(self, tests: Collection[str], seconds: float) -> SuiteRun:
-        """Run tests, those of files that take long last, and note the answers of the functions that each calls."""
+        """Run tests and record their answers from the functions that each calls; those of slow files come last."""
         functions = frozenset[str]().union(*(self.called[name] for name in tests))
         job = SuiteJob(seconds, functions=tuple(sorted(functions)), crossings=True)
         took: defaultdict[str, float] = defaultdict(float)
@@ -157,8 +155,8 @@ class Trial:
     def with_answer(
         self, suite: Suite, name: str, answer: tuple[int, int], run: SuiteRun
     ) -> tuple[SuiteRun, str] | None:
-        """Run a test with another `answer`, for as long as it may by `run`; return the text of that, too, empty
-        where there is none. None where no time is left."""
+        """Run a test with an alternative `answer`, limited by its time in `run`; also return the alternative's
+        text, empty if there is none. None if no time is left."""
         job = SuiteJob(self.limit([name], run), (name,), functions=tuple(self.called[name]), answer=answer)
         done = self.timed(suite, job)
         if done is None:
@@ -199,8 +197,8 @@ def hanging_limit(run: SuiteRun) -> float:
 
 
 def reason(test: TestRun) -> str:
-    """Return why a test failed, of pytest's text: the first of the last lines that it marks with `E`, with the
-    last where that says in which file; else the first line, of a doctest the last."""
+    """Return why a test failed, from pytest's text: the first of its last lines marked `E`, with the last one if
+    that names the file; else the first line, for a doctest the last."""
     lines = test.text.strip().split("\n")
     marked = [line[1:].strip() for above, line in pairwise(["", *lines]) if line[:2] == "E " and above[:1] != "E"]
     told = (marked or lines)[-1 if marked or lines[-1].endswith(_OF_DOCTESTS) else 0]

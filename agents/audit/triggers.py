@@ -1,4 +1,4 @@
-"""Finds in files of YAML what runs tests, and if a push to a branch or a request to merge starts it."""
+"""Finds in YAML files what runs tests, and if a push to a branch or a merge request triggers it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..spec.yaml_source import YamlFault, built, composed
 
 _BRANCHES = ("main", "master", "develop", "dev", "trunk", "feature/a")
-"""A condition that holds for one of these holds for changes."""
+"""A condition that is true for one of these is true for changes."""
 _EVENTS = re.compile(
     r"push|(external_)?(pull|merge)[-_]?(requests?|group)\w*|opened|synchronize|always\w*|succe\w*|on_success|"
     r"BatchedCI|branches|CI_(DEFAULT_BRANCH|OPEN_MERGE_REQUESTS|MERGE_REQUEST_\w+)",
@@ -23,7 +23,7 @@ _WHEN = (
     *("True", "rules", "only", "except", "when", "condition", "branches", "workflow", "filters", "triggers"),
     *_OF_HOOKS,
 )
-"""Keys that say when that is started beside which they stand; YAML takes `on` for a truth."""
+"""Keys with the triggers of what is beside them; YAML reads `on` as true."""
 _COMMANDS = re.compile(r"(?!after_)\w*script|run|commands?|entry|bash|pwsh|powershell|sh")
 _LEFT_OUT = {"ignore", "except", "exclude", "branches-ignore", "paths-ignore"}
 _PATHS = {"paths", "paths-ignore", "path", "changes", "changesets"}
@@ -35,8 +35,8 @@ _Keys = tuple[str, ...]
 
 
 def started(text: str, runs: re.Pattern[str], code: Sequence[str]) -> dict[str, bool]:
-    """Return what has a command that `runs` finds, by the keys that lead there, and if changes of the files `code`
-    start it; of a text that is too long nothing. One that can't be read is one thing, which is started."""
+    """Return what has a command that `runs` finds, by its path of keys, and if changes of the files `code` trigger
+    it; nothing of a text that is too long. An unreadable file is one thing that is triggered."""
     try:
         node = composed(_MERGING.sub("merged:", text)) if len(text) < _LONGEST else None
         top: Any = _with_texts_as_keys(built(node)) if node is not None else None
@@ -112,8 +112,8 @@ def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
 
 
 def _leaves(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
-    """Yield the texts in a condition, each with the keys that lead there; of a list of rules what comes after one
-    for all decides nothing, and what only starts by hand holds for no change."""
+    """Yield the texts in a condition with their paths of keys; a rule after one for all decides nothing, and a
+    manual start is true for no change."""
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, dict):
             yield keys, keys[-1] if each is None else str(each)

@@ -1,4 +1,4 @@
-"""Compares old and new code under old and new tests: for each test, what has become of it."""
+"""Compares old and new code under old and new tests: the status of each test."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from .records import Change, ChangeStatus, Tampering, TestChange
 from .trial import reason
 
 _OF_OBJECT = re.compile(r"(?<=[\[-])([a-zA-Z_]\w*?)\d+(?=[\]-])")
-"""In an id the parameter that is an object: pytest gives it the name of the argument, and a number."""
+"""The part of an id for an object: pytest makes it of the parameter's name and a number."""
 _LACKS = re.compile(
     r"^E .*(?:no attribute|cannot import name|No module named|: no) ['`]([\w.]+)['`]", re.MULTILINE
 )
-"""In the text of a test that fails for a name that is not there."""
+"""In the text of a failure for a missing name."""
 _MOST_LINES = 8
 _MOST_SHOWN = 200
 
 
 @dataclass(frozen=True)
 class TwoByTwo:
-    """Four runs, and the test functions of the base and of now by their ids without parameters; `around` are the
-    files around the tests that differ, `dropped` the names that the old code has and the new one nowhere.
+    """Four runs, and the test functions of the base and of now by id without parameters; `around` are differing
+    files around the tests, `dropped` the names that only the old code has.
 
-    `base` ran the old tests on the old code, `contract` the old ones on the new code, `now` the new ones on the
-    new code, `shown` the new ones on the old code.
+    `base` is old tests on old code, `contract` old tests on new code, `now` new tests on new code, `shown` new
+    tests on old code.
     """
 
     base: SuiteRun
@@ -155,7 +155,7 @@ class TwoByTwo:
 
     @cached_property
     def _skipped(self) -> dict[str, str]:
-        """A case of each function of which none but skipped ones are left now, by the function's id."""
+        """Return a case of each function with only skipped cases now, by the function's id."""
         ran = {name.partition("[")[0] for name, test in self.now.tests.items() if test.outcome != "skipped"}
         cases = {name.partition("[")[0]: name for name in self.now.tests}
         return {function: cases[function] for function in cases.keys() - ran}
@@ -168,7 +168,7 @@ class TwoByTwo:
 
     @cached_property
     def _by_normal_id(self) -> dict[int, dict[str, str]]:
-        """The first test of each normal id, for each run."""
+        """Return the first test by normal id, for each run."""
         runs = (self.base, self.contract, self.now, self.shown)
         return {id(run): {normal_id(name): name for name in reversed([*run.tests])} for run in runs}
 
@@ -213,8 +213,8 @@ class TwoByTwo:
 
     @cached_property
     def _replaced_cases(self) -> set[str]:
-        """The cases that are gone, of which a new one that passes has the parameters but for one: what is
-        expected, if it fails on the old code, or a value that took the place of this one where that is so."""
+        """Return the gone cases for which a new one passes with the same parameters but one: the expected value,
+        if it fails on the old code, or a value that replaced the old one."""
         gone: dict[str, list[str]] = {}
         for name in self._passing():
             if self._counterpart(name) not in self.now.tests:
@@ -224,8 +224,8 @@ class TwoByTwo:
         return {name for name, pair, is_expected in found if is_expected or pair in values}
 
     def _replacing(self, function: str, names: Sequence[str]) -> Iterator[tuple[str, tuple[str, str], bool]]:
-        """Yield cases of a function with a value of theirs and the one that stands in its place in a new case, and
-        True if that case has other parameters, too, and fails on the old code."""
+        """Yield a function's cases with a value and its replacement in a new case, and True if that case has other
+        parameters, too, and fails on the old code."""
         if function not in self.old or function not in self.new:
             return
         before, now = (
@@ -245,7 +245,7 @@ class TwoByTwo:
                         yield name, (unquoted(value), unquoted(other)), is_expected
 
     def surroundings(self, name: str, now: str) -> str:
-        """Say which files differ around a test that does not differ itself."""
+        """Say which files differ around an unchanged test."""
         if not self.around or self._diff(name, now):
             return ""
         return f"; the test is the same, and around it differ {', '.join(map(clean, self.around[:3]))}"
@@ -278,9 +278,9 @@ def settled(
     late: Container[str] = (),
     slower: str = "",
 ) -> tuple[TestChange, ...]:
-    """Return `changes` with what other code says: a test is weaker that noticed a change which none notices now,
-    or that is `blunted`, and why, or for which it was too `late` where all are `slower` now; one that is not there
-    any more is kept if it was `compared`, and others notice what it did."""
+    """Return `changes` with what mutants say: a test is weaker if it alone noticed a mutant before, if it is
+    `blunted`, with the reason, or if it was `late` while all got `slower`; a gone test is kept if it was
+    `compared` and others notice what it did."""
     lost: dict[str, Change] = {}
     for each in survivors:
         if each.noticed_before is not None:

@@ -1,4 +1,4 @@
-"""Examples and assertions that ask for less than before, and the doctests of one tree's code in another's."""
+"""Finds examples and assertions that ask for less, and puts doctests of one tree into another's code."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _MOST_SHOWN = 200
 
 
 def with_doctests_of(code: Tree, tests: Tree) -> Tree:
-    """Return a tree whose modules, classes and functions have the docstrings of those of `tests` with their names,
-    where one of both has examples. Lines stay where they are."""
+    """Return `code` with the docstrings of `tests`, by name, if one of both has examples. Lines stay."""
     files = {
         path: _documented(data, tests.files[path])
         if path.endswith(".py") and not code.holds_tests(path) and data != tests.files.get(path, data)
@@ -35,7 +34,7 @@ def with_doctests_of(code: Tree, tests: Tree) -> Tree:
 
 
 def weakened(tree: Tree, base: Base, tests: Iterable[str]) -> Iterator[Tampering]:
-    """Yield the examples that are kept and whose answer is not compared whole any more, in files of `tests`."""
+    """Yield kept examples whose answer is no longer compared whole, in files of `tests`."""
     for path in {name.partition("::")[0] for name in tests} & {*base.differing}:
         old, new = (_examples(path, each.files.get(path, b"")) for each in (base.tree, tree))
         for place, (line, example) in new.items():
@@ -51,7 +50,7 @@ def _is_weaker(new: Example, old: Example) -> bool:
 
 
 def _examples(path: str, data: bytes) -> dict[tuple[str, str], tuple[int, Example]]:
-    """Return the examples of a file by whose they are and their source without directives, with their lines."""
+    """Return a file's examples with their lines, by owner and source without directives."""
     texts = [("", 1, decoded(data))]
     if path.endswith(".py"):
         nodes = [(name, node) for name, node in named(parsed(data)) if node.body]
@@ -83,7 +82,7 @@ def _documented(data: bytes, other: bytes) -> bytes:
 
 
 def put_first(lines: list[str], first: ast.stmt, text: str) -> None:
-    """Put a statement before the first one of a body, on its line where that can have several."""
+    """Insert a statement before a body's first one, on the same line if possible."""
     at = first_line(first) - 1
     line, column = lines[at].encode(), first.col_offset
     if hasattr(first, "body") or isinstance(first, ast.Match):
@@ -93,7 +92,7 @@ def put_first(lines: list[str], first: ast.stmt, text: str) -> None:
 
 
 def weaker_asserts(old: Mapping[str, TestPlace], new: Mapping[str, TestPlace]) -> Iterator[Tampering]:
-    """Yield the assertions of tests, `old` and `new` by their ids, that take others beside the value asked for."""
+    """Yield assertions that accept other values than the one asked for before; tests are by id."""
     for name, place in new.items():
         if name in old and old[name].body != place.body:
             before = _asserted(old[name])

@@ -1,4 +1,4 @@
-"""Finds in a change of workflows what has failures of tests ignored, or fewer tests run."""
+"""Finds changes of workflows that ignore failures of tests, or run fewer tests."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _IGNORED = re.compile(
     r"\b(py\.?test|tox|nox|unittest|make test)(?![\w.=])|"
     r"\bmake\b[^\"'=|&;]*\s(-[a-zA-Z]*[niqt]|--(dry-run|just-print|recon|ignore-errors|touch|question)\b)"
 )
-"""In a command that runs tests."""
+"""In a command that runs tests: ignores failures."""
 _NEGATED = re.compile(r"(- )?(run:\s+)?[\"']?((if|while|until)\s+)?!\s")
 _MOST_THEN = 20
-"""Lines after a command with `!` that say what is done where it fails."""
+"""Lines after a command with `!` that handle its failure."""
 _FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _IGNORES = re.compile(
     r"(^|[{,]\s*)(- )?((continue|allow|ignore|soft)[-_]?(on[-_]?)?(error|fail|outcome)\w*\s*[:=]"
@@ -42,7 +42,7 @@ _IGNORES = re.compile(
     r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))",
     re.IGNORECASE,
 )
-"""In a step, job, recipe or section that runs tests."""
+"""In a step, job, recipe or section that runs tests: ignores failures."""
 _BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
     r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
@@ -50,35 +50,35 @@ _FOR_ALL = re.compile(
     r"^(export\s+)?MAKEFLAGS\b.*[\s=](-\w*[niqt]\w*$|--ignore|--dry)"
 )
 _IN_PLACE = re.compile(r"([Mm]akefile|\.ini|\.toml|noxfile\.py)$")
-"""New files that are read in the place of others."""
+"""New files that are read instead of others."""
 _OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
 _ELSEWHERE = re.compile(r"\s*path:\s*[\"']?(\./)?\w")
-"""Of a checkout: the tests are not run there."""
+"""A checkout of other code, on which the tests are not run."""
 _DASHED = re.compile(r"^([\w-]+\s*=\s*\[?)?(@?-|[\"']-\s)")
 """A command whose failure make, tox or hatch ignores; in YAML an item of a list."""
 _STARTS = re.compile(r"^(- )?(?!- |[\w-]+:)|\b(run|tox|nox|make)\b|(?<!la)test")
-"""In a command that may run tests, by a script or an action."""
+"""A command that may run tests by a script or an action."""
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
 _TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
-"""Of INI and TOML files the keys, and the sections, that hold commands and what says how they end."""
+"""Keys and sections of INI and TOML files with commands and their exit handling."""
 _FEWER = re.compile(
     r"\s(-[qvsxl]*[kmhVc]|-p\s+no:(?!(randomly|random_order|xdist|cacheprovider|logging|sugar)\b)\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
     r"--(deselect|ignore(-glob)?|collect-only|co|lf|last-failed|version|help|setup-(plan|only)|fixtures(-per-test)?|"
     r"(stepwise|sw)(-skip)?|markers|cache-show|noconftest|confcutdir))(?![^\s=}])"
     r"|\s-[qvsxl]*[km]\w|(?<=unittest) [\w/]+\.\w"
 )
-"""Options of pytest by which fewer tests are run, or none, and single names."""
+"""Options of pytest that select fewer tests or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
 _STAGE = re.compile(r"when\s*\{")
-"""In a stage of Jenkins's that ran tests without it."""
+"""In a Jenkins stage that ran tests unconditionally."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
-"""In a step or job of GitHub's that ran tests without it."""
+"""In a GitHub step or job that ran tests unconditionally."""
 _IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
 _ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
-"""In a script that ends with the first command that fails, or has functions, which are not followed."""
+"""In a script that ends with the first failed command, or has functions, which are not followed."""
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
-"""A command in a script that goes on where its first part fails."""
+"""A command in a script that goes on after its first part fails."""
 _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
     r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
@@ -90,7 +90,7 @@ _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(?!\[\s*$)(\S.*)")
 _PARTS = re.compile(r"''|\"\"|[^\[\]{},\s\"']+")
 _LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d{1,9})")
 _LONGEST = 10_000
-"""Characters of a command that goes on in the next line."""
+"""Characters of a continued command."""
 _LINE = re.compile(r"(\s*)((- )*)")
 
 
@@ -138,8 +138,8 @@ def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
 
 
 def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone: bool) -> Iterator[Tampering]:
-    """Yield the new commands and settings that have failures ignored, or take the place of others and ask for
-    fewer tests. Where none of the base's `tests`, its commands, `is_gone`, new ones take nothing away."""
+    """Yield new commands and settings that ignore failures, or replace others and run fewer tests. If none of the
+    base's `tests`, its commands, `is_gone`, new ones take nothing away."""
     old, new = _text(base, path), _FROM_JSON.sub("[]", _text(tree, path))
     lines = new.splitlines()
     texts, commands = [text for _, text in _commands(path, old.splitlines())], [*_commands(path, lines)]
@@ -236,8 +236,8 @@ def _adds(text: str) -> bool:
 
 
 def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers: commands that go on in the next lines as one, and in an INI file only
-    commands and what says how they end."""
+    """Yield the lines with their numbers: continued commands as one, and of an INI file only commands and their
+    exit handling."""
     found: list[tuple[int, str]] = []
     key, section, goes_on = "", "", False
     of_commands = not path.endswith((".ini", ".toml"))
@@ -260,8 +260,8 @@ def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[str]]:
-    """Return True if each value of a matrix's list is an item by itself, as where all are excluded, and the names
-    that are true elsewhere than in items with a value that is not in `old`."""
+    """Return True if each value of a matrix's list is an item of its own, as when all are excluded, and the names
+    that are true in other items than those with a value that is not in `old`."""
     blocks: dict[int, list[tuple[str, str, list[str]]]] = {}
     for at, found in enumerate(map(_VALUE.fullmatch, lines)):
         if found:
@@ -277,13 +277,13 @@ def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[
 
 
 class _Blocks:
-    """The steps, jobs, recipes and sections of a file: the lines beside one, and what is below them."""
+    """The steps, jobs, recipes and sections of a file: the lines beside one, and those below it."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
         self._indents = [(len(found[1]), len(found[0])) for found in map(_LINE.match, lines) if found]
         self._latest: dict[int, tuple[range, bool]] = {}
-        """By the column where its text begins: looked for once, however many lines it has."""
+        """The last block by column."""
 
     def of(self, at: int, column: int | None = None) -> tuple[range, bool]:
         """Return the block of a line, or of a column, and True if a pipe fails in it as its commands do."""
@@ -319,8 +319,8 @@ class _Blocks:
 
 
 def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
-    """Yield the files of workflows in which no test is run any more, or fewer times, and in no other one more; of
-    another system's than the host's own none that is gone, where changes start tests by that."""
+    """Yield workflow files that run tests no more, or fewer times while no other runs more; for other systems than
+    the host's own, none if changes still trigger tests."""
     paths = filter(is_workflow, base.differing)
     more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
     if any(more[path] < 0 and path.endswith(YAML) for path in more):

@@ -1,1 +1,1 @@
-"""How strong a suite is: what of the code it runs, and which changes of the code it notices."""
+"""Measures the strength of a suite: what it runs of the code, and which changes of the code it notices."""

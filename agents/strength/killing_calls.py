@@ -1,7 +1,5 @@
-"""Calls on which the code and its surviving mutants part: where a suite has its gaps, told without showing code.
-
-Where other drafts return what the code returns, such a call makes a test that kills.
-"""
+"""Finds calls on which the code and its surviving mutants differ: the gaps of a suite, shown without code. If
+other drafts return what the code returns, such a call becomes a test that kills."""
 
 from __future__ import annotations
 
@@ -33,11 +31,11 @@ def killing_calls(
     most: int = MOST_CALLS,
     tried: int = MOST_TRIED,
 ) -> tuple[Test, ...]:
-    """Return at most `most` tests of calls that kill as many of `survivors` as can be, greatest first.
+    """Return at most `most` tests of calls that together kill the most of `survivors`, best first.
 
-    They expect the code's own word, which is none before other drafts return the same.
-    `tried` inputs are made from those of `tests`, on which the code passes, and from the constants in the code.
-    Raises ValueError where the tests don't pass on the code, and SandboxBroken.
+    They expect what the code returns, which other drafts have yet to confirm. `tried` inputs are made from
+    `tests`, which the code passes, and from its constants. Raises ValueError if the tests don't pass, and
+    SandboxBroken.
     """
     mutants = mutants_of(code, survivors)
     lines = {survivor.line for survivor in survivors}
@@ -53,7 +51,7 @@ def killing_calls(
 
 
 def _cover(board: Board, most: int) -> Iterator[Test]:
-    """Greedily: each time the call that kills the most of those still alive, the shorter of two."""
+    """Greedy set cover: yield the call that kills the most of the mutants left, the shorter of two."""
     kills = {call: killed for call in board.tests if (killed := _killed(board, call))}
     for _ in range(most):
         best = max(kills, key=lambda call: (len(kills[call]), -len(call.source)), default=None)
@@ -84,8 +82,8 @@ def _killed(board: Board, call: Test) -> frozenset[int]:
 
 
 def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """At most `count` probes: three quarters of them with constants of the code, those on `lines` before others,
-    the rest near the tests, nearest first."""
+    """Return at most `count` probes: three quarters with constants of the code, those on `lines` first, the rest
+    similar to calls of the tests."""
     near = probes(tests, count)
     nearest, further = (
         {probed_call(each): each.preamble for each in found} for found in (near, probes(near, count))
@@ -103,7 +101,7 @@ def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) 
 
 
 def _constants(code: str, lines: Container[int]) -> tuple[list[object], list[object]]:
-    """Numbers and texts in the code, and numbers beside them (boundaries): those on `lines`, and the others."""
+    """Return numbers and texts in the code, with numbers next to them: those on `lines`, and the others."""
     found: dict[tuple[type, object], bool] = {}
     for node in ast.walk(parse(code)):
         if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):

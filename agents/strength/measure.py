@@ -1,7 +1,5 @@
-"""The strength of a suite: mutants of the code through the verifier, and coverage of the code in one process.
-
-That process holds the module too, which could forge the figures: they are reported, and decide nothing.
-"""
+"""Measures a suite's strength: mutants by the verifier, and coverage in one process with the code, which could
+forge these figures: they are reported, and decide nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ BATCH = 4
 """Mutants between two looks at the clock: enough to keep the verifier's jobs busy."""
 SHORTEST_CALL = 0.5
 SLOWER = 10
-"""Times that a call of a mutant may take as long as the code's slowest test, `SHORTEST_CALL` beside it."""
+"""Timeout of a call of a mutant: this multiple of the code's slowest test, plus `SHORTEST_CALL`."""
 LONGEST_CALL = 4.0
 
 
@@ -41,11 +39,9 @@ def measure(
     seconds: float = MOST_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Strength:
-    """Return the strength of `tests`, which pass on `code`: no more mutants are begun after `seconds`.
-
-    A mutant counts as killed when its verdict is anything but `passed`, one that does not return included.
-    Raises ValueError where `code` isn't Python or the tests don't pass on it, and SandboxBroken.
-    """
+    """Return the strength of `tests`, which pass on `code`; start no mutant after `seconds`. A mutant is killed
+    by any verdict but `passed`. Raises ValueError if `code` isn't Python or the tests don't pass, and
+    SandboxBroken."""
     begun = clock()
     planned = mutants(code)
     covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE), runner.files_beside)
@@ -74,8 +70,8 @@ def measure(
 
 
 def passing(code: str, tests: Sequence[Test], runner: CachedVerifier) -> Verdict:
-    """Return the verdict on the code itself, in the layout of its mutants. Raises ValueError where the tests don't
-    pass on it, as mutants would then show nothing."""
+    """Return the verdict on the code in the layout of its mutants. Raises ValueError if the tests don't pass on
+    it."""
     board = runner.board([as_candidate(plain_layout(code))], tests)
     verdict = board.verdicts[0]
     if verdict.kind != "passed":
@@ -84,13 +80,13 @@ def passing(code: str, tests: Sequence[Test], runner: CachedVerifier) -> Verdict
 
 
 def patience(verdict: Verdict) -> float:
-    """Return seconds that a call of a mutant may take, by what the code itself needs."""
+    """Return the timeout of a call of a mutant in seconds."""
     slowest = max((outcome.seconds for outcome in verdict.outcomes), default=0.0)
     return min(LONGEST_CALL, SHORTEST_CALL + SLOWER * slowest)
 
 
 def as_candidate(code: str) -> Candidate:
-    """Return `code` as something that a board takes."""
+    """Return `code` as a candidate for a board."""
     return Candidate(fingerprint(code), code, "draft", 0)
 
 
@@ -106,12 +102,12 @@ class Coverage:
 def coverage_job(
     code: str, tests: Sequence[Test], seconds: float = LONGEST_COVERAGE, beside: Mapping[str, bytes] = NO_FILES
 ) -> Job:
-    """Return the job that measures `code` under `tests`, ended after `seconds`; `beside` are files to import."""
+    """Return the job that measures `code` under `tests` for at most `seconds`; `beside` are files to import."""
     return finding_job(_PROGRAM, {"user_code.py": code, "test_user_code.py": render(tests)}, seconds, beside)
 
 
 def read_coverage(job: Job, ended: Ended) -> Coverage | None:
-    """Return what `job` found; None where it was stopped, or its finding makes no sense."""
+    """Return what `job` found; None if it was stopped or its finding is invalid."""
     finding = read_finding(job, ended)
     if finding is None or ended.stopped is not None:
         return None
@@ -130,7 +126,7 @@ def read_coverage(job: Job, ended: Ended) -> Coverage | None:
 
 
 def finding_job(program: Path, texts: Mapping[str, str], seconds: float, beside: Mapping[str, bytes]) -> Job:
-    """Return a job that runs `program` with the files `texts` and `beside`; it marks its finding as it is told."""
+    """Return a job that runs `program` with `texts` and `beside`; its argument is the mark of its finding."""
     limits = SandboxLimits(wall_seconds=seconds, cpu_seconds=math.ceil(seconds))
     files = {name: text.encode("utf-8", "surrogatepass") for name, text in texts.items()}
     argv = ["-I", "-B", f"/src/{program.name}", secrets.token_hex(8)]
@@ -149,7 +145,7 @@ def read_finding(job: Job, ended: Ended) -> dict[str, Any] | None:
 
 
 def without_coverage(interpreter: Interpreter) -> str:
-    """Say why the job measures nothing in `interpreter`; empty where it does."""
+    """Say why coverage can't be measured in `interpreter`; empty if it can."""
     lacking = [name for name in ("coverage", "pytest") if not interpreter.finds(name)]
     if not lacking:
         return ""

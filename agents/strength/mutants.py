@@ -1,4 +1,4 @@
-"""Mutants: a module with one small change each, which a suite worth its name tells from the module."""
+"""Mutants: a module with one small change each."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .sites import Site, Unit, sites
 MOST = 30
 LONGEST_SHOWN = 110
 _one_at_a_time = threading.Lock()
-"""A change is written out by way of the tree that all changes of a module share."""
+"""Guards the tree that all changes of a module share while a change is written out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant(Survivor):
-    """A change of a module; `write` makes the text of the whole with it.
+    """A change of a module; `write` returns the whole text with it.
 
-    Of a change within a function that is within no other, `function` is the text of that within its classes and
-    without decorators, `names` are theirs and its own, `first` its first line. Else `names` is empty.
+    For a change in a top-level function or method, `function` is its text within its classes and without
+    decorators, `names` are theirs and its own, `first` is its first line. Otherwise `names` is empty.
     """
 
     write: Callable[[], str] = field(repr=False, compare=False)
@@ -38,17 +38,17 @@ class Mutant(Survivor):
 
     @property
     def code(self) -> str:
-        """The whole module with the change, in the layout of `plain_layout`."""
+        """Return the whole module with the change, in the layout of `plain_layout`."""
         return self.write()
 
     @property
     def survivor(self) -> Survivor:
-        """The change alone."""
+        """Return the change without its text."""
         return Survivor(self.line, self.before, self.after)
 
 
 def plain_layout(code: str) -> str:
-    """The module in the layout of its mutants, without comments. Raises ValueError where it isn't Python."""
+    """Return the module in its mutants' layout, without comments. Raises ValueError if it isn't Python."""
     return _written(parse(code))
 
 
@@ -57,17 +57,16 @@ def _written(node: ast.AST) -> str:
 
 
 def mutants(code: str, most: int = MOST) -> tuple[Mutant, ...]:
-    """At most `most` mutants of a module, always the same ones for the same module; any first few of them are
-    spread evenly over its functions, and over each function.
+    """Return at most `most` mutants, the same ones for the same module, spread evenly over its functions.
 
-    Left out: what doesn't compile, and what compiles to the same code (Papadakis et al., "Trivial Compiler
-    Equivalence", 2015). Raises ValueError where `code` isn't Python.
+    Omitted are those that don't compile, and those that compile to the same code (Papadakis et al., "Trivial
+    Compiler Equivalence", 2015). Raises ValueError if `code` isn't Python.
     """
     return tuple(islice(mutants_in(code), most))
 
 
 def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
-    """Return the mutants that `survivors` tell of, in that order. Raises ValueError where `code` isn't Python."""
+    """Return the mutants of `survivors`, in that order. Raises ValueError if `code` isn't Python."""
     wanted = set(survivors)
     found: dict[Survivor, Mutant] = {}
     for mutant in mutants_in(code) if wanted else ():
@@ -79,11 +78,8 @@ def mutants_of(code: str, survivors: Sequence[Survivor]) -> tuple[Mutant, ...]:
 
 
 def mutants_in(code: str, lines: Container[int] | None = None) -> Iterator[Mutant]:
-    """Yield the mutants of a module, in the order of `mutants`, each made when it is asked for: outside of
-    functions those of `lines` alone, where some are given.
-
-    A change is written and compiled with the function or statement that it is in: all else stays as it is.
-    """
+    """Yield the mutants of a module lazily, in the order of `mutants`; outside of functions only those on `lines`,
+    if given. A change is written and compiled with its function or top-level statement alone."""
     tree = parse(code)
     known: set[tuple[int, object]] = set()
     for site, node in _changes(tree):
@@ -116,7 +112,7 @@ def _text(unit: Unit) -> str:
 
 
 def _changes(tree: ast.Module) -> Iterator[tuple[Site, ast.AST]]:
-    """One change of each scope after the other; those of a scope from all over it."""
+    """Yield one change of each scope after the other; within a scope spread over it."""
     groups: dict[str, list[tuple[Site, ast.AST]]] = {}
     for site in sites(tree):
         groups.setdefault(site.scope.name, []).extend((site, node) for node in replacements(site))
@@ -126,7 +122,7 @@ def _changes(tree: ast.Module) -> Iterator[tuple[Site, ast.AST]]:
 
 
 def _spread(count: int) -> list[int]:
-    """`range(count)` in an order of which any first few lie far apart (van der Corput's sequence)."""
+    """Return `range(count)` in the order of van der Corput's sequence, any prefix of which is spread evenly."""
     width = max(1, (count - 1).bit_length())
     return sorted(range(count), key=lambda index: int(f"{index:0{width}b}"[::-1], 2))
 
@@ -161,7 +157,7 @@ def _shown(node: ast.AST) -> str:
 
 
 def _cut(before: str, after: str) -> tuple[str, str]:
-    """Cut both to what stands about the first difference."""
+    """Truncate both around the first difference."""
     if max(len(before), len(after)) <= LONGEST_SHOWN:
         return before, after
     shorter = min(len(before), len(after))
@@ -176,7 +172,7 @@ def _cut(before: str, after: str) -> tuple[str, str]:
 
 
 def _substance(code: CodeType) -> tuple[object, ...]:
-    """Key of compiled code by its behaviour: all but names of files and numbers of lines."""
+    """Return a key of compiled code by its behaviour: all but file names and line numbers."""
     constants = tuple(
         _substance(part) if isinstance(part, CodeType) else (type(part).__name__, repr(part))
         for part in code.co_consts

@@ -1,8 +1,8 @@
 """Mutation operators: replacements for a site.
 
-They are those that a small set needs to stand for the rest (Offutt et al., "An Experimental Determination of
-Sufficient Mutant Operators", 1996: relational, arithmetic, logical), with what Python's tools change beside them.
-Where two changes of a place come to the same (`n <= 1` to `n < 1`, and to `n <= 0`), only one is made.
+A sufficient set (Offutt et al., "An Experimental Determination of Sufficient Mutant Operators", 1996: relational,
+arithmetic, logical), with those that Python's tools add. Of two equivalent changes (`n <= 1` to `n < 1`, and to `n
+<= 0`) only one is made.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _NEUTRAL: dict[type[ast.operator], int] = {
     ast.Add: 0, ast.Sub: 0, ast.Mult: 1, ast.Div: 1, ast.FloorDiv: 1, ast.Pow: 1, ast.LShift: 0, ast.RShift: 0,
 }  # fmt: skip
-"""Right operands with which an operator and the one put in its place both change nothing."""
+"""Right operands for which the operator and its replacement return the left one."""
 _SWAPPED = {
     "min": "max", "max": "min", "any": "all", "all": "any", "sorted": "list", "lower": "upper", "upper": "lower",
     "strip": "lstrip", "lstrip": "rstrip", "rstrip": "lstrip", "startswith": "endswith", "endswith": "startswith",
@@ -88,7 +88,7 @@ def _calculated(node: ast.BinOp) -> Iterator[ast.AST]:
 
 
 def _is_sequence(node: ast.expr) -> bool:
-    """Return True if `node` is seen to be text or a list: those can be added, not subtracted."""
+    """Return True if `node` is visibly text or a list, which can be added but not subtracted."""
     match node:
         case ast.Constant(value=value):
             return isinstance(value, str | bytes)
@@ -134,7 +134,7 @@ def _constants(node: ast.expr, site: Site) -> Iterator[ast.AST]:
 
 
 def _encoding(name: str) -> str:
-    """Return the module of an encoding, which may go by several names (`utf-8`, and `utf-`); empty for others."""
+    """Return an encoding's module, as it may have several names (`utf-8`, `utf-`); empty for other texts."""
     normal = normalize_encoding(name).lower()
     module = aliases.get(normal, normal)
     return module if module in _ENCODINGS else ""
@@ -145,8 +145,8 @@ def _number(value: int) -> ast.expr:
 
 
 def _offsets(site: Site) -> tuple[int, ...]:
-    """How a number is changed: one down is what the boundary of `<=` or `>` makes of it, one up that of the
-    others, and a step of 0 hardly ever ends."""
+    """Return the changes of a number: those that differ from a change of its `<=` or `>`; a step of 0 rarely
+    ends."""
     if isinstance(site.parent, ast.AugAssign):
         return (1,)
     if isinstance(site.parent, ast.Compare) and site.field == "comparators":
@@ -180,7 +180,7 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
 
 
 def _is_bound(target: ast.expr, site: Site) -> bool:
-    """Return True if what `target` names is there without the assignment."""
+    """Return True if `target` is bound before the assignment."""
     match target:
         case ast.Name(id=name):
             return site.scope.first_bound.get(name, site.statement.lineno) < site.statement.lineno

@@ -1,4 +1,4 @@
-"""Where a module can be changed: every place in its tree whose change may change what the module does."""
+"""Sites: the places in a module's tree whose change may change its behaviour."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..syntax.collection import is_main_guard, last_name
 from ..syntax.definitions import Function
 
 LONGEST_TABLE = 6
-"""Constants in a row of which each is a place of its own; of a longer table only the first and the last are."""
+"""The longest row of constants with a site each; a longer one has only its first and last."""
 _LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
     ast.FunctionDef: frozenset({"decorator_list", "returns", "type_params"}),
     ast.AsyncFunctionDef: frozenset({"decorator_list", "returns", "type_params"}),
@@ -27,16 +27,16 @@ _LEFT_ALONE: dict[type[ast.AST], frozenset[str]] = {
 """Fields that hold types, messages and patterns."""
 _OF_TYPES = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType", "NamedTuple", "namedtuple", "TypedDict"})
 _GENERIC = {name for name in typing.__all__ if name[0].isupper()} - {"Annotated", "Literal"}
-"""What is in the brackets of these are types."""
+"""Generic types, which have types in their brackets."""
 _OF_MESSAGES = frozenset({"debug", "info", "warning", "warn", "error", "exception", "critical", "log"})
 _FOR_PEOPLE = frozenset({"help", "description", "epilog", "usage", "metavar", "doc", "reason", "msg", "message"})
-"""Keyword arguments that hold text for people: of parsers of arguments, fields, marks and errors."""
+"""Keyword arguments with text for people: of argument parsers, fields, marks and errors."""
 _OF_PLACE = frozenset({"sys.version_info", "sys.platform", "os.name", "typing.TYPE_CHECKING"})
 _LEAVES = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 
 
 class Unit(NamedTuple):
-    """A function within no other, in the classes called `names`; or an outermost statement."""
+    """A top-level function or method, with the names of its classes; or a top-level statement."""
 
     node: ast.stmt
     names: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A function, a class body or the module. `first_bound` has the line that first binds each local name (0 for
-    a parameter), `integers` the names that are counted with."""
+    """A function, a class body or the module. `first_bound` is the line that first binds each local name (0 for a
+    parameter), `integers` are counters."""
 
     name: str
     first_bound: dict[str, int]
@@ -53,14 +53,14 @@ class Scope:
     messages: frozenset[str]
     """Names that only exceptions and logs use."""
     unit: Unit | None
-    """What it is within, or is; None for the module."""
+    """The unit that contains it, or is it; None for the module."""
     function: Function | None = None
-    """The outermost function whose code it is."""
+    """The outermost function around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """One place in a tree: `parent.field`, or its item `index`; `statement` is the innermost one around it."""
+    """One place in a tree: `parent.field`, or its item `index`, in `statement`."""
 
     parent: ast.AST
     field: str
@@ -70,18 +70,18 @@ class Site:
 
     @property
     def node(self) -> ast.AST:
-        """The node in that place."""
+        """Return the node at this site."""
         value = getattr(self.parent, self.field)
         node: ast.AST = value if self.index is None else value[self.index]
         return node
 
     @property
     def line(self) -> int:
-        """The line of what is in that place, or of the statement around it."""
+        """Return the line of the node, or of the statement around it."""
         return int(getattr(self.node, "lineno", self.statement.lineno))
 
     def put(self, node: ast.AST) -> None:
-        """Have `node` there."""
+        """Replace the node."""
         if self.index is None:
             setattr(self.parent, self.field, node)
         else:
@@ -89,9 +89,9 @@ class Site:
 
 
 def sites(tree: ast.Module) -> Iterator[Site]:
-    """Every site of a module, in source order; none in docstrings, annotations, code for type checkers, asserts,
-    questions for Python's version or the system, texts that only people read (help, messages of exceptions and
-    logs), values of members that nobody reads, `__main__` blocks, and what can't be reached."""
+    """Yield every site of a module in source order. Omitted are docstrings, annotations, code for type checkers,
+    asserts, checks of Python's version or the system, texts for people (help, messages of exceptions and logs),
+    values of members that nobody reads, `__main__` blocks and unreachable code."""
     unread = {id(member) for member in _unread_members(tree)}
     for site in _block(tree, "body", _scope("", tree, None, None)):
         if id(site.statement) not in unread:
@@ -99,7 +99,7 @@ def sites(tree: ast.Module) -> Iterator[Site]:
 
 
 def _unread_members(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Yield the members of private enumerations whose values a module reads in messages alone."""
+    """Yield the members of private enumerations whose values only messages use."""
     nodes, told = [*ast.walk(tree)], _told(tree)
     read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and id(node) not in told}
     called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
@@ -123,20 +123,20 @@ def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | Non
 
 
 def _messages(node: ast.AST) -> frozenset[str]:
-    """Return the names that are read in `raise` and in calls for messages, and nowhere else."""
+    """Return the names that only `raise` and calls for messages read."""
     told = _told(node)
     names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)]
     return frozenset(name.id for name in names) - {name.id for name in names if id(name) not in told}
 
 
 def _told(node: ast.AST) -> set[int]:
-    """Return the ids of what is in `raise` and in calls for messages."""
+    """Return the ids of the nodes in `raise` and in calls for messages."""
     messages = (inner for inner in ast.walk(node) if isinstance(inner, ast.Raise) or is_message(inner))
     return {id(part) for message in messages for part in ast.walk(message)}
 
 
 def is_message(node: ast.AST) -> bool:
-    """Return True for a statement that only tells people something."""
+    """Return True for a statement that only informs people."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(attr="write", value=stream))):
             return last_name(stream) == "stderr"
@@ -244,7 +244,7 @@ def _at(site: Site) -> Iterator[Site]:
 
 
 def _asks_where(node: ast.AST) -> bool:
-    """Return True for what asks under which Python, on which system or for which type checker the code is run."""
+    """Return True for a check of Python's version, of the system, or for a type checker."""
     match node:
         case ast.Name(id=name):
             return name == "TYPE_CHECKING"

@@ -1,7 +1,7 @@
-"""The program that runs a suite under coverage.py, in a sandbox and in one process with the code.
+"""Runs a suite under coverage.py, in a sandbox and in one process with the code, which could forge the result.
 
-It stands alone: `under_coverage.py MARK`, beside user_code.py and test_user_code.py. The last line on standard
-output that begins with MARK is its finding, as JSON. Nothing here is safe from the code, which may forge it all.
+It stands alone: `under_coverage.py MARK`, beside user_code.py and test_user_code.py. The result is JSON in the
+last line of standard output that begins with MARK.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEVER_RUN = (r"^\s*if __name__ ==", r"^\s*if (typing\.)?TYPE_CHECKING:")
 
 
 def main(mark: str) -> None:
-    """Run the tests and tell what they ran of the code."""
+    """Run the tests and print the coverage of the code."""
     sys.path.insert(0, str(HERE))
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     out = os.dup(1)

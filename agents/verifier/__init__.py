@@ -1,4 +1,4 @@
-"""Candidate and tests in, a verdict that the candidate cannot forge out."""
+"""Verifies a candidate against tests, with a verdict that the candidate cannot forge."""
 
 from __future__ import annotations
 

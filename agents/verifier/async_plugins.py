@@ -1,15 +1,15 @@
-"""Plugins by which pytest runs `async def` tests, where this interpreter has them: plain pytest runs none."""
+"""Finds the pytest plugins that run `async def` tests; plain pytest runs none."""
 
 from __future__ import annotations
 
 from ..sandbox.interpreter import Interpreter, this_interpreter
 
 _PLUGINS = {"mark.anyio": "anyio.pytest_plugin", "mark.asyncio": "pytest_asyncio.plugin"}
-"""By how a test asks for one."""
+"""Module by the mark that asks for it."""
 
 
 def async_plugins(tests: str, interpreter: Interpreter | None = None) -> list[str]:
-    """Modules of the plugins that `tests` ask for and `interpreter` has (None: the one that runs this)."""
+    """Return the plugin modules that `tests` need and `interpreter` (default: this one) has."""
     interpreter = interpreter or this_interpreter()
     return [
         module for mark, module in _PLUGINS.items() if mark in tests and interpreter.finds(module.split(".")[0])

@@ -1,4 +1,4 @@
-"""Reads a session's records and believes them only where they all agree."""
+"""Checks the records of a session for consistency; any contradiction voids the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TroubleKind = Literal["void", "forged", "incomplete"]
 Trouble = tuple[TroubleKind, str]
 
 SKIPPED = "it is skipped here"
-"""How the detail of a test begins that its own condition on the platform or version kept from running."""
+"""Prefix of the detail of a test that its own condition on the platform or version skipped."""
 _NO_CASES = "got empty parameter set"
 _OTHER_KINDS = frozenset([
     "collected", "uncollected", "deselected", "note", "unshareable", "malformed", "finish", "answers", "noticed",
@@ -27,9 +27,9 @@ _OTHER_KINDS = frozenset([
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """`outcomes` by node id for every test that ran to its end; `uncollected` is why a file could not be
-    collected; `noticed` are the sensitivities of the tests to answers with this `digest`;
-    `never` are lines of assertions that were not reached; `trouble` is what makes the whole run worthless."""
+    """`outcomes` by node id of every finished test; `uncollected` is the error of a file that could not be
+    collected; `noticed` are the tests' sensitivities to the answers with this `digest`; `never` are the lines of
+    assertions that were not reached; `trouble` voids the whole run."""
 
     ids: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
@@ -47,8 +47,8 @@ class _Disagreement(Exception):
 
 
 def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str], bool], source: str) -> Audit:
-    """Check a session. `expected` are the canaries' outcomes, `wanted` says which other tests had to run of
-    those collected, `source` is the text of the tests. An unfinished session is checked as far as it went."""
+    """Check a session, an unfinished one as far as it went. `expected` are the canaries' outcomes, `wanted`
+    selects the other tests that had to run, `source` is the text of the tests."""
     ids: tuple[str, ...] = ()
     outcomes: dict[str, Outcome] = {}
     uncollected = digest = ""
@@ -79,7 +79,7 @@ def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str],
 
 
 def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
-    """Ids that pytest collected, and the reason where a file was not."""
+    """Return the ids that pytest collected, and the error of a file that could not be collected."""
     found = [record for record in records if record["is"] == "collected"]
     if len(found) > 1:
         raise _Disagreement("forged", "the tests were collected twice")
@@ -98,7 +98,7 @@ def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
 
 
 def _by_test(records: Sequence[Record]) -> dict[str, list[Record]]:
-    """The steps of each test, which must lie between its start and the next test's."""
+    """Return the records of each test, which must lie between its start and the next test's."""
     by_test: defaultdict[str, list[Record]] = defaultdict(list)
     current = None
     for record in records:
@@ -120,7 +120,7 @@ def _by_test(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | None:
-    """One test's outcome from its steps; None while its teardown has not been reported."""
+    """Return one test's outcome; None before its teardown was reported."""
     kinds = [step["is"] if step["is"] != "report" else step["when"] for step in steps]
     if "teardown" not in kinds:
         return None
@@ -145,7 +145,7 @@ def _outcome(node_id: str, steps: Sequence[Record], source: str) -> Outcome | No
 def _whole(
     records: Sequence[Record], outcomes: Mapping[str, Outcome], ids: tuple[str, ...], asked: Collection[str]
 ) -> None:
-    """Check that a finished run did everything that it had to, and that its totals say the same."""
+    """Check that a finished run is complete, and that its totals agree with its tests."""
     missing = [node_id for node_id in asked if node_id not in outcomes]
     if missing and not ids:
         said = "the run ended before the tests were collected: something ends the program when it is imported"
@@ -171,7 +171,7 @@ def _whole(
 def _noticed(
     records: Sequence[Record], asked: Collection[str]
 ) -> tuple[dict[str, Sensitivity], str, frozenset[int] | None]:
-    """The sensitivity of each test, the digest of the answers, and lines of assertions that never ran."""
+    """Return the tests' sensitivities, the digest of the answers, and the lines of assertions that never ran."""
     found: dict[str, Sensitivity] = {}
     digests = [str(record["digest"]) for record in records if record["is"] == "answers"]
     kinds = [record["is"] for record in records]

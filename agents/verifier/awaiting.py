@@ -1,4 +1,4 @@
-"""Waits in an event loop for what a thread does; cancelled, it stays until the thread is done."""
+"""Awaits the work of a thread; on cancellation it waits until the thread has ended."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T], cancel: Callable[[], object]) -> T:
-    """Do `work` in a thread of its own. Cancelled, it calls `cancel` and waits until `work` has ended."""
+    """Do `work` in a new thread. On cancellation call `cancel` and wait until `work` has ended."""
     executor = ThreadPoolExecutor(1, thread_name_prefix="greenloop")
     future = executor.submit(work)
     executor.shutdown(wait=False)
@@ -20,7 +20,7 @@ async def in_thread(work: Callable[[], T], cancel: Callable[[], object]) -> T:
 
 
 async def result_of(work: Future[T], cancel: Callable[[], object]) -> T:
-    """Wait for `work`. Cancelled, it calls `cancel` and waits until `work` has ended, cancelled again or not."""
+    """Await `work`. On cancellation, even a repeated one, call `cancel` and wait until `work` has ended."""
     wrapped = asyncio.wrap_future(work)
     try:
         return await asyncio.shield(wrapped)

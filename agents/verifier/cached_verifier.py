@@ -42,5 +42,5 @@ class CachedVerifier(Verifier):
 
 
 def boards_at_once() -> int:
-    """Verifications that this machine does at the same time."""
+    """Return the number of verifications that run concurrently on this machine."""
     return min(MOST_AT_ONCE, os.cpu_count() or 1)

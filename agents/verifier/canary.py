@@ -1,4 +1,4 @@
-"""Tests planted among the user's, with outcomes known beforehand: where a run reports others, it is forged."""
+"""Canary tests with known outcomes: a run that reports others is forged."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ _FALSE = ("Equal(1, 2)", "True(0)", "False(1)", "In(1, ())", "Raises(ValueError,
 
 
 def plant(cases: bool = False) -> tuple[dict[str, bytes], dict[str, str]]:
-    """Return fresh canaries under names that nobody can know: two files (name -> source), to run before and after
-    the tests, in each of which one passes and two fail, and the outcomes by node id. With `cases` a TestCase has
-    assertions of its own fail, too: code in their process could have replaced them."""
+    """Return new canaries with random names, as two files (name -> source) to run before and after the tests, and
+    their outcomes by node id. In each file one passes and two fail. With `cases` assertions of TestCase fail, too:
+    code in the same process could have replaced them."""
     files: dict[str, bytes] = {}
     outcomes: dict[str, str] = {}
     for _ in range(2):

@@ -9,7 +9,7 @@ from ..sandbox import SandboxLimits
 
 
 def verdict_document(verdict: Verdict, limits: SandboxLimits) -> dict[str, object]:
-    """The JSON document of a verdict."""
+    """Return the JSON document of a verdict."""
     return {
         "schema_version": 1,
         "verdict": verdict.kind,

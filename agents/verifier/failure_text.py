@@ -1,4 +1,4 @@
-"""Turns the facts of a failing test into an Outcome: text for a user and a critic, cleaned and cut."""
+"""Turns the facts of a failing test into an Outcome, whose text is cleaned and truncated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_DETAIL = 1500
 
 
 def outcome_of(node_id: str, reports: Mapping[str, Mapping[str, Any]], source: str) -> Outcome:
-    """The outcome that the reports of a test's phases amount to."""
+    """Return the outcome of a test from the reports of its phases."""
     seconds = float(reports["teardown"]["seconds"])
     for phase in ("setup", "call", "teardown"):
         report = reports.get(phase)
@@ -63,12 +63,12 @@ def _text(node: ast.stmt) -> str:
 
 @lru_cache(maxsize=64)
 def _statements(source: str) -> tuple[ast.stmt, ...]:
-    """Every statement of the tests: each failing test looks for its own, and tests may hold tables of values."""
+    """Return every statement of the tests (cached: each failing test looks for its own)."""
     return tuple(node for node in ast.walk(parse(source)) if isinstance(node, ast.stmt))
 
 
 def _assertion_at(source: str, line: int) -> ast.stmt | None:
-    """The innermost statement of the tests at `line`."""
+    """Return the innermost statement of the tests at `line`."""
     around = [node for node in _statements(source) if node.lineno <= line <= (node.end_lineno or node.lineno)]
     best = max(reversed(around), key=lambda node: node.lineno, default=None)
     return None if isinstance(best, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) else best

@@ -1,4 +1,4 @@
-"""One file of tests on one candidate: as many sessions as it takes to have an outcome for each test."""
+"""Runs one file of tests on one candidate, in as many sessions as it takes for each test to have an outcome."""
 
 from __future__ import annotations
 
@@ -31,16 +31,15 @@ _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "Cance
 
 
 class FileRun:
-    """Runs the tests of one `file` on `code`, in sessions that no other file's tests share. Given what the code
-    was `stopped` by in an earlier run, what hangs costs less. If `measure`, how much the tests notice is measured,
-    or taken from the sensitivities known."""
+    """Runs the tests of one `file` on `code`. `stopped` is the limit that an earlier run of the code exceeded: it
+    makes timeouts shorter. With `measure` the tests' sensitivities are measured, or taken from the cache."""
 
     def __init__(self, terms: Terms, code: str, file: TestFile, stopped: Stopped | None, measure: bool) -> None:
         self.file = file
         self.noticed: dict[str, Sensitivity] = {}
         self.untried: set[str] = set()
         self.never: frozenset[int] | None = None
-        """Lines of assertions that were not reached; None where that is not known."""
+        """Lines of assertions that were not reached; None if unknown."""
         self.stopped = stopped
         self.trouble: Trouble | None = None
         self.output = ""
@@ -57,7 +56,7 @@ class FileRun:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Ids of what pytest collected of the file's tests; their names where it collected nothing."""
+        """Return the ids that pytest collected of the file's tests, or the tests' names if it collected none."""
         names = set(self.file.names)
         return tuple(name for name in self._ids if belonging(name) in names) or self.file.names
 
@@ -68,7 +67,7 @@ class FileRun:
         return ordered or tuple(self._outcomes.values())
 
     def run(self) -> None:
-        """Run what has to be run; raises SandboxBroken, Cancelled."""
+        """Run all tests. Raises SandboxBroken and Cancelled."""
         isolated = self.file.isolated
         if isolated:
             self._mode(isolated, isolated=True)
@@ -78,8 +77,8 @@ class FileRun:
             self._mode(one_process, isolated=False)
 
     def _mode(self, names: Sequence[str], isolated: bool) -> None:
-        """Sessions until each test has its outcome. A test that breaks a session is charged with it, unless it
-        may have been the tests before it that used a limit up: then it has another session, as the first."""
+        """Run sessions until each test has an outcome. A test that breaks its session gets the blame, unless the
+        tests before it may have used up a limit: then it runs again, first in a new session."""
         wanted = names
         while wanted:
             session, result = self._session(wanted, isolated)
@@ -105,7 +104,7 @@ class FileRun:
             wanted = [name for name in self._left(names) if belonging(name) not in moved]
 
     def _left(self, names: Sequence[str]) -> list[str]:
-        """Ids of the tests `names` that have no outcome yet."""
+        """Return the ids of the tests `names` that have no outcome yet."""
         return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Session, Audit]:
@@ -169,7 +168,7 @@ class FileRun:
         )
 
     def _gather(self, session: Session) -> None:
-        """Collect output and notes, and the tests that turned out to need one process."""
+        """Collect output, notes and the tests that turned out to need one process."""
         current = ""
         for record in session.records:
             kind = record.get("is")
@@ -208,7 +207,7 @@ class FileRun:
         self._fail([name], broke.text, broke)
 
     def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
-        """No test of `names` could run."""
+        """Give all tests `names` without an outcome the same error."""
         stopped = broke.stopped if broke else None
         self.stopped = self.stopped or stopped
         for name in self._left(names) or names:
@@ -217,7 +216,7 @@ class FileRun:
 
 @lru_cache(maxsize=64)
 def _members(source: str) -> list[tuple[str, ...]]:
-    """Return the constants of the code that the tests name by a path, such as members of an enum."""
+    """Return the constants of the code that the tests name by a dotted path, such as members of an enum."""
     names = names_in(source)
     found = (chain(node) for node in names.nodes if isinstance(node, ast.Attribute) and node.attr.isupper())
     named = ((root.id, *path) for root, path in found if root is not None and names.is_under_test(root))
@@ -226,7 +225,7 @@ def _members(source: str) -> list[tuple[str, ...]]:
 
 @lru_cache(maxsize=64)
 def _absent(source: str) -> list[str]:
-    """Return the plain values of which the tests say that something does not hold them, as source."""
+    """Return the plain values that the tests assert to be absent from something, as source."""
     names = names_in(source)
     found: list[object] = []
     for node in names.nodes:

@@ -1,4 +1,4 @@
-"""Hypothesis's tables of characters: each test process would take seconds to make them anew."""
+"""Precomputes hypothesis's tables of characters, which would take each test process seconds."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .inside.proxy.frames import STORAGE
 
 @cache
 def hypothesis_tables() -> Mapping[str, bytes]:
-    """The tables under a job's paths, in the form in which hypothesis keeps them: gzipped JSON, ranges of code
-    points for each category, and for a codec those that it encodes, and those that do not come back the same."""
+    """Return hypothesis's cache files (gzipped JSON) by their paths in a job: for each Unicode category its ranges
+    of code points; for a codec those that it encodes, and those that do not round-trip."""
     utf8 = [(0, 0xD7FF), (0xE000, sys.maxunicode)]  # all but surrogates
     ranges: dict[str, list[tuple[int, int]]] = {}
     for category, points in groupby(range(sys.maxunicode + 1), lambda point: unicodedata.category(chr(point))):

@@ -1,4 +1,4 @@
-"""The packages and modules that code under test and its tests may import beside the standard library."""
+"""The packages and modules that code and tests may import beside the standard library."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from ..records import Package, UserModule
 
 @dataclass(frozen=True, slots=True)
 class Importable:
-    """Third-party `packages`, with those that they need, and the user's own `modules`.
-
-    Where `packages` is None the code may import whatever is installed, and the tests nothing of it.
-    """
+    """Third-party `packages`, including their dependencies, and the user's own `modules`. If `packages` is None
+    the code may import whatever is installed, and the tests no third-party package."""
 
     packages: tuple[Package, ...] | None = None
     modules: tuple[UserModule, ...] = ()
@@ -25,13 +23,13 @@ class Importable:
 
     @property
     def preloaded(self) -> tuple[str, ...]:
-        """Names that a warm worker imports: those of the packages named."""
+        """Return the names that a warm worker imports: those of the packages named."""
         names = {name for package in self.packages or () for name in package.imports}
         return tuple(sorted(name for name in names if not name.startswith("_")))
 
     @property
     def files(self) -> dict[str, bytes]:
-        """The user's modules under a job's paths."""
+        """Return the user's modules by their paths in a job."""
         return {
             path: text.encode("utf-8", "surrogatepass")
             for module in self.modules
@@ -40,8 +38,8 @@ class Importable:
 
     @property
     def rule(self) -> dict[str, object]:
-        """Return the names that may be imported, as JSON values for the programs inside; `modules` are the
-        dotted names of the user's modules and of their parts."""
+        """Return the import rule as JSON values for the sandbox; `modules` are the dotted names of the user's
+        modules and submodules."""
         paths = [path for module in self.modules for path in module.files]
         names = [path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in paths]
         modules = sorted(name for name in names if not name.endswith("__main__"))

@@ -1,4 +1,4 @@
-"""The programs that run inside: as bytecode, compiled here once, or as source for another version of Python."""
+"""The programs that run in the sandbox: bytecode, compiled once here, or source for another Python version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FOLDER = Path(__file__).with_name("inside")
 
 
 def programs(side: Side | Literal["call_process", "suite_process"], interpreter: Interpreter) -> dict[str, bytes]:
-    """The modules that one process needs and the file that starts them, under a job's paths."""
+    """Return the modules of one process and its start file, by their paths in a job."""
     files = {"inside/start.py": (_FOLDER / "start.py").read_bytes(), "inside/lending.py": LENDING.read_bytes()}
     as_bytecode = bytes.fromhex(interpreter.magic) == importlib.util.MAGIC_NUMBER
     for pattern in ("__init__.py", "proxy/*.py", f"{side}/*.py"):
@@ -29,7 +29,7 @@ def programs(side: Side | Literal["call_process", "suite_process"], interpreter:
 
 
 def preloaded_programs(interpreter: Interpreter) -> dict[str, bytes]:
-    """The modules that a warm worker imports for its jobs: all but those that import hypothesis."""
+    """Return the modules that a warm worker imports: all but those that import hypothesis."""
     files = programs("test_process", interpreter) | programs("code_process", interpreter)
     left_out = ("inside/start", "inside/lending", "inside/test_process/properties")
     return {path: content for path, content in files.items() if path.rpartition(".")[0] not in left_out}
@@ -37,7 +37,7 @@ def preloaded_programs(interpreter: Interpreter) -> dict[str, bytes]:
 
 @cache
 def _modules(pattern: str, as_bytecode: bool) -> dict[str, bytes]:
-    """Modules as source, or as .pyc files with neither flags, time, size nor source. Raises ImportError."""
+    """Return modules as source, or as .pyc files without flags, time and size. Raises ImportError."""
     names = [path.relative_to(_FOLDER).with_suffix("").as_posix() for path in sorted(_FOLDER.glob(pattern))]
     if not names:
         raise ImportError(f"greenloop is installed without {pattern} of {_FOLDER}; install it again.")
@@ -54,6 +54,6 @@ def _compiled(name: str) -> bytes:
 
 
 def _placed(code: CodeType, name: str) -> CodeType:
-    """`code` without the path that it has on this machine."""
+    """Return `code` without its path on this machine."""
     constants = tuple(_placed(part, name) if isinstance(part, CodeType) else part for part in code.co_consts)
     return code.replace(co_filename=f"inside/{name}.py", co_consts=constants)

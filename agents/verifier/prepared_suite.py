@@ -1,4 +1,4 @@
-"""A suite made ready to run: a file of tests for each origin, and the tests that the gate refused."""
+"""Prepares a suite: a file of tests for each origin, and the tests that the gate refused."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ Found = TypeVar("Found")
 
 
 _FILES: Mapping[TestOrigin, int] = {"spec": 0, "user": 1, "generated": 2, "settled": 2}
-"""The file that tests of an origin run in. Trusted ones come first: what runs later can't reach what has run."""
+"""The number of the file for tests of an origin. Trusted ones run first, out of reach of later ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestFile:
-    """Tests that run as one file, `source`, in sessions of their own."""
+    """Tests that run as one file in their own sessions."""
 
     __test__ = False
 
@@ -38,7 +38,7 @@ class TestFile:
 
     @property
     def isolated(self) -> tuple[str, ...]:
-        """Names of the tests that work with the code in a process of its own."""
+        """Return the names of the tests that run in another process than the code."""
         return tuple(test.id for test in self.tests if why_one_process(test) is None)
 
     @property
@@ -48,19 +48,19 @@ class TestFile:
 
     @property
     def has_common_answers(self) -> bool:
-        """Return True if tests may build on answers to their import, or to what is set up for several tests."""
+        """Return True if tests may share answers: those to their import, or to a fixture of a wider scope."""
         shared = ("scope", "setUpClass", "setUpModule", "setup_class", "setup_module")
         return any(name in self.source for name in shared) or _asks_at_import(self.source)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The tests' names: node ids begin with them."""
+        """Return the tests' names, with which node ids begin."""
         return tuple(test.id for test in self.tests)
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """`files` run in turn; `refused` tests don't run. `given`: it is a user's own file, run as it stands."""
+    """`files` run in turn; `refused` tests don't run. `given` is set for a user's own file."""
 
     files: tuple[TestFile, ...]
     refused: tuple[Refusal, ...]
@@ -68,24 +68,24 @@ class PreparedSuite:
 
     @property
     def tests(self) -> tuple[Test, ...]:
-        """The tests that run, file by file."""
+        """Return the tests that run, file by file."""
         return tuple(test for file in self.files for test in file.tests)
 
     @property
     def source(self) -> str:
-        """The text of all files, to be read."""
+        """Return the joined text of all files."""
         return "\n\n".join(file.source for file in self.files)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the tests that run."""
+        """Return the names of the tests that run."""
         return tuple(test.id for test in self.tests)
 
 
 @lru_cache(maxsize=64)
 def _asks_at_import(source: str) -> bool:
-    """Return True if the code is used outside of functions, or a name imported from it is neither called nor used
-    for an attribute: a constant is asked for once, at the import."""
+    """Return True if the code is used at module level, or a name imported from it is neither called nor has an
+    attribute read: a constant is read once, at the import."""
     names = names_in(source)
     functions = (node for node in names.nodes if isinstance(node, Function))
     inside = {id(node) for function in functions for part in function.body for node in ast.walk(part)}
@@ -99,12 +99,12 @@ def _asks_at_import(source: str) -> bool:
 
 
 def belonging(name: str) -> str:
-    """The test that the node `name` (without its file) is part of."""
+    """Return the test that the item `name` (without its file) is part of."""
     return name.split("::")[0].split("[")[0]
 
 
 def by_test(found: Iterable[tuple[str, Found]]) -> Mapping[str, list[Found]]:
-    """Return what was found of nodes, each with its name, by the test that it is part of."""
+    """Group (item name, value) pairs by the test that each item is part of."""
     grouped: dict[str, list[Found]] = {}
     for name, one in found:
         grouped.setdefault(belonging(name), []).append(one)
@@ -112,20 +112,20 @@ def by_test(found: Iterable[tuple[str, Found]]) -> Mapping[str, list[Found]]:
 
 
 def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A board's suite, refused tests left out; `importable` are modules that tests may import beside the usual."""
+    """Return a board's suite without refused tests; tests may also import the modules `importable`."""
     found = [(test, examine(test, importable)) for test in tests]
     refused = tuple(Refusal(test.id, reason) for test, reason in found if reason is not None)
     return PreparedSuite(in_files([test for test, reason in found if reason is None]), refused)
 
 
 def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
-    """Return `tests` in a file for each origin, trusted ones first; none is empty."""
+    """Return `tests` in a file for each origin, trusted ones first, without empty files."""
     groups = [[test for test in tests if _FILES[test.origin] == number] for number in sorted(set(_FILES.values()))]
     return tuple(TestFile(render(group), tuple(group)) for group in groups if group)
 
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
-    """A user's own file, run as it stands but for its doctests. Raises ValueError where it isn't Python."""
+    """Return a user's own file, with its doctests as tests. Raises ValueError if it isn't Python."""
     check_encoding(source)
     source = with_doctests(source)
     tests = split(source, "user")

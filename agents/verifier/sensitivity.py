@@ -1,4 +1,4 @@
-"""How sensitive tests are to changed answers, as the test process measured it."""
+"""The sensitivity of tests to changed answers, as the test process measured it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _UNMEASURED = (
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """One pytest item: `noticed` of `tried` changes of values, `weak` of type alone; `asked` answers; `left`
-    replays that did something else; `unmeasured`: no time for it; `caught`: an assertion of it failed."""
+    """Counts of one pytest item: `noticed` of `tried` changes of values, `weak` of type alone; `asked` answers;
+    `left` replays that diverged; `unmeasured`: out of time; `caught`: a failed assertion was caught."""
 
     noticed: int
     tried: int
@@ -47,19 +47,19 @@ def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
 
 
 class SensitivityCache:
-    """Caches sensitivities by tests and answers: other code with the same answers is not measured again."""
+    """Caches sensitivities by tests and answers: they are the same for other code with the same answers."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
 
     def of(self, source: str, digest: str) -> Mapping[str, Sensitivity] | None:
-        """Return the sensitivities of the tests `source` to answers with this digest, None where unknown."""
+        """Return the sensitivities of the tests `source` to answers with this digest, None if unknown."""
         with self._lock:
             return self._kept.get((source, digest))
 
     def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
-        """Add an entry; the oldest one makes room for it."""
+        """Add an entry; evict the oldest one when full."""
         with self._lock:
             if digest:
                 self._kept[source, digest] = noticed
@@ -68,13 +68,13 @@ class SensitivityCache:
 
 
 def lacks_time(found: Mapping[str, Sensitivity]) -> bool:
-    """Return True if a test that noticed nothing was not measured to the end: another run may have time."""
+    """Return True if a test that noticed nothing was not fully measured, so that another run may help."""
     noticing = {belonging(name) for name, noticed in found.items() if noticed.noticed}
     return any(noticed.unmeasured and belonging(name) not in noticing for name, noticed in found.items())
 
 
 def strength_of(test_id: str, items: Iterable[Sensitivity]) -> tuple[TestStrength | None, str]:
-    """Sum up the items of one test; the text says why it shows nothing (empty where it shows something)."""
+    """Sum up the items of one test; the text says why its pass shows nothing (empty if it shows something)."""
     found = list(items)
     if not found:
         return None, _UNMEASURED

@@ -1,6 +1,6 @@
-"""One session: a test process, and in isolated mode a code process, each in a sandbox of its own.
+"""One session: a test process, and in isolated mode a code process, each in its own sandbox.
 
-The host carries their frames to and fro, keeps the clock and records how the session ended; it decides nothing.
+The host relays their frames, enforces timeouts and records how the session ended; it judges nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _POLL_SECONDS = 0.2
 _MOST_RECORDS = 200_000
 _MOST_NESTED = 1_000_000
 _MOST_SIZE = 64 << 20
-"""Lists and objects, and bytes, in all records of a session."""
+"""Limits on all records of a session: lists and objects, and bytes."""
 _MEASURING_SECONDS = 8.0
 _MEASURING_SHARE = 5.0
-"""Time to measure how much the tests notice, after their own: seconds, and a multiple of what they took."""
+"""Time to measure sensitivities, after the tests' own run: seconds plus a multiple of that run's time."""
 _ALL = "all tests"
 
 
@@ -42,9 +42,8 @@ class Cancelled(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Sandbox and limits of verifications, and what the code may import; they end at once where `cancelled()` is
-    true. A `hasty` one ends at the first test that breaks its session. `sensitivities` holds those of suites run
-    before."""
+    """Sandbox, limits and imports of verifications, which end when `cancelled()` is true; a `hasty` one ends at
+    the first test that breaks its session. `sensitivities` is a cache."""
 
     sandbox: Sandbox
     limits: SandboxLimits
@@ -57,10 +56,10 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Why a session did not come to its end, and the test that was running then (None: none had begun).
+    """Why a session ended early, and the test that was running then, if any.
 
-    `overrun`: a time limit of the verifier's; `limit`: one of the sandbox's; `code_process`, `test_process`: that
-    process ended by itself; `violation`: what came out of a sandbox is not what the program there writes.
+    `overrun`: a timeout of the verifier; `limit`: one of the sandbox; `code_process`, `test_process`: that process
+    exited; `violation`: output of a sandbox violates the protocol.
     """
 
     kind: BreakKind
@@ -70,8 +69,8 @@ class Break:
 
 
 class Session:
-    """Runs one task; every deadline is in seconds. `records` are those of the test process in order; it finished,
-    or it broke."""
+    """Runs one task; deadlines are in seconds. It ends `finished`, or it `broke`; `records` are those of the test
+    process, in order."""
 
     def __init__(
         self,
@@ -82,8 +81,8 @@ class Session:
         test_files: Mapping[str, bytes],
         code_files: Mapping[str, bytes] | None,
     ) -> None:
-        """`task` goes to the test process, for the tests `source`; without `code_files` that runs the code too. A
-        call may take `call_seconds`, a test twice that where the code has its own process."""
+        """`task` goes to the test process, for the tests `source`; without `code_files` that runs the code too.
+        `call_seconds` is the timeout of a call, and of a test; twice that of a test in isolated mode."""
         self._terms = terms
         self._task = task
         self._source = source
@@ -106,7 +105,7 @@ class Session:
         self.finished = False
 
     def run(self) -> None:
-        """Run to the end or to a break; raises SandboxBroken, Cancelled."""
+        """Run to the end or to a break. Raises SandboxBroken and Cancelled."""
         with ExitStack() as stack:
             for side, files in self._files.items():
                 self._launch(side, files, stack)
@@ -192,7 +191,7 @@ class Session:
             self._wires[other].send(ASK, payload)
 
     def _turn(self) -> Side:
-        """The side that has to speak: the one asked last, else the test process."""
+        """Return the side whose turn it is: the one asked last, else the test process."""
         return "code_process" if self._asked and self._asked[-1] == "test_process" else "test_process"
 
     def _note(self, payload: bytes) -> None:
@@ -223,7 +222,7 @@ class Session:
         self.finished = record.get("is") == "end"
 
     def _limit(self) -> tuple[float, float, str, float]:
-        """Return the limit that is reached first: when that is, when it began, what it bounds, and its seconds."""
+        """Return the limit that is reached first: its deadline, its start, its name, and its seconds."""
         test, call = ("test", "call") if self._current else ("import of the tests", "import of the code")
         seconds = self._test_seconds if self._current else self._terms.limits.wall_seconds
         limits = [(self._test_began + seconds, self._test_began, test, seconds)]

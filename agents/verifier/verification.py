@@ -1,4 +1,4 @@
-"""One verification: a run of each file of tests, and the verdict on what they found."""
+"""One verification: runs each file of tests and returns the verdict."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _UNTRIED = "hypothesis finds no example to try it on"
 
 
 def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
-    """Verify one candidate's `code` on a prepared suite, file by file. Raises SandboxBroken, Cancelled.
+    """Verify one candidate's `code` on a prepared suite. Raises SandboxBroken and Cancelled.
 
-    A pass counts only where a wrong answer of the code makes the test fail: another test is refused, or, where it
-    is trusted, it runs and its failure counts, but not its pass."""
+    A pass counts only if the test fails for a wrong answer. Any other test is refused, unless it is trusted: of
+    that a failure still counts.
+    """
     runs = _run(terms, code, prepared)
     found = [outcome for run in runs for outcome in run.outcomes]
     noticed = None if terms.hasty else {key: one for run in runs for key, one in run.noticed.items()}
@@ -94,7 +95,7 @@ def _all_passed(runs: Sequence[FileRun]) -> bool:
 
 
 def _residue(noticed: Mapping[str, Sensitivity] | None, strengths: Sequence[TestStrength]) -> list[str]:
-    """Notes on a pass: tests that miss half of the changed answers or more, and code that is asked once."""
+    """Return notes on a pass: tests that miss half of the changed answers or more, code that is called once."""
     notes = [
         f"{strength.test_id} notices {strength.noticed} of {strength.tried} changed answers: "
         f"{strength.missed} would pass it."
@@ -112,7 +113,7 @@ def _strengths(
     noticed: Mapping[str, Sensitivity] | None,
     untried: set[str],
 ) -> tuple[tuple[TestStrength, ...], dict[str, str]]:
-    """The strength of each test, and the reason for those that show nothing; empty unless all tests passed."""
+    """Return each test's strength, and the reasons of those that show nothing; empty unless all passed."""
     reasons: dict[str, str] = {}
     strengths: list[TestStrength] = []
     run = [outcome for outcome in found if outcome.status != "missing"]
@@ -166,7 +167,7 @@ def _kind(
 
 
 def _gathered(prepared: PreparedSuite, outcomes: Sequence[Outcome], dropped: set[str]) -> Iterator[Outcome]:
-    """Yield one outcome for each test, of which pytest may have made several items."""
+    """Yield one outcome for each test, of which pytest may have several items."""
     found = by_test((outcome.test_id, outcome) for outcome in outcomes)
     for name in prepared.names:
         if name in dropped:

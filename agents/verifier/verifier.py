@@ -1,4 +1,4 @@
-"""The verifier: a board of candidates and tests, or a user's own modules and test files."""
+"""The verifier of boards (candidates and tests), and of a user's own modules and test files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .workers import Workers
 
 _LIMITS = SandboxLimits()
 _AHEAD = 64
-"""Pairs that `map` takes ahead for each job: while one uses up its wall time, the other jobs go on."""
+"""Pairs that `map` submits ahead for each job, so that one slow pair does not block the other jobs."""
 
 
 class Verifier:
@@ -87,12 +87,12 @@ class Verifier:
             self._held = held.pop_all()
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
-        """Verify every candidate on every test, equal code once. An exception ends the board's verifications."""
+        """Verify every candidate on every test, equal code once. An exception cancels the verifications."""
         return self._board(candidates, tests, None)
 
     def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
-        """Verify only as far as it takes to know which candidates pass: each is given up at the first test in
-        which a call takes longer than `call_seconds`, and later tests have no outcome."""
+        """Verify only as far as needed to know which candidates pass: each stops at the first test with a call
+        longer than `call_seconds`, and later tests have no outcome."""
         return self._board(candidates, tests, call_seconds)
 
     def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
@@ -107,7 +107,7 @@ class Verifier:
     def _run(
         self, codes: Sequence[str], prepared: PreparedSuite, where: Sandbox, haste: float | None = None
     ) -> dict[str, Verdict]:
-        """Return verdicts by code; an exception ends those under way."""
+        """Return the verdicts by code; an exception cancels those in flight."""
         stop = threading.Event()
         submit = self._workers.pool.submit
         pending = {code: submit(self._verdict, code, prepared, where, haste, stop) for code in codes}
@@ -123,11 +123,11 @@ class Verifier:
                 future.cancel()
 
     def verify(self, code: str, tests: str, stop: threading.Event | None = None) -> Verdict:
-        """Verify a user's own two files, the tests run as they stand, with an outcome for each pytest item.
+        """Verify a user's own two files, the tests as they are, with an outcome for each pytest item.
 
-        `passed` means that every test ran and passed, and that one at least could have failed. Tests whose pass
-        shows nothing are listed in `refused`, and their failures count all the same; a test that reaches for the
-        run itself makes the verdict `refused`. Where `stop` is set, from any thread, it raises Interrupted.
+        `passed` means that every test passed, and at least one of them could have failed. `refused` lists tests
+        whose pass shows nothing, though their failures count; a test that tampers with the run makes the verdict
+        `refused`. Raises Interrupted when `stop` is set, from any thread.
         """
         for name, text in (("code", code), ("tests", tests)):
             check_type(name, text, str, "the text of a file, such as Path.read_text() of it")
@@ -139,16 +139,15 @@ class Verifier:
         return self._verdict(code, prepared, self._sandbox(1, prepared), stop=stop)
 
     async def averify(self, code: str, tests: str) -> Verdict:
-        """Do as `verify` in one of the `jobs` threads. Cancelled, it waits until no process of it is left."""
+        """Do as `verify`, in one of the `jobs` threads. On cancellation it waits for its processes to end."""
         stop = threading.Event()
         return await result_of(self._workers.pool.submit(self.verify, code, tests, stop), stop.set)
 
     def map(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Verdict]:
-        """Verify pairs of code and tests, `jobs` at a time, and yield the verdicts in the pairs' order, each as
-        soon as it and those before it are there.
+        """Verify pairs of code and tests, `jobs` at a time, and yield the verdicts in the order of the pairs.
 
-        `pairs` may be endless: no more than 64 for each job are taken ahead. Closed early, it ends what is under
-        way.
+        `pairs` may be infinite: at most 64 for each job are submitted ahead. Closing the iterator cancels those in
+        flight.
         """
         stop = threading.Event()
         pending: deque[Future[Verdict]] = deque()
@@ -166,16 +165,16 @@ class Verifier:
             wait(pending)
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
-        """Verify once more in a cold sandbox: imports of a warm worker can hide a missing one."""
+        """Verify once more in a cold sandbox: the imports of a warm worker can hide a missing one."""
         prepared = prepare_suite(tests, self._names)
         return self._run([candidate.code], prepared, self._workers.cold)[candidate.code]
 
     def cancel(self) -> None:
-        """Cancel running verifications, which raise Interrupted, and refuse later ones; from any thread."""
+        """Cancel running verifications, which raise Interrupted, and refuse later ones. Thread-safe."""
         self._cancelled.set()
 
     def close(self) -> None:
-        """Wait for what is under way and release what the verifier opened; a sandbox given stays its owner's."""
+        """Wait for running verifications and release what the verifier opened; a sandbox passed in stays open."""
         self._held.close()
 
     def _sandbox(self, verifications: int, prepared: PreparedSuite) -> Sandbox:
@@ -219,7 +218,7 @@ class Verifier:
 
 
 def _newer(interpreter: Interpreter) -> str:
-    """Explain that greenloop's own Python cannot read tests where the one inside is newer; else empty."""
+    """Explain that greenloop's own Python is older than the sandbox's, so cannot parse the tests; else ""."""
     own = sys.version_info[:2]
     if interpreter.version[:2] <= own:
         return ""

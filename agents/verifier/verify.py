@@ -1,4 +1,4 @@
-"""Verify a module against a test file, in one call."""
+"""Verifies a module against a test file, in one call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def averify(
     packages: Sequence[str] | None = None,
     modules: Sequence[UserModule] = (),
 ) -> Verdict:
-    """Do as `verify` in a thread. Cancelled, it waits until no process of it is left."""
+    """Do as `verify`, in a thread. On cancellation it waits until its processes have ended."""
     stop = threading.Event()
     limits, chosen = SandboxLimits(wall_seconds=seconds), SandboxSettings(sandbox=sandbox, python=python)
 

@@ -1,4 +1,4 @@
-"""The host's end of a channel into a sandbox: never blocks, and takes nothing that it reads on trust."""
+"""The host's end of a channel into a sandbox: non-blocking, its input untrusted."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _READ = 1 << 18
 
 
 class Violation(Exception):
-    """Output of a sandbox breaks the protocol; `str(error)` says how."""
+    """The output of a sandbox violates the protocol; `str(error)` says how."""
 
 
 class Wire:
-    """Frames over a non-blocking socket; `ended` is true once the other side has closed."""
+    """Frames over a non-blocking socket; `ended` is True once the other side has closed."""
 
     def __init__(self) -> None:
         self.socket, self._theirs = socket.socketpair()
         self.descriptor = self._theirs.fileno()
-        """The end that a job inherits; closed here by `handed_over`."""
+        """The end that a job inherits; `handed_over` closes it here."""
         self.socket.setblocking(False)
         self.ended = False
         self._inbox = bytearray()
@@ -36,7 +36,7 @@ class Wire:
         return bool(self._outbox)
 
     def handed_over(self) -> None:
-        """Close the end that the job has now, so that its death is seen as end-of-file."""
+        """Close the end that the job has inherited, so that its exit is seen as end-of-file."""
         self._theirs.close()
 
     def send(self, kind: bytes, payload: bytes) -> None:
@@ -45,7 +45,7 @@ class Wire:
         self.flush()
 
     def flush(self) -> None:
-        """Write queued bytes, as far as the socket takes them."""
+        """Write queued bytes, as many as the socket accepts."""
         try:
             while self._outbox:
                 del self._outbox[: self.socket.send(self._outbox)]
@@ -56,7 +56,7 @@ class Wire:
             self.ended = True
 
     def receive(self) -> list[Frame]:
-        """Every whole frame that has arrived. Raises Violation."""
+        """Return every complete frame that has arrived. Raises Violation."""
         while not self.ended:
             try:
                 data = self.socket.recv(_READ)

@@ -1,4 +1,4 @@
-"""Threads that run verifications, and the sandbox for each: a cold one, or a warm worker from the second on."""
+"""Threads that run verifications, and their sandboxes: cold for the first, then a warm worker."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PRELOADED = (
 MOST_SETS = 4
 MOST_WORKERS = 5
 EARNED_AFTER = 100
-"""A lasting choice replaces so many workers that broke; one that has served so many verifications doesn't count.
-Code that breaks its worker time and again must not cost a start-up each time."""
+"""A `lasting` pool replaces at most MOST_WORKERS broken workers, not counting those that served more than this
+many verifications: code that keeps breaking its worker must not cost a start each time."""
 _OF_PROPERTIES = ("hypothesis", "hypothesis.strategies")
 
 
 def preloaded(interpreter: Interpreter, properties: bool = False) -> list[str]:
-    """Modules that the worker imports; of pytest's own those that this version of it has."""
+    """Return the modules that a worker imports, of pytest's own those that its version has."""
     found = [name for name in _PRELOADED if interpreter.finds(name)]
     if interpreter.lent:  # greenloop's own pytest
         found = [*filter(this_interpreter().finds, _PRELOADED)]
@@ -36,11 +36,10 @@ def preloaded(interpreter: Interpreter, properties: bool = False) -> list[str]:
 
 
 class Workers:
-    """Threads for `jobs` verifications at a time, and the sandbox of each: `cold` for the first one and a warm
-    worker from then on, where that can hold one: one for each set of packages, at most MOST_SETS of them.
+    """Threads for `jobs` verifications at a time, and their sandboxes: `cold` for the first verification, then a
+    warm worker for each set of packages (at most MOST_SETS).
 
-    `lasting` says that many suites of every kind will come: hypothesis is imported in each worker from the start,
-    and workers that broke are replaced (see MOST_WORKERS).
+    `lasting` is for many suites of every kind: each worker imports hypothesis, and broken workers are replaced.
     """
 
     def __init__(self, cold: Sandbox, jobs: int, *, lasting: bool = False) -> None:
@@ -52,11 +51,11 @@ class Workers:
         self._warm: dict[tuple[str, ...], Sandbox] = {}
         self._asked = 0
         self._asked_before = 0
-        """Verifications before this worker."""
+        """Verifications before this worker's start."""
 
     def sandbox(self, verifications: int, properties: bool = False, packages: tuple[str, ...] = ()) -> Sandbox:
-        """The sandbox for so many verifications; `properties` says that the first of them use hypothesis,
-        `packages` are the third-party modules to import beforehand."""
+        """Return a sandbox for this many verifications; `properties`: they use hypothesis; `packages` are
+        third-party modules to preload."""
         with self._lock:
             self._asked += verifications
             if packages not in self._warm and len(self._warm) >= MOST_SETS:
@@ -66,7 +65,7 @@ class Workers:
             return self._warm.get(packages, self.cold)
 
     def discard(self, broken: Sandbox) -> None:
-        """Close the worker that broke; several verifications may report the same one."""
+        """Close a broken worker, which several verifications may report."""
         with self._lock:
             for packages, worker in list(self._warm.items()):
                 if broken is worker:
@@ -74,7 +73,7 @@ class Workers:
                     self._left += self._lasting and self._asked - self._asked_before > EARNED_AFTER
 
     def close(self) -> None:
-        """Wait for what is under way and end threads and workers; the cold sandbox stays its owner's."""
+        """Wait for running verifications, and end threads and workers; the cold sandbox stays open."""
         self.pool.shutdown(wait=True, cancel_futures=True)
         with self._lock:
             for worker in self._warm.values():
@@ -82,7 +81,7 @@ class Workers:
             self._warm.clear()
 
     def _start(self, properties: bool, packages: tuple[str, ...]) -> None:
-        """Start a worker for `packages`; one without them where they start threads, which no fork takes over."""
+        """Start a worker for `packages`, without them if they start threads, which do not survive a fork."""
         interpreter = self.cold.interpreter
         programs = preloaded_programs(interpreter)
         own = preloaded(interpreter, properties)

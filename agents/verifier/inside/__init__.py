@@ -1,2 +1,1 @@
-"""Programs that run inside the sandbox, sent there as files; nothing here is imported from outside this folder
-but the shape of a frame. Standard library and pytest only."""
+"""Programs that are sent into the sandbox as files. They import the standard library, pytest and each other."""

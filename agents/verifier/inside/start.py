@@ -1,5 +1,5 @@
-"""The first file run inside: `start.py SIDE DESCRIPTOR LENT`, with SIDE `test_process` or `code_process`, and LENT
-paths of packages that another Python lends this one, joined by colons."""
+"""The start file: `start.py SIDE DESCRIPTOR LENT`. SIDE is the process, such as `test_process`; LENT are paths of
+another Python's packages that this one borrows, joined by colons."""
 
 import importlib
 import sys

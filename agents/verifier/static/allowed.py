@@ -12,7 +12,7 @@ Path = list[str]
 
 
 class Row(NamedTuple):
-    """Names of a module that tests may use: `isolated`, or with the code in one process."""
+    """Names of a module that tests may use: `isolated` from the code, or in one process with it."""
 
     isolated: frozenset[str]
     shared: frozenset[str]
@@ -28,12 +28,11 @@ def _rows() -> dict[str, Row]:
 ROWS = _rows()
 """By module, from `allowed.txt`."""
 WHOLE = words("math cmath collections collections.abc fractions heapq bisect itertools statistics textwrap")
-"""Modules whose rows hold all that a star import brings."""
+"""Modules whose rows list all that a star import brings."""
 
 
 def parted(path: Path) -> tuple[str, Path]:
-    """Part a path into the module of the table that it leads through, and the names after it. The module is empty
-    where the table has none."""
+    """Split a path into the module of the table that it leads through (empty if none) and the names after it."""
     ends = (end for end in range(len(path), 0, -1) if ".".join(path[:end]) in ROWS)
     end = next(ends, 0)
     return ".".join(path[:end]), path[end:]

@@ -1,5 +1,5 @@
-"""Functions that are harmless with some arguments only, or in some places; and classes and annotations whose names
-and texts stand in the file: dataclasses and hypothesis run them as code."""
+"""Checks functions that are harmless only with some arguments or in some places, and names and annotations of
+classes that dataclasses and hypothesis run as code."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _OF_FUNCTIONS = ("inspect.isfunction", "inspect.isclass", "inspect.ismethod")
 
 
 def _sets_any_attribute(names: Names) -> bool:
-    """Copies get attributes by names that an object gives, and wrappers get those of what they wrap."""
+    """Return True if the test copies or wraps objects, which sets attributes by names that an object has."""
     copies = {path.split(".")[0] for paths in names.imports.values() for path in paths} & {"copy", "pickle"}
     return bool(copies or names.used & {"wraps", "update_wrapper"})
 
 
 def _makes_a_class(names: Names, node: ast.expr) -> bool:
-    """`dataclass` runs the names of the fields as code, those of the bases too."""
+    """Return True for `dataclass` on a plain class: the names of fields run as code, those of bases too."""
     made = names.decorated_by(node)
     bases = made.bases if isinstance(made, ast.ClassDef) else []
     return _is_plain_class(names, made) and not (bases and _sets_any_attribute(names))
 
 
 def _times_a_function(names: Names, call: ast.Call) -> bool:
-    """A text would be run as code, also one that the code under test gives."""
+    """Return True if no text is timed: it would run as code, even one that the code under test gives."""
     if len(call.args) != 1 or not {keyword.arg for keyword in call.keywords} <= {"number", "repeat"}:
         return False
     places = names.defined.get(call.args[0].id, []) if isinstance(call.args[0], ast.Name) else []
@@ -48,7 +48,7 @@ def _times_a_function(names: Names, call: ast.Call) -> bool:
 
 
 def _pickled_here(names: Names, given: ast.AST | None, seen: set[ast.expr | None]) -> bool:
-    """Bytes made by the test in another way may name any function, to be called."""
+    """Return True for a pickle of the test's own or of the code: another may name any function to call."""
     if isinstance(given, ast.Call):
         return names.stands_for(given.func, "pickle.dumps") or names.is_under_test(given.func)
     fresh = names.fresh(given, seen) if isinstance(given, ast.Name) else [None]
@@ -56,14 +56,14 @@ def _pickled_here(names: Names, given: ast.AST | None, seen: set[ast.expr | None
 
 
 def _at_a_plain_function(names: Names, node: ast.expr) -> bool:
-    """Hypothesis makes a function as text from the name of the one given, so that must be as it was written."""
+    """Return True if the decorated function has its own name: hypothesis runs that as source."""
     function = names.decorated_by(node)
     named = [names.paths(mark) for mark in decorators(function)] if isinstance(function, Function) else []
     return bool(named) and all(paths and all(path[0] in _FUNCTION_MAKERS for path in paths) for paths in named)
 
 
 def _beside_the_tests(names: Names, node: ast.expr) -> bool:
-    """`sys.path` may be asked, and get the tests' folder or one around it: no archive, nothing written before."""
+    """Return True if `sys.path` is only read, or gets the tests' folder or one around it."""
     parent = names.parent(node)
     if isinstance(parent, ast.Compare):
         return node in parent.comparators
@@ -78,8 +78,7 @@ def _beside_the_tests(names: Names, node: ast.expr) -> bool:
 
 
 def _parts_of_place(names: Names, node: ast.AST | None, seen: set[ast.expr | None]) -> set[str | None]:
-    """Return the names that a part of a path is made with, those in `seen` values left out; None where it may
-    lead elsewhere."""
+    """Return the names that a part of a path is made with, but for values `seen`; None for any other part."""
     match node:
         case ast.Constant(value=value):
             return {"" if isinstance(value, int) or _FOLDER.fullmatch(str(value)) else None}
@@ -98,7 +97,7 @@ def _parts_of_place(names: Names, node: ast.AST | None, seen: set[ast.expr | Non
 
 
 def _of_the_machine(names: Names, call: ast.Call) -> bool:
-    """A test is skipped for the platform, a version or what is installed only."""
+    """Return True if a test is skipped only for the platform, a version or what is installed."""
     given = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "condition")]
     return bool(given) and _is_fact(names, given[0])
 
@@ -114,14 +113,13 @@ def _is_fact(names: Names, condition: ast.expr, named: bool = False) -> bool:
 
 
 def _runs_the_program(names: Names, call: ast.Call) -> bool:
-    """A process is started for the code under test only, in a way that works from afar."""
+    """Return True if the process is the code under test, started in a way that works remotely."""
     given = {keyword.arg for keyword in call.keywords} <= _OF_A_PROGRAM and len(call.args) == 1
     return given and _begins_with_program(names, call.args[0], set())
 
 
 def _begins_with_program(names: Names, command: ast.expr, seen: set[ast.expr | None]) -> bool:
-    """Return True for `[sys.executable, "user_code.py", ...]`, and what begins with a name for such a list; those
-    in `seen` were looked at."""
+    """Return True for `[sys.executable, "user_code.py", ...]`, or a name for such a list not in `seen`."""
     match command:
         case ast.BinOp(left=first, op=ast.Add()) | ast.List(elts=[ast.Starred(value=first), *_]):
             return _begins_with_program(names, first, seen)
@@ -151,8 +149,7 @@ def is_known(names: Names, node: ast.AST) -> bool:
 
 
 def is_kind(names: Names, node: ast.AST, in_annotation: bool = False) -> bool:
-    """Return True if `node` names a kind, and is no text made at run time. Texts in an annotation are read with
-    the rest of the test."""
+    """Return True if `node` names a type. A text made at run time does not."""
     match node:
         case ast.Constant(value=str(text)):
             said = in_quotes(text)
@@ -230,4 +227,4 @@ _NAMES: dict[str, Callable[[Names, ast.expr], bool]] = {
     "sys.path": _beside_the_tests,
 }
 PLACES = {path: check for paths, check in _NAMES.items() for path in paths.split()}
-"""Checks of the places of names that may stand in some only, by path."""
+"""Checks of the positions in which a name may stand, by path."""

@@ -1,5 +1,5 @@
-"""Which tests with `tmp_path` work where each process has a copy of the files: those that use paths below it
-alone, in ways that a copy answers like the original."""
+"""Finds tests with `tmp_path` that work if each process has its own copy of the files: those that only use paths
+below it, in ways that make no difference between a copy and the original."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NAMES = words(
     """name stem suffix suffixes joinpath as_posix relative_to is_relative_to parts parent with_suffix with_name
     with_stem startswith endswith"""
 )
-"""What a path below the directory is used for: the files themselves, and their names."""
+"""Uses of a path below the directory: the files themselves, and their names."""
 _OTHERS = words(
     """stat lstat chmod lchmod symlink_to hardlink_to link_to readlink is_symlink is_mount is_fifo is_socket
     is_block_device is_char_device is_junction samefile owner group cwd home expanduser resolve absolute walk"""
 )
-"""Methods of paths that ask for what is not copied, or lead elsewhere."""
+"""Methods of paths that read what is not copied, or lead elsewhere."""
 OF_FILES = _USES | _OTHERS | {"rename"}  # without these in a test a path is a name alone
 _LISTING = words("iterdir glob rglob")
 _OF_OS = ("os.path.exists", "os.path.isfile", "os.path.isdir", "os.path.getsize", "os.listdir")
@@ -42,7 +42,7 @@ _BY_NAME = words("getattr attrgetter methodcaller pytest_generate_tests pytestma
 
 
 class Files:
-    """The paths below `tmp_path` in a test, as its syntax tells them: whatever the code answers."""
+    """The paths below `tmp_path` in a test, found by syntax alone."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -127,8 +127,8 @@ class Files:
         return False
 
     def _is_given(self, parameter: ast.arg) -> bool:
-        """Return True for `tmp_path`, a parameter that takes a fixture's value, and one of a function that the
-        tests call with such paths."""
+        """Return True for `tmp_path`, a fixture's parameter, and the parameter of a function that tests call with
+        such paths."""
         function = self._names.function_of(parameter)
         if function is None or not self._is_pytests(function):
             return self._takes(parameter, self.is_below)

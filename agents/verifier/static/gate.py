@@ -1,4 +1,4 @@
-"""The static gate: which tests are not worth running, and which would only pretend to run."""
+"""The static gate: refuses tests that are not worth running, or only pretend to run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .uses import HYPOTHESIS, Uses
 
 @lru_cache(maxsize=1024)
 def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> str | None:
-    """Return why `test` is not run, as a phrase about it; None where it is. It may import the top-level modules
-    `importable` beside those that all tests may."""
+    """Return why `test` is not run, as a phrase about it; None if it is. It may also import the modules
+    `importable`."""
     try:
         names = names_of(test.preamble, test.source)
         uses = Uses(names, importable)
@@ -43,7 +43,7 @@ def check_encoding(source: str) -> None:
 
 
 def _misread(names: Names) -> Iterator[str]:
-    """Tests and assertions that Python reads otherwise than they look, which no run of them shows."""
+    """Yield tests and assertions that Python reads otherwise than they look, as no run shows."""
     for node in ast.walk(names.tree):
         if isinstance(node, ast.Module | ast.ClassDef):
             bound = [name for item in node.body for name in names_bound(item)]
@@ -77,8 +77,8 @@ def _joined(node: ast.AST) -> list[ast.expr]:
 
 
 def _is_data(names: Names, node: ast.expr) -> bool:
-    """Return True if `node` is, or names, literals of which one is none of True, False and None: what stands there
-    decides nothing. A list or table that is empty at first may be filled."""
+    """Return True if `node` is, or names, literals other than True, False and None, so that it decides nothing. A
+    list or table that is empty at first may be filled."""
     values = names.values_of(node) if isinstance(node, ast.Name) else [node]
     found = [literal_value(value or "") for value in values]
     known = [each[0] for each in found if each is not None]

@@ -1,4 +1,4 @@
-"""Notices code that may answer from a table: the inputs of its tests stand in it as they are."""
+"""Notices code that may answer from a table: it contains the inputs of its tests."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ from .names import Names, names_in
 _FEWEST = 3
 _FEWEST_ANSWERED = 2
 _COMMON = frozenset(["0", "1", "", " "])
-"""Values that stand in any code."""
+"""Values that occur in any code."""
 _TRIVIAL = frozenset(
     ast.dump(parse_expression(text))
     for text in ("0", "1", "-1", "2", "''", "' '", "[]", "()", "{}", "None", "True", "False", "0.0", "1.0")
 )
 """Arguments that honest code has branches for."""
 _LETTER = re.compile(r"Constant\(value=(['\"]).\1\)")
-"""One character, which code that goes through a text compares with, too."""
+"""One character, with which code that scans a text compares, too."""
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 Key = tuple[str, ...]
-"""The arguments of a call, or what they are compared with, in no order: a table may have them in another."""
+"""The arguments of a call, or the values compared, unordered: a table may have them in another order."""
 
 
 def answers_from_a_table(code: str, tests: str) -> str | None:
-    """A note where at least three of the tests' inputs, and half of them, are keys or comparisons in the code, or
-    as many of the tests' values stand in one list or text of the code; or where one table of the code, of two
-    entries and more, is mostly inputs of the tests, or of three and more those of one function or test, with
-    answers that stand in the tests.
+    """Return a note if the code may answer from a table; only unseen inputs can tell such code from right code.
 
-    No test can tell such code from right code: only inputs that it has not seen do.
+    It does if at least three of the tests' inputs, and half of them, are keys or comparisons in the code, or as
+    many of the tests' values are in one of its lists or texts; or if one of its tables consists mostly of inputs
+    with answers from the tests (two or more entries; three or more for inputs of one function or test).
     """
     try:
         names, written = names_in(tests), parse(code)
@@ -69,8 +68,8 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
 
 
 def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
-    """Return how many entries of `table` are inputs with answers that the tests tell; 0 where most are something
-    else, or no two of them are other than what honest code has a branch for."""
+    """Return how many entries of `table` are inputs with answers from the tests; 0 if most are not, or if fewer
+    than two are inputs that honest code has no branch for."""
     known = [key for key, answer in table.items() if key in inputs and answer in told]
     telling = [key for key in known if not _TRIVIAL.issuperset(key)]
     return len(known) if len(telling) >= _FEWEST_ANSWERED and 2 * len(known) > len(table) else 0
@@ -83,8 +82,8 @@ def _key(parts: Sequence[ast.expr]) -> Key:
 
 
 def _inputs(names: Names) -> Iterator[tuple[str, Key]]:
-    """Yield literal arguments of calls of the code, and the rows of cases that a test goes through, but for their
-    last part, the answer; each with the name of the function that is called, or of the test."""
+    """Yield literal arguments of calls of the code, and parametrized rows without their last part, the answer;
+    each with the name of the called function or of the test."""
     shared = dict(_named(names.tree.body))
     for part in names.tree.body:
         named = shared | dict(_named(ast.walk(part)))
@@ -115,7 +114,7 @@ def _named(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _values(tree: ast.Module) -> Iterator[str]:
-    """Numbers and texts in assertions and in the cases of a test."""
+    """Yield the numbers and texts in assertions and in the cases of a test."""
     for part in ast.walk(tree):
         cases = isinstance(part, ast.Call) and ast.unparse(part.func).endswith("parametrize")
         if cases or isinstance(part, ast.Assert):
@@ -125,8 +124,8 @@ def _values(tree: ast.Module) -> Iterator[str]:
 
 
 def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
-    """Yield each dict, for each class, such as an enum, its rows that end in an answer, and for each function what
-    it compares with; an answer that is no literal is empty."""
+    """Yield each dict, for each class (such as an enum) its rows that end in an answer, and for each function its
+    comparisons; an answer that is no literal is empty."""
     filled: defaultdict[str, dict[Key, str]] = defaultdict(dict)
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(entry := node.targets[0], ast.Subscript):
@@ -201,7 +200,7 @@ def _answer(node: ast.AST | None) -> str:
 
 
 def _listed(tree: ast.Module) -> Iterator[set[str]]:
-    """The words and numbers in each list, tuple, set or dict, and in each text but docstrings."""
+    """Yield the words and numbers in each list, tuple, set or dict, and in each text but docstrings."""
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):

@@ -1,5 +1,5 @@
-"""The names of one test with its preamble, read once for every rule: what each is imported from, where it is
-bound, and which texts it may hold."""
+"""The names of one test with its preamble: what each is imported from, where it is bound, which texts it may
+hold."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from .allowed import ROWS, Path, Row
 
 _MOST_TEXTS = 1000
 _LONGEST_TEXT = 1000
-"""Texts that are put together, and characters of one of them."""
+"""Limits on texts that are put together: their number, and the characters of one."""
 _DEEPEST = 3
-"""Functions through which a list is passed on."""
+"""Functions through which a list is followed."""
 _MOST_CALLS = 100
-"""Of a function of the tests: each is looked at once for each use of its parameter."""
+"""Calls of a function that are followed: each is visited for each use of its parameter."""
 
 
 class Names:
     """The names of one test with its preamble. `imports` has the dotted paths that a name may stand for,
-    `under_test` the names that come from the code, `defined` all that is bound in another way."""
+    `under_test` the names from the code, `defined` all that is bound otherwise."""
 
     def __init__(self, text: str) -> None:
         self.tree = plain(parse(text))
@@ -39,7 +39,7 @@ class Names:
         self.under_test: set[str] = set()
         self.defined: dict[str, list[ast.AST]] = defaultdict(list)
         self.everything = False
-        """True where all names of the code are imported, with a star."""
+        """True if a star import brings all names of the code."""
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for entry in split_imports(node):
@@ -117,7 +117,7 @@ class Names:
         return all(path[:1] == ["pytest"] for mark in decorators(made) for path in self.paths(mark) or [[]])
 
     def answer(self, question: Callable[[Names, str], bool], name: str) -> bool:
-        """Ask a question about a name once; the answer is no where the name is bound to what has itself in it."""
+        """Answer a question about a name, with a guard against recursion: no for a name bound to itself."""
         if (question, name) not in self._answers:
             self._answers[question, name] = False
             self._answers[question, name] = question(self, name)
@@ -130,8 +130,8 @@ class Names:
         return found
 
     def texts(self, node: ast.AST) -> frozenset[str] | None:
-        """Return the texts that `node` may be: of constants, put together or taken in turn from a literal. None
-        where it may be any."""
+        """Return the texts that `node` may be: constants, their concatenations, items of a literal. None if it may
+        be any."""
         if node not in self._texts:
             self._texts[node] = None  # of a name that is bound to what has itself in it
             self._texts[node] = self._texts_of(node)
@@ -166,7 +166,7 @@ class Names:
 
     @cached_property
     def _elsewhere(self) -> set[str]:
-        """Names that may be bound from elsewhere: by an import or a function, or as an attribute."""
+        """Return the names that may be bound elsewhere: by an import or a function, or as an attribute."""
         declared = {
             name for node in self.nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
         }

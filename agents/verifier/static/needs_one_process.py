@@ -1,4 +1,4 @@
-"""Which tests need the code under test in their own process: they share more with it than values and calls."""
+"""Finds tests that need the code in their own process: they share more with it than values and calls."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from .names import Names, last, names_of
 
 _FIXTURES = words("tmp_path_factory caplog recwarn capfd capfdbinary")
 _CARRIED = words("setenv delenv undo")
-"""Methods of `monkeypatch` whose effect the code's process gets to see."""
+"""Methods of `monkeypatch` whose effect is carried over to the code process."""
 _CALLS = words("open seed setrecursionlimit warns deprecated_call get_type_hints vars assertLogs assertWarns")
 _OF_PATHS = words("read_text read_bytes write_text write_bytes iterdir is_file is_dir")
-"""Methods that only a path has: without `tmp_path` it is the code's."""
+"""Methods that only a path has: in a test without `tmp_path` it comes from the code."""
 
 
 def why_one_process(test: Test) -> str | None:
-    """Find what of `test` needs one process, as a phrase; None where it works through the proxy. Objects that
-    cannot cross are found when they are passed, and need no rule."""
+    """Return why `test` needs one process, as a phrase; None if it works through proxies. Objects that cannot be
+    passed need no rule: they are found at run time."""
     return next(shared_by(names_of(test.preamble, test.source)), None)
 
 
@@ -71,8 +71,8 @@ def _opens_nothing(names: Names, call: ast.Call) -> bool:
 
 
 def _is_carried(names: Names, use: ast.expr) -> bool:
-    """Return True if what `monkeypatch` is used for works across the processes: the environment, the code's own
-    names, and the streams that its output comes to."""
+    """Return True if each use of `monkeypatch` works across the processes: on the environment, the code's own
+    names, or the streams that its output goes to."""
     method = names.parent(use)
     call = names.call_of(method) if isinstance(method, ast.Attribute) else None
     if call is None or last(call.func) in _CARRIED or not call.args:
@@ -88,8 +88,8 @@ def _is_carried(names: Names, use: ast.expr) -> bool:
 
 
 def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
-    """Why the code has to have a class of the tests itself: it is a dataclass, which code looks into, or made by
-    the code's own decorators or descriptors, such as a decorator of a method that is read like an attribute."""
+    """Yield why the code needs the real class of a test: it is a dataclass, which code inspects, or has decorators
+    or descriptors of the code."""
     read = {each.attr for each in names.nodes if isinstance(each, ast.Attribute) and names.call_of(each) is None}
     parts: list[ast.AST] = [*node.decorator_list]
     for item in node.body:

@@ -1,5 +1,5 @@
-"""Notes on what lets code pass without doing what its tests ask: it may read them, have written their cases, or
-learn that it is tested."""
+"""Notes on how code may pass without doing what its tests ask: it reads them, wrote their cases, or detects
+them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _OF_PROCESS = words("argv orig_argv getcwd")
 
 
 def reaches_tests(code: str) -> str | None:
-    """Return a note where code that shares a process with its tests looks at frames, objects or names that are
-    theirs, or replaces what a module has that they may use, too."""
+    """Return a note if code in one process with its tests inspects frames or objects, or replaces attributes of
+    modules that the tests may use, too."""
     nodes = [node for statement in statements(code) for node in ast.walk(statement)]
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     theirs = {name for node in imports for name in names_bound(node)} - _SHARED
@@ -60,8 +60,8 @@ def reaches_tests(code: str) -> str | None:
 
 
 def asks_where_it_runs(code: str) -> str | None:
-    """Return a note where code does otherwise by the text of the process's arguments or working directory, but for
-    a program's `main` and what it does as a script."""
+    """Return a note if code branches on the process's arguments or working directory, but for a program's `main`
+    and `__main__` block."""
     left: list[ast.AST] = [*statements(code)]
     while left:
         node = left.pop()
@@ -79,8 +79,8 @@ def asks_where_it_runs(code: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def has_written_cases(tests: str) -> tuple[str, ...]:
-    """Return a note for each list or table of the code's own that tests go through as their cases; for each
-    candidate they are the same."""
+    """Yield a note for each list or table of the code's own that tests iterate over as their cases: they are the
+    same for every candidate."""
     names = names_in(tests)
     found: dict[str, None] = {}
     for node in names.nodes:

@@ -1,5 +1,5 @@
-"""Finds what no honest test does to its run: replacing the code under test, ending or steering the run, looking at
-it. Whether a test could fail is not asked here."""
+"""Finds tests that tamper with their run: they replace the code under test, end or steer the run, or inspect
+it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .names import Names, decorators, last
 from .uses import NEVER, Uses
 
 _STREAMS = ("sys.stdout", "sys.stderr", "sys.stdin")
-"""What a test may put its own stream in place of."""
+"""Streams that a test may replace."""
 _PATCHABLE = words("sys.exit os.system os.popen")
 _NOT_FAKED = words("os sys builtins gc io importlib inspect subprocess traceback")
-"""Of their names only those are faked that tests may use, too."""
+"""Modules of which a test may replace only names that it may use, too."""
 _OF_REQUEST = re.compile(r"request\.(param|getfixturevalue|addfinalizer|instance|cls|node\.(name|callspec))")
 _NOT_FIXTURES = words("request pytestconfig pytester testdir cache doctest_namespace record_testsuite_property")
 _NOT_HERE = {"tmpdir": "tmp_path", "tmpdir_factory": "tmp_path_factory", "mocker": "unittest.mock"}
-"""Fixtures of plugins that are left out, and what does the same."""
+"""Fixtures of plugins that are disabled, and their equivalents."""
 _NOT_OF_TEST_CASES = words("run debug doCleanups defaultTestResult _callTestMethod _callSetUp __call__")
 _NOT_SET = words("__class__ __dict__ __bases__ __defaults__ __annotations__ __call__")
 _XUNIT = re.compile(r"(setup|teardown)_(module|class|function|method)")
@@ -102,7 +102,7 @@ class Tampering:
             yield f"it uses {node.func.id} of a module"
 
     def _patched(self, node: ast.Call) -> Iterator[str]:
-        """`monkeypatch.setattr(user_code, "f", ...)`, `patch("user_code.f")`: a fake of what is under test."""
+        """Yield fakes of the code: `monkeypatch.setattr(user_code, "f", ...)`, `patch("user_code.f")`."""
         by = last(node.func)
         patches = self._names.stands_for(node.func, "unittest.mock.patch")
         if by not in words("setattr delattr object multiple dict patch") and not patches:
@@ -134,7 +134,7 @@ class Tampering:
         return private or (self._uses.is_refused(path) and not known) or path[0] == "pytest"
 
     def _told(self, text: str) -> Iterator[str]:
-        """Names in texts: fixtures asked for by name, the environment, attributes for what looks them up."""
+        """Yield names in texts: fixtures by name, the environment, attributes that are looked up by name."""
         names = set(text.split(".")) if re.fullmatch(r"[\w.]+", text) else set()
         if hidden := names & (NEVER | (_NOT_FIXTURES - {"request", "cache"})):
             yield f"it names {min(hidden)}, which tests may not use"
@@ -188,7 +188,7 @@ class Tampering:
             yield "it is an async function, which plain pytest does not run: call asyncio.run in it"
 
     def _with_what_runs(self, node: Function, nodes: list[ast.AST]) -> Iterator[str]:
-        """`setup_module(module)`: through a module or a function all that the file imports would be in reach."""
+        """Yield `setup_module(module)`: a module or function gives access to all that the file imports."""
         given = node.args.args[1:] if isinstance(self._names.parent(node), ast.ClassDef) else node.args.args
         passed = {item.arg for item in given}
         own = {

@@ -1,5 +1,5 @@
-"""Read which names, attributes and modules a test uses. What is not listed in `allowed.txt` is refused, and so is
-an attribute whose name is made at run time."""
+"""Checks which names, attributes and modules a test uses. What `allowed.txt` does not list is refused, as is an
+attribute whose name is made at run time."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ NEVER = {
     _setattr _setitem _peer inner_test fuzz_one_input is_hypothesis_test conjecture_data register_profile
     load_profile get_profile reproduce_failure"""
 )
-"""Attributes of values that lead to frames, to the interpreter, to a program, or from a test to its own run."""
+"""Attributes that lead to frames, to the interpreter, to a program, or to the test's own run."""
 _PREFIXES = ("_hypothesis", "_greenloop")
 _WORDS = words("traceback getter xfail ctypes builtins importlib subprocess temp_original")
-"""The same, but plain words where they stand in a text."""
+"""The same, for names that are plain words in a text."""
 _NOT_OF_PACKAGES = words(
     """sys os io builtins gc inspect importlib ctypes subprocess signal threading pickle eval read_pickle to_pickle
     ctypeslib f2py rundocs runstring measure core lib compat distutils load util
     memmap fromfile"""
 )
-"""Parts of third-party packages that lead to the interpreter, or run texts as code."""
+"""Attributes of third-party packages that lead to the interpreter, or run texts as code."""
 _OF_TUPLES = words("_fields _replace _asdict _make _field_defaults")
 _CAPTURES = words("capsys capsysbinary capfd capfdbinary")
 _TO_A_CONSTANT = words("__tracebackhide__")
@@ -53,11 +53,11 @@ _LOADED = words("__name__ __file__ __doc__ __class__ __debug__")
 _METACLASSES = ("abc.ABCMeta", "enum.EnumMeta", "enum.EnumType")
 _FIRST = ("attrgetter", "methodcaller", "getfixturevalue")
 _BY_NAME = {"getattr": 1, "setattr": 1, "delattr": 1, "object": 1} | dict.fromkeys(_FIRST, 0)
-"""Functions that take an attribute's name, or a fixture's, by the position of it."""
+"""Functions that take the name of an attribute or fixture, by its position."""
 
 
 class Uses:
-    """Reads what one test uses; `found` yields what it may not."""
+    """Reads what one test uses; `found` yields violations."""
 
     def __init__(self, names: Names, importable: frozenset[str]) -> None:
         """`importable` are packages and modules that tests may import beside the standard library's."""
@@ -196,8 +196,7 @@ class Uses:
         return function is not None and self._names.is_builtin(function, "hasattr", "dir")
 
     def _is_monkeypatch(self, place: ast.AST) -> bool:
-        """Return True for a parameter `monkeypatch` that no call in the file gives another object, and for
-        `with pytest.MonkeyPatch.context() as ...`."""
+        """Return True for a parameter `monkeypatch` that no call overrides, and for `MonkeyPatch.context()`."""
         around = next((node for node in self._names.above(place) if not isinstance(node, ast.arguments)), None)
         if isinstance(place, ast.arg) and isinstance(around, Function):
             calls = [self._names.call_of(node) for node in self._names.nodes if last(node) == around.name]
@@ -207,8 +206,8 @@ class Uses:
         return isinstance(made, ast.Call) and self._names.stands_for(made.func, "pytest.MonkeyPatch.context")
 
     def _is_looked_up(self, node: ast.expr) -> bool:
-        """Return True if of an object's names one is looked up, or all are compared with names written out: the
-        descriptors in a type's lead anywhere."""
+        """Return True if only a constant name of an object's namespace is read or all are compared with constants:
+        descriptors of a type lead anywhere."""
         parent = self._names.parent(node)
         match parent:
             case ast.Compare(left=left, comparators=others):
@@ -269,8 +268,8 @@ class Uses:
                 yield from self.attribute_named(part)
 
     def _of_the_code(self, call: ast.Call, name: ast.expr) -> bool:
-        """Return True if an attribute of the code under test is asked for, by a name that cannot be special; or a
-        field, by `for f in dataclasses.fields(...)`."""
+        """Return True if an attribute of the code under test is read by a name that cannot be special, or a field
+        by `for f in dataclasses.fields(...)`."""
         if isinstance(name, ast.Attribute) and name.attr == "name":
             loops = [self._names.parent(place) for place in self._names.defined.get(last(name.value), [])]
             made = [getattr(getattr(loop, "iter", None), "func", None) for loop in loops]

@@ -1,1 +1,1 @@
-"""The call process: imports a module of the user's and calls one function of it, with plain data."""
+"""The call process: imports a module of the user's and calls one of its functions with plain data."""

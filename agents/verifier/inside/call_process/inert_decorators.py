@@ -1,4 +1,4 @@
-"""Stands for greenloop in the module's imports: its decorators leave a function as it is, and are told of it."""
+"""A stand-in for greenloop in the module's imports, whose decorators return the function and record it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import types
 from typing import Any
 
 decorated: dict[str, Any] = {}
-"""The functions that were decorated, by their qualified names."""
+"""The decorated functions by qualified name."""
 
 
 class _Anything:
-    """A decorator, or a call that makes one, with attributes of the same kind."""
+    """A decorator, or a decorator factory, whose attributes are the same."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if len(args) != 1 or kwargs or not (callable(args[0]) or isinstance(args[0], (staticmethod, classmethod))):
@@ -33,7 +33,7 @@ class _Package(types.ModuleType):
 
 
 class _Finder:
-    """Finds the packages `names` and everything below them."""
+    """Finds the packages `names` and their submodules."""
 
     def __init__(self, names: list[str]) -> None:
         self._names = names
@@ -47,9 +47,9 @@ class _Finder:
         return _Package(spec.name)
 
     def exec_module(self, module: Any) -> None:
-        """Nothing has to be run."""
+        """No-op."""
 
 
 def replace_packages(names: list[str]) -> None:
-    """Let imports of the packages `names` find a stand-in."""
+    """Replace imports of the packages `names` by stand-ins."""
     sys.meta_path.insert(0, _Finder(names))

@@ -1,7 +1,6 @@
-"""The program of the call process: calls a function in a module imported as the user's process imported it, and
-tells what its calls come to.
+"""The call process: calls a function of a module as imported in the user's process, and sends the results.
 
-Nothing is guarded here: whatever is in this process belongs to the module.
+Nothing here is protected from the module.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _LOCALS = "<locals>."
 
 
 def main(descriptor: int) -> None:
-    """Answer calls until the channel closes. The first frame says which function is called."""
+    """Answer calls until the channel closes. The first frame names the function."""
     channel = FrameSocket(descriptor)
     channel.send(HELLO, b"")
     called = None
@@ -46,8 +45,8 @@ def main(descriptor: int) -> None:
 
 
 class Called:
-    """Function `qualname` of `module`, which is the file `path` below the folder that this program was started in;
-    `inert` are packages whose decorators leave functions as they are."""
+    """Function `qualname` of `module`; `path` is its file, relative to the start folder; the decorators of the
+    packages `inert` do nothing."""
 
     def __init__(self, module: str, path: str, qualname: str, inert: list[str]) -> None:
         self._root = sys.path[0]
@@ -60,8 +59,8 @@ class Called:
         replace_packages(inert)
 
     def answer(self, receiver: list[str] | None, body: Tree) -> Tree:
-        """Call the function once: `return` and the value with what changed of the arguments, `raise` and the
-        exception, or `unshareable` and the reason."""
+        """Call the function. Return `return` with the value and the changed arguments, `raise` with the exception,
+        or `unshareable` with the reason."""
         crossing = PlainCrossing(1)
         (state, args, kwargs), _ = crossing.unpack(body)
         try:
@@ -133,7 +132,7 @@ class Called:
         return inspect.unwrap(getattr(found, "__func__", found))
 
     def _nested(self, module: Any) -> Any:
-        """A function that is defined in another one and has nothing of it: its definition, run in the module."""
+        """Return a nested function without closure variables, by running its definition in the module."""
         source = "".join(linecache.getlines(self._file))
         body: Any = ast.parse(source).body
         for name in self._qualname.replace(_LOCALS, "").split("."):
@@ -146,8 +145,7 @@ class Called:
         return scope[definition.name]
 
     def _raised(self, error: BaseException) -> Tree:
-        """The name of the class, the exception itself where it is plain data, and what a report says of it and of
-        those that it came from."""
+        """Return the class's name, the exception itself if it is plain data, and its traceback with its causes."""
         try:
             packed = PlainCrossing(1).pack(error)
         except (Unshareable, RecursionError):
@@ -157,7 +155,7 @@ class Called:
 
 
 def _definitions(body: list[Any]) -> list[Any]:
-    """The functions and classes of one scope, in order, those below an `if` or a `with` included."""
+    """Return the functions and classes of one scope in order, also those within `if` and `with`."""
     found: list[Any] = []
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -1,1 +1,1 @@
-"""The code process: imports the code under test and does what the test process asks of it."""
+"""The code process: imports the code under test and serves the requests of the test process."""

@@ -1,6 +1,6 @@
-"""The code's process: imports the code under test and does one thing at a time with it, as the test process asks.
+"""The code process: imports the code under test and serves one request of the test process at a time.
 
-Nothing is guarded here: whatever is in this process belongs to the code.
+Nothing here is protected from the code.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from ..proxy.program import run_program
 _OPERATIONS: dict[str, Callable[..., Any]] = {**OPERATIONS, "isinstance": isinstance}
 _MOST_PRINTED = 1 << 20
 _MOST_IN_ALL = 32 << 20
-"""Bytes of output in one frame, and in all."""
+"""Limits of output in bytes: in one frame, and in total."""
 
 
 class _Printed(io.RawIOBase):
-    """Standard output (1) or error (2) of the code; `keep` takes what is written."""
+    """Standard output (1) or error (2) of the code; `keep` is called with what is written."""
 
     def __init__(self, stream: int, keep: Callable[[int, bytes], None]) -> None:
         self._stream = stream
@@ -51,7 +51,7 @@ class _Printed(io.RawIOBase):
 
 
 class Code:
-    """The module under test, and what it prints."""
+    """The module under test and its output."""
 
     def __init__(self) -> None:
         self._pieces: list[tuple[int, bytes]] = []
@@ -63,7 +63,7 @@ class Code:
         self._error: BaseException | None = None
 
     def module(self) -> Any:
-        """The module under test, imported when it is first asked for: a program never is."""
+        """Return the module under test, imported on first use: a program is never imported."""
         if self._module is None and self._error is None:
             try:
                 self._module = importlib.import_module(USER_MODULE)
@@ -75,8 +75,8 @@ class Code:
         return self._module
 
     def _open_streams(self) -> None:
-        """Print to new streams; what is printed to earlier ones, which the code kept, no test sees: it would see
-        nothing of it under pytest either."""
+        """Replace the streams. What the code prints to earlier ones, which it kept, is discarded, as under
+        pytest."""
         for stream in self._streams:
             stream.keep = lambda *_: None
         self._streams = [_Printed(number, self._keep) for number in (1, 2)]
@@ -102,8 +102,8 @@ class Code:
 
 
 class Spare:
-    """Forks; in the process that is spare it returns when that has `taken_over` the channel. It is no child of the
-    other, which may wait for its own."""
+    """Forks a spare process, in which it returns when that has `taken_over` the channel. It is no child of this
+    process, which may wait for its own."""
 
     def __init__(self, channel: FrameSocket) -> None:
         self.taken_over: FrameSocket | None = None
@@ -125,14 +125,14 @@ class Spare:
         self.taken_over.send(ANSWER, b'["return", [null, [], []], []]')
 
     def take_over(self, channel: FrameSocket) -> None:
-        """Have the spare process answer from now on; return when that has ended. Raises OSError."""
+        """Hand the channel over to the spare process; return when that has ended. Raises OSError."""
         socket.send_fds(self._link, [b"x"], [channel.fileno()])
         channel.close()
         self._link.recv(1)
 
 
 def _module(load: Callable[[], Any]) -> object:
-    """A stand-in for the module that `load` returns, which raises what its import raised."""
+    """Return a stand-in for the module that `load` returns, with attributes that raise its import error."""
 
     class Module:
         def __getattribute__(self, name: str) -> Any:
@@ -153,10 +153,8 @@ def _module(load: Callable[[], Any]) -> object:
 
 
 class Responder(Peer):
-    """Does what the test process asks for, over `channel`; asks back for what a test has passed to the code.
-
-    `modules` are the user's own, which the tests may use like the code under test.
-    """
+    """Serves requests over `channel`, and sends requests to use what a test has passed to the code. `modules` are
+    the user's own, which tests may use like the code under test."""
 
     def __init__(self, channel: FrameSocket, code: Code, modules: Sequence[str], spare: Spare) -> None:
         self._channel = channel
@@ -173,7 +171,7 @@ class Responder(Peer):
             self._crossing.export(_module(partial(importlib.import_module, name)))
 
     def serve(self) -> None:
-        """Answer until the channel is closed."""
+        """Serve until the channel is closed."""
         try:
             while True:
                 self._answer(self._channel.receive()[1])
@@ -247,7 +245,7 @@ class Responder(Peer):
     }
 
     def ask(self, what: str, *arguments: Any) -> Any:
-        """Use what a test has passed: the result, or what it raises. Raises ChannelClosed."""
+        """Use what a test has passed; return the result or raise the exception. Raises ChannelClosed."""
         with self._lock:
             if not self._asked_for:
                 raise RuntimeError("the tests can be used only while they wait for an answer")
@@ -268,8 +266,8 @@ class Responder(Peer):
         return True if name == "bool" else super().on_class(target, name, *args)
 
     def name_of(self, value: object) -> Tree | None:
-        """The tree that names a data type or an exception of the standard library; an exception's also names the
-        built-in one that it is based on."""
+        """Return the tree that names a data type or an exception of the standard library, for the latter with its
+        nearest built-in base."""
         if not isinstance(value, type) or (name := named_type(value, frozenset([USER_MODULE]))) is None:
             return None
         if not issubclass(value, BaseException):
@@ -277,10 +275,10 @@ class Responder(Peer):
         return ["T", *name, next(base.__name__ for base in value.__mro__ if base.__module__ == "builtins")]
 
     def admit(self, value: object) -> None:
-        """Anything may be asked about."""
+        """Accept any target of a request."""
 
     def where(self, error: BaseException) -> str:
-        """The line of the code under test that an exception came through last."""
+        """Return the last line of the code under test in an exception's traceback."""
         for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
             path = frame.f_code.co_filename
             if path.endswith(f"/{USER_MODULE}.py"):
@@ -290,7 +288,7 @@ class Responder(Peer):
         return ""
 
     def resolve(self, parts: list[Tree]) -> Any:
-        """A function or class by its name. Raises Malformed."""
+        """Return a function or class by its name. Raises Malformed."""
         try:
             found: Any = importlib.import_module(parts[0])
             for part in parts[1].split("."):
@@ -300,11 +298,11 @@ class Responder(Peer):
         return found
 
     def make_function(self, parts: list[Tree]) -> Any:
-        """A function that calls one of the tests."""
+        """Return a function that calls one of the tests'."""
         return make_function(parts[0], self.call)
 
     def rebuild(self, parts: list[Any]) -> Any:
-        """A value of the standard library, made as the tests made it."""
+        """Return a value of the standard library, rebuilt as the tests made it."""
         function, *arguments = parts
         return function(*arguments)
 
@@ -315,7 +313,7 @@ def _set_environment(changes: Any) -> None:
 
 
 def _held(value: Any, kind: type) -> Any:
-    """The contents of an instance of a subclass of `kind`, whatever its own methods say."""
+    """Return the contents of an instance of a subclass of `kind`, bypassing its own methods."""
     plain: Any = kind
     if issubclass(kind, dict):
         return dict(dict.items(value))
@@ -325,7 +323,7 @@ def _held(value: Any, kind: type) -> Any:
 
 
 def _put_together(value: Any) -> Any:
-    """A class attribute from what was sent of it."""
+    """Return a class attribute from its parts."""
     kind, *parts = value
     makers: dict[str, Any] = {"property": property, "staticmethod": staticmethod, "classmethod": classmethod}
     return makers[kind](*parts) if kind in makers else parts[0]

@@ -1,1 +1,1 @@
-"""How objects of one process stand in the other; the same modules run in both (docs/verifier-protocol.md)."""
+"""Proxies of one process's objects in the other. Both processes run these modules (docs/verifier-protocol.md)."""

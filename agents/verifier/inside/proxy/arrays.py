@@ -1,4 +1,4 @@
-"""Arrays and scalars of numpy, as data with dtype and shape. Believes nothing of parts that came from outside."""
+"""Serializes numpy's arrays and scalars as dtype, shape and data. Parts from outside are untrusted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .plain import Unshareable
 _PLAIN_DTYPE = re.compile(
     r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[US][1-9]\d{0,6}|[mM]8(\[\d{0,9}(Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\])?)"
 )
-"""What `dtype.str` may be: of a size, with neither Python objects nor raw bytes."""
+"""Valid values of `dtype.str`: of fixed size, with neither Python objects nor raw bytes."""
 _OBJECTS = "|O"
 _MOST_DIMENSIONS = 32
 _SCALARS = "?bhilBHILefdFDUSMm"
-"""Of numpy's types by character; the others have no exact form on every machine."""
+"""Scalar types of numpy by character; others have no exact form on every machine."""
 
 
 def _numpy() -> Any:
@@ -35,12 +35,12 @@ def _names() -> dict[type, str]:
 
 
 def kind_of(value_type: type) -> str | None:
-    """The kind of values of exactly this type."""
+    """Return the kind of values of exactly this type."""
     return _names().get(value_type) or ("dtype" if issubclass(value_type, _numpy().dtype) else None)
 
 
 def _dtype_parts(dtype: Any) -> object:
-    """The text of a dtype, names and texts of one with fields. Raises Unshareable."""
+    """Return the text of a dtype; of one with fields their names and texts. Raises Unshareable."""
     np = _numpy()
     if dtype.names is None:
         known = dtype.metadata is None and (dtype.str == _OBJECTS or _PLAIN_DTYPE.fullmatch(dtype.str))
@@ -54,7 +54,7 @@ def _dtype_parts(dtype: Any) -> object:
 
 
 def _dtype(parts: object) -> Any:
-    """The dtype that `_dtype_parts` tells. Raises ValueError, TypeError."""
+    """Return the dtype of `_dtype_parts`. Raises ValueError and TypeError."""
     np = _numpy()
     if isinstance(parts, tuple) and parts:
         fields = [(name, _dtype(of)) for name, of in parts if isinstance(name, str) and isinstance(of, str)]
@@ -66,7 +66,7 @@ def _dtype(parts: object) -> Any:
 
 
 def _shape(shape: object, itemsize: int) -> tuple[int, ...]:
-    """`shape`, where an array of it fits a frame, and none of its dimensions alone is beyond that."""
+    """Return `shape` if an array of it fits into a frame, as does each dimension alone."""
     if not isinstance(shape, tuple) or len(shape) > _MOST_DIMENSIONS:
         raise ValueError("no shape")
     if any(type(length) is not int or length < 0 for length in shape):
@@ -77,7 +77,7 @@ def _shape(shape: object, itemsize: int) -> tuple[int, ...]:
 
 
 def _data(data: object, dtype: Any, shape: tuple[int, ...]) -> Any:
-    """An array over `data`, which may not be written to. Raises ValueError, TypeError."""
+    """Return a read-only array over `data`. Raises ValueError and TypeError."""
     np = _numpy()
     if not isinstance(data, bytes) or len(data) != math.prod(shape) * dtype.itemsize:
         raise ValueError("data of another length")
@@ -99,7 +99,7 @@ def _check_elements(array: Any) -> None:
 
 
 def elements(array: Any) -> Parts:
-    """The elements of an array of objects. Raises Unshareable where one does not cross by value."""
+    """Return the elements of an array of objects. Raises Unshareable if one is not passed by value."""
     flat = array.reshape(-1)
     found = tuple(flat[index] for index in range(array.size))
     if not all(map(is_data, found)):
@@ -115,13 +115,13 @@ def array_parts(array: Any) -> Parts:
 
 
 def form(array: Any) -> str:
-    """Dtype, shape, and whether columns come first in memory, as JSON: containers have no tuples in their form."""
+    """Return dtype, shape, and whether the memory is in column order, as JSON without tuples."""
     columns = bool(array.flags.f_contiguous and not array.flags.c_contiguous)
     return json.dumps([_dtype_parts(array.dtype), array.shape, columns])
 
 
 def empty(told: Any) -> Any:
-    """An array of the form that is told, full of zeros. Raises ValueError, TypeError, MemoryError."""
+    """Return a zero-filled array of that form. Raises ValueError, TypeError and MemoryError."""
     dtype, shape, columns = json.loads(told)
     if isinstance(dtype, list):
         dtype = tuple((name, of) for name, of in dtype)
@@ -147,12 +147,12 @@ def fill(array: Any, writeable: object, shape: object, data: Any) -> None:
 
 
 def whole_parts(array: Any) -> Parts:
-    """Form and contents in one: of an array inside of another value."""
+    """Return form and contents of an array inside of another value."""
     return form(array), array_parts(array)[2]
 
 
 def whole(parts: object) -> Any:
-    """The array that `whole_parts` tells. Raises ValueError, TypeError."""
+    """Return the array of `whole_parts`. Raises ValueError and TypeError."""
     if not isinstance(parts, tuple) or len(parts) != 2:
         raise ValueError("no array")
     array = empty(parts[0])
@@ -161,13 +161,13 @@ def whole(parts: object) -> Any:
 
 
 def scalar_parts(value: Any) -> Parts:
-    """The dtype and the bytes of a scalar."""
+    """Return the dtype and the bytes of a scalar."""
     text = {"U": str, "S": bytes}.get(value.dtype.kind)
     return value.dtype.str, text(value) if text is not None else value.tobytes()
 
 
 def scalar(parts: Any) -> Any:
-    """The scalar that `scalar_parts` tells. Raises ValueError, TypeError."""
+    """Return the scalar of `scalar_parts`. Raises ValueError and TypeError."""
     np = _numpy()
     told, data = parts
     if type(told) is str and told[1:2] == "U" and type(data) is str:

@@ -1,4 +1,4 @@
-"""Packs what one process says to the other, and unpacks what it hears."""
+"""Serializes what one process sends, and deserializes what it receives."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Crossing(Tables):
     """The tables of one process, and the bodies of frames that refer to them."""
 
     def __init__(self, peer: Peer, first: int, mirrors: Mirrors | None = None) -> None:
-        """`mirrors` make the classes of what the other process describes (None: new ones)."""
+        """`mirrors` makes the classes of the other process's objects (None: a new one)."""
         super().__init__(first)
         self._peer = peer
         self._mirrors = mirrors or Mirrors(peer)
         self._before = self.next, self.shared.next
 
     def pack(self, value: object) -> list[Tree]:
-        """`value` as [tree, containers, forgotten]. Raises Unshareable, and then nothing of it was handed out."""
+        """Return `value` as [tree, containers, forgotten]. Raises Unshareable, and then undoes all exports."""
         packer = Packer(self, self._peer)
         self._before = self.next, self.shared.next
         try:
@@ -35,7 +35,7 @@ class Crossing(Tables):
         return [tree, containers, self.shared.forgotten()]
 
     def take_back_last(self) -> None:
-        """Hand out nothing of what was packed last: it is not sent."""
+        """Undo the exports of the last packed value, which is not sent."""
         first, first_shared = self._before
         for number in [number for number in self._exports if number >= first]:
             self.take_back(number)
@@ -43,14 +43,14 @@ class Crossing(Tables):
             self.shared.forget(number)
 
     def pack_error(self, error: BaseException) -> Tree:
-        """`error` packed; where it cannot cross, a RuntimeError with its text."""
+        """Return `error` packed, or a RuntimeError with its text if it can't be."""
         try:
             return self.pack(error)
         except (Unshareable, RecursionError):
             return self.pack(RuntimeError(f"{type(error).__name__}: {error}"[:1000]))
 
     def unpack(self, parts: Tree) -> tuple[Any, bool]:
-        """The value that was packed, and whether it changed a container made here. Raises Malformed."""
+        """Return a packed value, and True if it changed a container made here. Raises Malformed."""
         if not isinstance(parts, list) or len(parts) != 3:
             raise Malformed("a body has three parts")
         unpacker = Unpacker(self, self._peer, self._mirrors)
@@ -67,19 +67,19 @@ _MIRRORS = _NoMirrors(_PEER)
 
 
 class PlainCrossing(Crossing):
-    """The tables of one process for plain data; for the rest `pack` raises Unshareable, `unpack` Malformed."""
+    """The tables of one process for plain data: `pack` raises Unshareable for all else, `unpack` Malformed."""
 
     def __init__(self, first: int) -> None:
         super().__init__(_PEER, first, _MIRRORS)
 
     def adopt(self, number: int, proxy: Any) -> Any:
-        """Enter a NaN, the one value that goes by its number. Raises Malformed for anything else."""
+        """Register a NaN, the only value that goes by number here. Raises Malformed for any other."""
         if type(proxy) is not float:
             raise Malformed("an object was described")
         return super().adopt(number, proxy)
 
     def exported(self, number: object) -> Any:
-        """The NaN that was handed out under `number`. Raises Malformed."""
+        """Return the NaN that was exported under `number`. Raises Malformed."""
         found = super().exported(number)
         if type(found) is not float:
             raise Malformed("an object was named that was never handed out")

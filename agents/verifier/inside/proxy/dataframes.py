@@ -1,5 +1,5 @@
-"""Frames, series, indexes and scalars of pandas, as data: labels and columns, each an array with its dtype.
-Believes nothing of parts that came from outside."""
+"""Serializes pandas's frames, series, indexes and scalars as labels and columns, each an array with its dtype.
+Parts from outside are untrusted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MASKED = {
     **dict.fromkeys(("Float32", "Float64"), "FloatingArray"),
     "boolean": "BooleanArray",
 }
-"""Dtypes with a mask beside their numbers, by the class of their arrays."""
+"""Dtypes with a mask, by the class of their arrays."""
 _INDEXES = words("Index RangeIndex MultiIndex DatetimeIndex TimedeltaIndex PeriodIndex CategoricalIndex")
 _SCALARS = ("Timestamp", "Timedelta", "Period")
 
@@ -37,12 +37,12 @@ def _names() -> dict[type, str]:
 
 
 def kind_of(value_type: type) -> str | None:
-    """The kind of values of exactly this type."""
+    """Return the kind of values of exactly this type."""
     return _names().get(value_type)
 
 
 def _zone(zone: Any) -> Any:
-    """A time zone that crosses by value. Raises Unshareable, a TypeError."""
+    """Return a time zone that is passed by value. Raises Unshareable and TypeError."""
     if zone is None or (type(zone).__module__.partition(".")[0] in ("datetime", "zoneinfo") and is_data(zone)):
         return zone
     raise Unshareable(f"a time zone of {type(zone).__module__} is passed on")
@@ -55,14 +55,14 @@ def _frequency(text: object) -> str | None:
 
 
 def _label(name: Any) -> Any:
-    """A name that crosses by value. Raises Unshareable, a TypeError."""
+    """Return a name that is passed by value. Raises Unshareable and TypeError."""
     if is_data(name) and hash(name) is not None and all(map(is_data, name if type(name) is tuple else ())):
         return name
     raise Unshareable("a name is passed on that is no plain value")
 
 
 def _column_parts(values: Any) -> Parts:
-    """The parts of a series or an index without its labels: how it is held, its arrays. Raises Unshareable."""
+    """Return the storage and arrays of a series or an index, without its labels. Raises Unshareable."""
     np, pd, dtype = importlib.import_module("numpy"), _pandas(), values.dtype
     if isinstance(dtype, np.dtype):
         return "numpy", arrays.whole_parts(values.to_numpy())
@@ -85,7 +85,7 @@ def _column_parts(values: Any) -> Parts:
 
 
 def _column(parts: Any) -> Any:
-    """The array that `_column_parts` tells. Raises Exception."""
+    """Return the array of `_column_parts`. Raises Exception."""
     pd = _pandas()
     how, *rest = parts
     if how == "string":
@@ -117,7 +117,7 @@ def _flat(parts: object) -> Any:
 
 
 def _index_parts(index: Any) -> Parts:
-    """The parts of an index. Raises Unshareable."""
+    """Return the parts of an index. Raises Unshareable."""
     pd = _pandas()
     names = tuple(map(_label, index.names))
     if _names().get(type(index)) != "Index":
@@ -131,7 +131,7 @@ def _index_parts(index: Any) -> Parts:
 
 
 def _index(parts: Any) -> Any:
-    """The index that `_index_parts` tells. Raises Exception."""
+    """Return the index of `_index_parts`. Raises Exception."""
     pd = _pandas()
     how, names, *rest = parts
     names = [_label(name) for name in names]

@@ -1,4 +1,4 @@
-"""Describes a class or a function, so that the other side can make one that looks and behaves like it."""
+"""Describes a class or a function, so that the other process can make one that looks and behaves like it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .versions import STANDARD_LIBRARY
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """Return the words of a text, separated by spaces."""
     return frozenset(text.split())
 
 
@@ -35,9 +35,9 @@ SPECIALS = specials(
 )
 VALUE_TYPES: tuple[type, ...] = (int, float, complex, str, bytes, tuple, frozenset)
 ABCS = ("Set", "MutableSet", "Mapping", "MutableMapping", "Sequence", "MutableSequence")
-"""Of `collections.abc`, those that no method shows."""
+"""Those classes of `collections.abc` that no method reveals."""
 _REDUCED = words("date datetime time timedelta Decimal")
-"""Types of the standard library whose subclasses cross with their value, made anew from `__reduce__`."""
+"""Types of the standard library whose subclasses are passed with their value, by `__reduce__`."""
 _PLAIN_METACLASSES = words("type ABCMeta EnumMeta EnumType NamedTupleMeta _ProtocolMeta")
 _DATA_TYPES = {
     "builtins": words(
@@ -72,7 +72,7 @@ Description = dict[str, Any]
 
 
 def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | None:
-    """Module and name of a data type, or an exception of the standard library, out of a closed list; else None."""
+    """Return module and name of a type or exception of the standard library on a closed list, else None."""
     module, name = str(value.__module__), value.__qualname__
     if module in user_modules:
         return None
@@ -85,7 +85,7 @@ def named_type(value: type, user_modules: frozenset[str]) -> tuple[str, str] | N
 
 
 def type_named(module: str, name: str) -> type | None:
-    """The class that `named_type` gives this name; None where there is none, or nothing here has imported it."""
+    """Return the class that `named_type` names so; None if there is none, or it was not imported here."""
     if name in _DATA_TYPES.get(module, ()):
         with suppress(ImportError):
             importlib.import_module(module)
@@ -94,7 +94,7 @@ def type_named(module: str, name: str) -> type | None:
 
 
 def own_attributes(value: type, mirrored: list[type]) -> dict[str, Any]:
-    """Attributes that `value` brings along: its own, and those of bases that are not mirrored themselves."""
+    """Return the attributes to send with `value`: its own, and those of bases that are not mirrored."""
     covered = {base for other in mirrored for base in other.__mro__} | {object, *VALUE_TYPES, value_base(value)}
     found: dict[str, Any] = {}
     for base in value.__mro__:
@@ -106,7 +106,7 @@ def own_attributes(value: type, mirrored: list[type]) -> dict[str, Any]:
 
 
 def value_base(value: type) -> type | None:
-    """The plain type that `value` is a subclass of, if its instances cross with a value of that type."""
+    """Return the plain base type of `value`, if its instances are passed with a value of that type."""
     for base in value.__mro__[1:]:
         if base in VALUE_TYPES or (base.__name__ in _REDUCED and writer(base) is not None):
             return base
@@ -114,7 +114,7 @@ def value_base(value: type) -> type | None:
 
 
 def base_named(name: object) -> type | None:
-    """The result of `value_base`, by the name that a description gives it."""
+    """Return the type that `value_base` found, by its name in a description."""
     if not isinstance(name, list) or len(name) != 2:
         return None
     if name[0] == "builtins":
@@ -123,7 +123,7 @@ def base_named(name: object) -> type | None:
 
 
 def describe_class(value: type, mirrored: list[type]) -> Description:
-    """Describe a class; `mirrored` are those of its bases that the other side mirrors."""
+    """Describe a class; `mirrored` are those of its bases that the other process mirrors."""
     own = own_attributes(value, mirrored)
     base = value_base(value)
     error = next((base for base in value.__mro__ if base.__module__ == "builtins"), object)
@@ -160,7 +160,8 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
 
 
 def _module_of(value: type) -> str:
-    """The module that `value` says it is of, but for a class statement's that is not the standard library's."""
+    """Return the module of `value`; `user_code` for a class made by a statement, unless it is the standard
+    library's."""
     module = str(value.__module__)
     known = vars(sys.modules.get(module, types)).get(value.__name__) is value
     claims = module.partition(".")[0] in STANDARD_LIBRARY and value.__flags__ & _CLASS_STATEMENT
@@ -200,7 +201,7 @@ def _made_default(told: bool | list[Any]) -> Any:
 
 
 def native_fields(kind: type) -> list[str]:
-    """Attributes that a built-in exception keeps outside its `__dict__`, such as `code` of a SystemExit."""
+    """Return attributes that a built-in exception has outside its `__dict__`, such as `code` of SystemExit."""
     return [
         name
         for base in kind.__mro__
@@ -213,7 +214,7 @@ def native_fields(kind: type) -> list[str]:
 
 
 def plain_value(value: Any, base: type) -> object:
-    """The plain value that an instance of a subclass of `base` carries, by the methods of `base` itself."""
+    """Return the plain value of an instance of a subclass of `base`, by the methods of `base` itself."""
     kind: Any = base
     if base in (str, bytes):
         return kind.__getitem__(value, slice(None))
@@ -225,7 +226,7 @@ def plain_value(value: Any, base: type) -> object:
 
 
 def value_of_subclass(made: Any, base: type, value: Any) -> Any:
-    """An instance of `made`, a subclass of `base`, that carries `value`. Raises TypeError, ValueError."""
+    """Return an instance of `made`, a subclass of `base`, with `value`. Raises TypeError and ValueError."""
     if type(value) is not base:
         raise TypeError(f"a {base.__name__} is needed")
     construct: Any = base.__new__
@@ -233,7 +234,7 @@ def value_of_subclass(made: Any, base: type, value: Any) -> Any:
 
 
 def make_function(description: Description, call: Any) -> Any:
-    """A real function with the described parameters; it calls `call(itself, args, kwargs)`."""
+    """Return a real function with the described parameters; it calls `call(itself, args, kwargs)`."""
     parameters = [
         inspect.Parameter(name, kind, default=_made_default(default))
         for name, kind, default in description["parameters"]
@@ -263,4 +264,4 @@ def make_function(description: Description, call: Any) -> Any:
 
 
 _MISSING = type("Missing", (), {"__repr__": lambda _: "_missing"})()
-"""In place of a default that only the other side has; its text is how a signature shows it."""
+"""Replaces a default that only the other process has; its text is what a signature shows."""

@@ -1,5 +1,5 @@
-"""The files of a test's `tmp_path`, of which each process has a copy at the same path: what changed in one is
-written into the other before and after each question, by value."""
+"""The files of a test's `tmp_path`, which each process has as a copy at the same path: before and after each
+request the changes in one are copied into the other."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import NamedTuple, Optional
 from .plain import Malformed
 
 BY_CODE = 4 << 20
-"""Bytes that the code may add to a directory; each file counts as 4 KiB more."""
+"""Bytes that the code may add to a directory; each file counts 4 KiB more."""
 BY_TESTS = 2 * BY_CODE
-"""Bytes that a directory may have when the code is asked: what it added itself does not bring a test near that."""
+"""Bytes that a directory may have before a request: more than the code may add."""
 _EACH = 4 << 10
 
 
 class File(NamedTuple):
-    """Contents, and when the file was changed, in nanoseconds."""
+    """Contents, and modification time in nanoseconds."""
 
     content: bytes
     changed: int = 0
 
 
 Found = dict[str, File]
-"""By name below the directory. Names of directories end with `/`; `/` is the directory itself."""
+"""By path below the directory. Names of directories end with `/`; `/` is the directory itself."""
 Changed = tuple[tuple[str, Optional[bytes]], ...]
-"""New contents by name, parents first; None for what is no longer there."""
+"""New contents by path, parents first; None for a deleted one."""
 
 
 def found_in(folder: str, most: int, follow: bool) -> Found:
-    """Read the directory, older entries first, so that a copy lists them in the same order. Where links are to be
-    followed, other things than files are left out; else they raise ValueError, as do more than `most` bytes."""
+    """Read the directory, oldest entries first, so that a copy lists them in the same order. With links followed,
+    special files are left out; else they raise ValueError, as do more than `most` bytes."""
     found: Found = {}
     left = most
     waiting: list[tuple[str, Iterator[os.DirEntry[str]]]] = []

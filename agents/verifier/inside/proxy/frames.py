@@ -7,7 +7,7 @@ import struct
 
 HEADER = struct.Struct(">cI")
 MOST_BYTES = 8 << 20
-"""Longest payload; a longer one is refused by whoever reads or writes it."""
+"""The longest payload; readers and writers refuse a longer one."""
 
 STORAGE = "tables"
 """The folder of hypothesis's tables, below that of the programs."""
@@ -18,22 +18,22 @@ ANSWER = b"A"
 
 
 class FrameTooLong(Exception):
-    """A value needs more than `MOST_BYTES` to be sent."""
+    """A value takes more than `MOST_BYTES`."""
 
 
 def frame(kind: bytes, payload: bytes) -> bytes:
-    """`payload` as a frame. Raises FrameTooLong."""
+    """Return `payload` as a frame. Raises FrameTooLong."""
     if len(payload) > MOST_BYTES:
         raise FrameTooLong(f"{len(payload)} bytes, and {MOST_BYTES} can be sent at once")
     return HEADER.pack(kind, len(payload)) + payload
 
 
 class ChannelClosed(BaseException):
-    """The other end is gone. Not an Exception: the code under test must not take it for one of its own."""
+    """The other process is gone. Not an Exception, so that the code under test does not catch it as its own."""
 
 
 class FrameSocket:
-    """The inner end of a channel: blocking, one frame after the other."""
+    """The sandbox's end of a channel: blocking, one frame after the other."""
 
     def __init__(self, descriptor: int) -> None:
         self._socket = socket.socket(fileno=descriptor)
@@ -56,11 +56,11 @@ class FrameSocket:
         return kind, self._exactly(length)
 
     def limit(self, seconds: float | None) -> None:
-        """From now on, take one that does not answer in time for gone."""
+        """Set a timeout, after which the other end counts as closed."""
         self._socket.settimeout(seconds)
 
     def fileno(self) -> int:
-        """The descriptor."""
+        """Return the descriptor."""
         return self._socket.fileno()
 
     def close(self) -> None:

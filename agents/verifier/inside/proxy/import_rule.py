@@ -1,6 +1,6 @@
-"""The rule for what code may import: the standard library, and what is named beside it.
+"""The rule for what code may import: the standard library and what is named.
 
-It keeps honest code to what its users have. Code can get round it, and gains nothing by that.
+It keeps honest code to what its users have; code that circumvents it gains nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from .versions import STANDARD_LIBRARY
 
 _OWN = frozenset(["__main__", "inside", "user_code"])
 _PLATFORM = "_sysconfigdata_"
-"""The module of the standard library that is named for its platform."""
+"""The platform's own module of the standard library."""
 
 
 class ImportRule:
-    """Refuses top-level modules but the standard library's and `allowed`; `named` are for its message."""
+    """Refuses top-level modules other than the standard library's and `allowed`; `named` is for the message."""
 
     def __init__(self, allowed: Collection[str], named: Sequence[str]) -> None:
         self._allowed = STANDARD_LIBRARY | _OWN | frozenset(allowed)
@@ -33,10 +33,10 @@ class ImportRule:
         return name.partition(".")[0] in self._allowed or name.startswith(_PLATFORM)
 
     def hold(self) -> None:
-        """Hold for every import from now on."""
+        """Apply the rule to every import from now on."""
         sys.meta_path.insert(0, self)
 
     def forget_others(self) -> None:
-        """Have what may not be imported looked for again, where a warm worker has it already."""
+        """Drop refused modules that a warm worker has imported, so that they are looked for again."""
         for name in [name for name in sys.modules if not self._allows(name)]:
             del sys.modules[name]

@@ -1,7 +1,6 @@
-"""The table of kinds: how values cross that are made empty and then filled, and those of numpy and pandas. Each is
-of a kind out of a closed list, and crosses as plain parts.
+"""The table of kinds: how containers, and values of numpy and pandas, are passed as plain parts.
 
-Of a package nothing is imported before its first value is met: whoever has one to send has imported it.
+A package is never imported before its first value: the process that sends one has imported it.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ Parts = tuple[Any, ...]
 
 
 class Kind(NamedTuple):
-    """How values of one kind cross. `parts` raises Unshareable for one that does not; `make` is given parts that
-    nobody has checked, and raises Exception. A container has `extra`, the part that `make` takes to make an empty
-    one, and `fill`, which puts parts in place of what it holds."""
+    """How values of one kind are passed. `parts` raises Unshareable; `make` is given untrusted parts and raises
+    Exception. A container has `extra`, the part that `make` takes for an empty one, and `fill`, which replaces its
+    contents by parts."""
 
     parts: Callable[[Any], Parts]
     make: Callable[..., Any]
@@ -44,7 +43,7 @@ def _refill_array(value: Any, *data: Any) -> None:
 
 
 def _flat(mapping: Any) -> Parts:
-    """Keys and values in turn."""
+    """Return keys and values alternately."""
     return tuple(part for pair in mapping.items() for part in pair)
 
 
@@ -72,7 +71,7 @@ def _owner(package: str) -> Any:
 
 
 def package_kind(value_type: type) -> str | None:
-    """The kind of values of exactly this type; None where it is no type of numpy or pandas that crosses."""
+    """Return the kind of values of exactly this type of numpy or pandas, None if they are not passed by value."""
     module = value_type.__module__
     package = module.partition(".")[0] if type(module) is str else ""
     if package not in _OWNERS:
@@ -82,13 +81,13 @@ def package_kind(value_type: type) -> str | None:
 
 
 def kind_of(value_type: type) -> str | None:
-    """The kind of values of exactly this type; None where there is none."""
+    """Return the kind of values of exactly this type, if any."""
     name = value_type.__name__
     return name if CONTAINERS.get(name) is value_type else package_kind(value_type)
 
 
 def kind(name: object) -> Kind:
-    """The kind called `name`. Raises Malformed."""
+    """Return the kind called `name`. Raises Malformed."""
     if not isinstance(name, str):
         raise Malformed("a value of an unknown kind")
     found = _KINDS.get(name) or next(filter(None, (_owner(each).KINDS.get(name) for each in _OWNERS)), None)
@@ -98,7 +97,7 @@ def kind(name: object) -> Kind:
 
 
 def made(name: object, *parts: Any) -> Any:
-    """A value of the kind `name`. Raises Malformed."""
+    """Return a new value of the kind `name`. Raises Malformed."""
     try:
         return kind(name).make(*parts)
     except Malformed:
@@ -108,7 +107,7 @@ def made(name: object, *parts: Any) -> Any:
 
 
 def fill(name: str, value: Any, parts: Sequence[Any]) -> None:
-    """Put `parts` in place of what `value` holds; without parts an array or a frame stays. Raises Malformed."""
+    """Replace the contents of `value` by `parts`; without parts an array or a frame stays. Raises Malformed."""
     put = kind(name).fill
     try:
         if put is not None and (parts or name in CONTAINERS):
@@ -120,8 +119,8 @@ def fill(name: str, value: Any, parts: Sequence[Any]) -> None:
 
 
 def is_data(value: object) -> bool:
-    """Return True if `value` may be an element of an array: it crosses by value, or is a list or the like. What
-    stands for an object of the other process may not: numpy and pandas would ask it how it compares."""
+    """Return True if `value` may be an element of an array: passed by value, or a container. A proxy may not:
+    numpy and pandas would ask it how it compares."""
     found = type(value)
     if hasattr(found, "_greenloop"):
         return False

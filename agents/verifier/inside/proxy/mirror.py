@@ -1,4 +1,4 @@
-"""Classes whose instances stand for objects of the other side: what is done to them is done over there."""
+"""Mirrored classes, whose instances are proxies of the other process's objects."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ ASKED_BY_PACKAGES = words(
     __arrow_c_schema__ __arrow_c_stream__ __buffer__ __dataframe__ __dlpack__ __dlpack_device__
     __pandas_priority__ _typ"""
 )
-"""By these numpy and pandas let an object say how it compares, what it is, or where its data lie."""
+"""Methods by which an object tells numpy and pandas how it compares, what it is, or where its data are."""
 
 
 class RemoteType(type):
-    """The class of mirrored classes. A class statement with one as a base makes a subclass over there, too."""
+    """The metaclass of mirrored classes. A subclass statement here makes a subclass in the other process."""
 
     _greenloop: Peer
     _greenloop_checks: bool
@@ -78,7 +78,7 @@ _CLASS_ONLY = words(
 
 
 class _Docstring:
-    """`__doc__` of a mirrored class, and of its instances: a property or a function has its own."""
+    """`__doc__` of a mirrored class and its instances; properties and functions have their own."""
 
     def __init__(self, text: object) -> None:
         self._text = text if isinstance(text, str) else None
@@ -88,7 +88,7 @@ class _Docstring:
 
 
 class _Methods:
-    """Behaviour of every proxy that is not of one class; mixed into the root class of a peer's mirrors."""
+    """The behaviour of every proxy; mixed into the root class of a peer's mirrors."""
 
     __slots__ = ()
     _greenloop: Peer
@@ -145,7 +145,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
         return getattr(self.resolved(), name)
 
     def resolved(self) -> Any:
-        """The method itself, as an object of the other side."""
+        """Return the method as an object of the other process."""
         return self._peer.get(self._target, self._name)
 
 
@@ -182,18 +182,18 @@ def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
 _UNNAMED: dict[str, type] = {
     each.__name__: each for each in (types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType)
 }
-"""Types of `builtins` that it has no name for."""
+"""Types of `builtins` without a name there."""
 
 
 class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
-    """An awaitable of the other side: awaiting it runs it there to its end."""
+    """An awaitable of the other process: awaiting it runs it there to its end."""
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self.gives_item = False
         """True for the next item of an asynchronous iterator, which may end a loop."""
         self.leaving: list[BaseException] = []
-        """Failures of a test that an asynchronous context is told of."""
+        """Test failures that an asynchronous context manager is told of."""
 
     def send(self, value: object) -> Any:
         """Run it; raises StopIteration with its result, as coroutines do."""
@@ -204,7 +204,7 @@ class RemoteCoroutine(collections.abc.Coroutine[Any, Any, Any]):
         raise error[0]
 
     def close(self) -> None:
-        """Nothing to do: it begins when it is awaited."""
+        """No-op: it begins when it is awaited."""
 
     def __await__(self) -> Generator[Any, Any, Any]:
         try:
@@ -225,7 +225,7 @@ class Mirrors:
         )
 
     def make(self, description: Description, bases: list[type]) -> type:
-        """A class by its description; `bases` are mirrored ones and exceptions of both sides. Raises Malformed."""
+        """Return a class from its description; `bases` are mirrored ones and exceptions. Raises Malformed."""
         name = str(description["name"])
         owner: list[type] = []
         body: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Packs one frame: plain values as they are, containers by number, the rest as objects that stay here."""
+"""Serializes one frame: plain values by value, containers by number, other objects as references."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEEPEST_CONTEXT = 20
 
 
 class Packer:
-    """Packs one frame."""
+    """Serializes one frame."""
 
     def __init__(self, tables: Tables, peer: Peer) -> None:
         self._tables = tables
@@ -34,13 +34,13 @@ class Packer:
         self._seen: dict[int, tuple[int, Any]] = {}
 
     def whole(self, value: Any) -> Tree:
-        """`value` as a tree; of tuples that nest deeply the inner ones stand before it, as parts."""
+        """Return `value` as a tree; the inner ones of deeply nested tuples come before it, as parts."""
         parts = [self.tree(part, 0) for part in _inner(value)]
         tree = self.tree(value, 0)
         return ["w", *parts, tree] if parts else tree
 
     def tree(self, value: Any, depth: int) -> Tree:
-        """`value` as a tree; new containers are queued for `containers`. Raises Unshareable, RecursionError."""
+        """Return `value` as a tree and queue new containers. Raises Unshareable and RecursionError."""
         kind = type(value)
         if plain.is_scalar(value):
             return value if value == value else self._nan(value)
@@ -64,7 +64,7 @@ class Packer:
         return self._object(value, kind, depth + 1)
 
     def _of_package(self, value: Any, name: str, depth: int) -> Tree | None:
-        """A value of numpy's or pandas's; None for one that stays here as an object."""
+        """Return a value of numpy or pandas as a tree; None if it is passed as a reference."""
         if self._tables.shared.number_of(value) is None:
             try:
                 parts = kinds.kind(name).parts(value)
@@ -75,12 +75,12 @@ class Packer:
         return ["@", self._container(value)]
 
     def _nan(self, value: float) -> Tree:
-        """A NaN, which equals nothing and is found in a list by identity: by number, as objects are."""
+        """Return a NaN by number, like an object: it equals nothing, and a list finds it by identity."""
         number = self._tables.remote_number(value)
         return ["N", self._tables.export(value)] if number is None else ["y", number]
 
     def _fixed(self, tag: str, value: Any, depth: int) -> Tree:
-        """A tuple or frozenset; one that comes again in this frame by its place in the order of completion."""
+        """Return a tuple or frozenset; if it recurs in the frame, by its index in order of completion."""
         if id(value) in self._seen:
             return ["m", self._seen[id(value)][0]]
         tree = [tag, *(self.tree(item, depth + 1) for item in value)]
@@ -134,7 +134,7 @@ class Packer:
         return ["o", number, self._class(kind, depth, of_object=True), self._extra(value, kind, depth)]
 
     def _parts(self, named: dict[str, Any], depth: int) -> Tree:
-        """The values of `named`, as far as they can be handed out."""
+        """Return those values of `named` that can be exported."""
         found: dict[str, Tree] = {}
         for name, value in named.items():
             with suppress(Unshareable):
@@ -142,14 +142,15 @@ class Packer:
         return found
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
-        """The value that a proxy carries: an exception's arguments, the value of a subclass of `int` or `str`."""
+        """Return the value that a proxy carries: arguments of an exception, value of a subclass of `int` or
+        `str`."""
         if isinstance(value, BaseException):
             return self._error_parts(value, depth)
         base = value_base(kind)
         return None if base is None else self.tree(plain_value(value, base), depth)
 
     def _class(self, value: type, depth: int, of_object: bool = False) -> Tree:
-        """A class by name or by description; the class of an object that stays here is always described."""
+        """Return a class by name or description; the class of an exported object is always described."""
         tables = self._tables
         if (number := tables.remote_number(value)) is not None:
             return ["y", number]
@@ -171,7 +172,7 @@ class Packer:
         return isinstance(value, BaseException) and self._peer.name_of(type(value)) is not None
 
     def _error_parts(self, value: BaseException, depth: int) -> Tree:
-        """Arguments, fields, place in the code, cause, context, whether that is suppressed, notes."""
+        """Return arguments, fields, line in the code, cause, context, `__suppress_context__` and notes."""
         of_group = [vars(EXCEPTION_GROUP)[name] for name in ("message", "exceptions")] if EXCEPTION_GROUP else []
         given = [own.__get__(value) for own in of_group] if isinstance(value, EXCEPTION_GROUP) else value.args
         arguments = [self._or_text(argument, depth) for argument in given]
@@ -190,7 +191,7 @@ class Packer:
         ]
 
     def _or_text(self, value: Any, depth: int) -> Tree:
-        """`value`, or how it is written where it cannot be handed out."""
+        """Return `value`, or its text if it can't be exported."""
         try:
             return self.tree(value, depth)
         except Unshareable:
@@ -200,7 +201,7 @@ class Packer:
         return None if error is None else self.tree(error, depth + 1)
 
     def containers(self) -> Tree:
-        """Contents of the containers that are new to the other side, and of those that changed."""
+        """Return the contents of containers that are new to the other process or have changed."""
         shared = self._tables.shared
         trees: list[Tree] = []
         for number, items in shared.changes(self._fresh):
@@ -217,7 +218,7 @@ class Packer:
 
 
 def _inner(value: Any) -> list[Any]:
-    """Tuples in `value`, one for each MOST_DEPTH // 2 levels of it, innermost first; none where it has fewer."""
+    """Return inner tuples of `value`, innermost first, one for each MOST_DEPTH // 2 levels."""
     found: list[Any] = []
     levels: dict[int, int] = {}
     waiting = [value]

@@ -1,4 +1,4 @@
-"""One end of the channel, as the proxies of the other side's objects use it."""
+"""One end of the channel, as the proxies of the other process's objects use it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .plain import Malformed, Tree, Unshareable
 USER_MODULE = "user_code"
 """The name of the module under test."""
 MODULE_NUMBER = 1
-"""The number of the module under test, the first object of the code process; the user's own modules come next."""
+"""The number of the module under test, the code process's first object; the user's own modules follow."""
 
 OPERATIONS: dict[str, Callable[..., Any]] = {
     "iter": iter,
@@ -25,17 +25,17 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "deepcopy": copy.deepcopy,
     "bool": bool,
 }
-"""Functions that each process may have applied to its objects by the other."""
+"""Functions that a process may apply to objects of the other."""
 
 
 _FRAMES = 16
 _DEEPEST = 8_000
-"""Frames that a question within another takes, and the recursion limit at most: each takes C stack."""
+"""Limits of nested requests: Python frames for each, and the recursion limit in all, as they take C stack."""
 
 
 class Peer:
-    """Asks the other process to use its objects; what that raises is raised here. This one asks nothing and admits
-    no object: plain data alone crosses."""
+    """Requests the use of the other process's objects, and raises what that raises. This base class is for plain
+    data: it requests nothing and admits no object."""
 
     describes_functions = False
 
@@ -44,7 +44,7 @@ class Peer:
         raise Unshareable("only plain data crosses here")
 
     def nested(self, answer: Callable[[bytes], None], payload: bytes) -> None:
-        """Answer what is asked within a question; the frames that this takes count for no recursion limit."""
+        """Answer requests within a request; their frames do not count towards the recursion limit."""
         room = _FRAMES if sys.getrecursionlimit() < _DEEPEST else 0
         sys.setrecursionlimit(sys.getrecursionlimit() + room)
         try:
@@ -57,7 +57,7 @@ class Peer:
         return self.ask("get", target, name)
 
     def names(self, target: object) -> list[str]:
-        """`dir` of an object of the other process."""
+        """Return `dir` of an object of the other process."""
         return [str(name) for name in self.ask("names", target)]
 
     def call(self, target: object, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
@@ -73,7 +73,7 @@ class Peer:
         return self.ask("special", target, name, args, tuple(kwargs.items()))
 
     def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions, such as `len`, to an object of the other process."""
+        """Apply one of `OPERATIONS`, such as `len`, to an object of the other process."""
         return self.ask("operate", args[0], name, *args[1:])
 
     def on_class(self, target: type, name: str, *args: object) -> Any:
@@ -99,7 +99,7 @@ class Peer:
         raise Unshareable(f"{kind.__module__}.{kind.__qualname__} is no plain data")
 
     def where(self, error: BaseException) -> str:
-        """The line of the code under test that an exception came through last; the tests' lines are not told."""
+        """Return the last line of the code under test in an exception's traceback, never one of the tests."""
         return ""
 
     def resolve(self, parts: list[Tree]) -> Any:
@@ -110,22 +110,22 @@ class Peer:
         return found
 
     def make_function(self, parts: list[Tree]) -> Any:
-        """A function that calls one of the other process. Raises Malformed where none is made."""
+        """Return a function that calls one of the other process. Raises Malformed."""
         raise Malformed("a function was described")
 
     def rebuild(self, parts: list[Any]) -> Any:
-        """A value of the standard library, made as the other process made it. Raises Malformed where none is."""
+        """Return a value of the standard library, rebuilt as the other process made it. Raises Malformed."""
         raise Malformed("a call was described")
 
 
 class Awaiting:
-    """Runs awaitables for the other process, in one event loop, and in a new one inside of a running one."""
+    """Runs awaitables for the other process in one event loop, nested ones in a new loop."""
 
     def __init__(self) -> None:
         self._loop: Any = None
 
     def run(self, awaitable: Any) -> Any:
-        """The result of `awaitable`; raises what it raises."""
+        """Return the result of `awaitable`, or raise what it raises."""
         import asyncio  # 60 ms that few tests need
 
         async def waited() -> Any:

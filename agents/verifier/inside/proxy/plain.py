@@ -1,7 +1,8 @@
-"""Values that cross by value: exact built-in types and a few of the standard library's, as tagged JSON.
+"""Plain values, which are passed by value: exact built-in types and some of the standard library's, as tagged
+JSON.
 
-Nothing here is ever evaluated or unpickled: each tag has one constructor, given values that were decoded before.
-Types of modules that cost time to import are looked up by name: who has such a value has imported them.
+Nothing is evaluated or unpickled: each tag has one constructor. Types of modules that are slow to import are
+looked up by name: a process with such a value has imported them.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 Tree = Any
-"""A value of JSON: None, bool, int, float, str, or a list that begins with a tag."""
+"""A JSON value: None, bool, int, float, str, or a list that begins with a tag."""
 
 _ZONE = re.compile(r"[A-Za-z][\w+-]*(/[\w+-]+)*")
-"""The key of a time zone: it is looked up in the machine's database of zones, and nowhere else."""
+"""A time zone's key, which is looked up in the system's database only."""
 _MOST_BITS = 64
 MOST_DEPTH = 100
 
@@ -27,7 +28,7 @@ class Malformed(Exception):
 
 
 class Unshareable(TypeError):
-    """A value that cannot be handed to the other process."""
+    """A value that can't be passed to the other process."""
 
 
 def _integer(value: int) -> Tree:
@@ -35,7 +36,7 @@ def _integer(value: int) -> Tree:
 
 
 def _text(value: str) -> Tree:
-    """Text as it is; with surrogates in it, two of which JSON would read as one character, as bytes."""
+    """Return text as it is, or as bytes if it has surrogates: JSON would merge a pair into one character."""
     try:
         value.isascii() or value.encode()
     except UnicodeEncodeError:
@@ -48,7 +49,7 @@ def _base64(value: Any) -> str:
 
 
 def _time_zone(value: Any) -> Tree:
-    """The key of a ZoneInfo; of another time zone the offset in seconds, with its name where it was given one."""
+    """Return the key of a ZoneInfo; else a fixed offset in seconds, and the zone's own name, if any."""
     if value is None or (_name(type(value)) == ("zoneinfo", "ZoneInfo") and value.key):
         return value and value.key
     seconds = value.utcoffset(None).total_seconds()
@@ -69,7 +70,7 @@ def _as_time_zone(tree: Tree) -> Any:
 
 
 _ZONES: dict[str, Any] = {}
-"""Time zones of a fixed offset that have crossed, the last of equal ones: what comes back is that object."""
+"""Fixed time zones that were passed, the last of equal ones: one that is passed back is the same object."""
 
 
 def _name(kind: type) -> tuple[str, str]:
@@ -153,7 +154,7 @@ def is_scalar(value: object) -> bool:
 
 
 def named_value(module: str, name: str) -> type | None:
-    """The type of plain values called `name` in `module`; None where there is none."""
+    """Return the plain type `name` of `module`, or None."""
     if (module, name) not in _NAMED_WRITERS:
         return None
     found = _made(module, name)
@@ -161,8 +162,8 @@ def named_value(module: str, name: str) -> type | None:
 
 
 def writer(kind: type) -> Callable[[Any], Tree] | None:
-    """The writer of values of exactly this type, if they cross by value. A type's name is proof of nothing: the
-    code may name its own class so, and then it is its values that cross."""
+    """Return the writer of values of exactly this type, if passed by value. A name alone is no proof, as the code
+    may give it to its own class: then that class's values are passed so."""
     found = _WRITERS.get(kind)
     if found is not None or kind.__module__ not in _MODULES:
         return found
@@ -171,11 +172,11 @@ def writer(kind: type) -> Callable[[Any], Tree] | None:
 
 _MODULES = frozenset(module for module, _ in _NAMED_WRITERS)
 MODULE_OF = {name: module for module, name in reversed([*_NAMED_WRITERS])}
-"""The module of each of these types, by its name; of two the first."""
+"""The module of each type by the type's name; the first of two."""
 
 
 def read(tag: str, parts: list[Tree]) -> object:
-    """The value that `tag` and its parts stand for; nested integers may be tagged themselves. Raises Malformed."""
+    """Return the value of `tag` and its parts; nested integers may be tagged, too. Raises Malformed."""
     reader = _READERS.get(tag)
     if reader is None:
         raise Malformed(f"unknown tag {tag!r}"[:100])

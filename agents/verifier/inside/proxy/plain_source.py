@@ -1,4 +1,4 @@
-"""Plain values as Python source: literals, with calls of the standard library's types that cross by value."""
+"""Plain values as Python source: literals, and constructor calls of plain types of the standard library."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from .plain import MODULE_OF, named_value, writer
 
 _LONGEST = 4000
 COLLECTIONS = (Counter, OrderedDict, defaultdict, deque)
-"""Types of containers whose source is a call with a plain one."""
+"""Container types whose source is a constructor call with a plain one."""
 BY_NAME: dict[str, Any] = {kind.__name__: kind for kind in (*COLLECTIONS, set, frozenset)}
 _FACTORIES = {kind.__name__: kind for kind in (list, dict, set, int, float, str, bool, *COLLECTIONS)}
 _WRITTEN_OUT = (ast.List, ast.Dict, ast.Set, ast.Tuple, ast.Constant, ast.Name)
-"""What such a call may be given: of `deque(range(9**9))` a short text would take all memory."""
+"""Valid arguments of such a call: `deque(range(9**9))` would take all memory."""
 _CONTAINERS = {ast.List: list, ast.Tuple: tuple, ast.Set: set}
 
 
 def source_of(value: Any) -> str | None:
-    """The source of a value that crosses, of a type that has no literals; None where it can't be read again."""
+    """Return the source of a plain value without literals, None if it can't be parsed back."""
     text = repr(value) if writer(type(value)) is not None else ""
     return text if text[-1:] == ")" and is_plain(text) else None
 
 
 def content_of(value: Any) -> Any:
-    """The content of a value of one of `COLLECTIONS`, in a plain container."""
+    """Return the content of a value of `COLLECTIONS` in a plain container."""
     return list(value) if isinstance(value, deque) else dict(value)
 
 
 def collection_source(value: Any, source: Callable[[Any], str]) -> str | None:
-    """The source of one of `COLLECTIONS`, of its content by `source`; None where its factory has no name."""
+    """Return the source of a value of `COLLECTIONS`; None if its default factory has no name."""
     parts = [source(content_of(value))]
     if isinstance(value, defaultdict):
         factory = value.default_factory
@@ -45,7 +45,7 @@ def collection_source(value: Any, source: Callable[[Any], str]) -> str | None:
 
 
 def written(value: Any) -> str:
-    """The source of a plain value. What it stands for is another thing where `is_plain` is false of it."""
+    """Return the source of a plain value; if `is_plain` is false of it, the source means something else."""
     kind = type(value)
     if kind in COLLECTIONS:
         return collection_source(value, written) or repr(value)
@@ -66,7 +66,7 @@ def is_plain(node: ast.AST | str) -> bool:
 
 
 def value_of(node: ast.AST | str) -> Any:
-    """The value that an expression of such source stands for. Raises ValueError for any other, and a long text."""
+    """Return the value of such source. Raises ValueError for any other, and for a long text."""
     try:
         if isinstance(node, str):
             node = ast.parse(node if len(node) <= _LONGEST else "", mode="eval").body

@@ -1,5 +1,5 @@
-"""The code under test as a program, run in an interpreter of its own as a shell runs it; and `subprocess` as tests
-see it, which runs that alone and answers by value."""
+"""Runs the code under test as a program in its own interpreter, and replaces `subprocess` for tests, which then
+runs that alone."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _run = subprocess.run  # the tests' own is another
 
 
 def run_program(arguments: tuple[str, ...], stdin: Any, seconds: float | None) -> tuple[int, Any, Any] | None:
-    """Run `user_code.py` as `__main__`; its exit code, standard output and standard error, as texts where `stdin`
-    is one. None where it takes longer than `seconds`."""
+    """Run `user_code.py` as `__main__`. Return its exit code, standard output and standard error, as text if
+    `stdin` is text; None after `seconds`."""
     program = Path(sys.path[0]) / "user_code.py"  # this module may come from a warm worker, the code never does
     command = [sys.executable, "-B", "-X", "utf8", str(program), *arguments]
     given = stdin.encode() if isinstance(stdin, str) else stdin
@@ -33,7 +33,7 @@ def _text(data: bytes) -> str:
 
 
 def divert(run: Callable[[tuple[str, ...], Any, float | None], Any]) -> None:
-    """Have `subprocess.run` and `check_output` call `run` (as `run_program`), and refuse all but the code."""
+    """Have `subprocess.run` and `check_output` call `run` (see `run_program`), and refuse any other program."""
 
     def diverted(command: Any, **options: Any) -> Any:
         words = command if isinstance(command, list) else []

@@ -1,6 +1,5 @@
-"""The tables of one process: what it has handed out, what it knows of the other, and mutable containers that both
-hold: the same list on one side is the same list on the other, and what one side changes in it is carried over with
-the next frame."""
+"""The tables of one process: its exported objects, the proxies of the other's, and shared mutable containers,
+whose changes are sent with the next frame."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ VIEWS: dict[type, str] = {
     **{type(getattr({}, name)()): name for name in ("keys", "values", "items")},
     types.MappingProxyType: "",
 }
-"""Views of a dict, which cross with it, by the method that makes them; of all of it there is none."""
+"""Views of a dict, which are passed with it, by the method that makes them."""
 _FEW = 64
 _OF_THE_TABLE = 2
-"""References to a container that only the table holds: its entry's, and the argument of `getrefcount`."""
+"""References to a container that only the table has: its entry's, and the argument of `getrefcount`."""
 
 
 class Entry:
-    """A shared container and the items that the other side knows of."""
+    """A shared container, and its items as the other process knows them."""
 
     __slots__ = ("kind", "known", "value")
 
@@ -37,17 +36,17 @@ class Entry:
         self.known: Sequence[object] = ()
 
     def items(self) -> Sequence[object]:
-        """The parts that its kind tells of the container. Raises Unshareable."""
+        """Return the container's parts. Raises Unshareable."""
         return kinds.kind(self.kind).parts(self.value)
 
     def changed(self) -> Sequence[object] | None:
-        """The items, where they are no longer those that the other side knows of."""
+        """Return the items if they differ from those that the other process knows."""
         now = self.items()
         alike = is_ if self.kind in CONTAINERS and self.kind != "array" else kinds.same
         return None if len(now) == len(self.known) and all(map(alike, now, self.known)) else now
 
     def fill(self, items: Sequence[object]) -> None:
-        """Put `items` in place of what the container held."""
+        """Replace the container's contents by `items`."""
         kinds.fill(self.kind, self.value, items)
         self.known = self.items()
 
@@ -58,7 +57,7 @@ def extra_of(value: object) -> object:
 
 
 class SharedTable:
-    """Shared containers by number. Each side numbers its own: one side counts even, the other odd."""
+    """Shared containers by number. One process assigns even numbers, the other odd ones."""
 
     def __init__(self, first: int) -> None:
         self.next = first
@@ -68,27 +67,27 @@ class SharedTable:
         self._most = _FEW
 
     def number_of(self, value: object) -> int | None:
-        """The number of a container that is shared already."""
+        """Return the number of a shared container."""
         return self._numbers.get(id(value))
 
     def share(self, value: object) -> int:
-        """Number a container of this side; the other side knows of no items yet."""
+        """Assign a number to a container of this process, of which the other has no items yet."""
         number = self.next
         self.next += 2
         self.place(number, value)
         return number
 
     def place(self, number: int, value: object) -> None:
-        """Enter a container under `number`."""
+        """Register a container under `number`."""
         self._entries[number] = Entry(value)
         self._numbers[id(value)] = number
 
     def entry(self, number: int) -> Entry:
-        """The entry of `number`. Raises KeyError."""
+        """Return the entry of `number`. Raises KeyError."""
         return self._entries[number]
 
     def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, Sequence[object]]]:
-        """Containers that changed since they were last carried over; `fresh` ones are left to the caller."""
+        """Return the containers that changed since they were last sent; `fresh` ones are left to the caller."""
         skipped = set(fresh)
         for number, entry in list(self._entries.items()):
             if number not in skipped and (items := entry.changed()) is not None:
@@ -101,14 +100,14 @@ class SharedTable:
                 entry.fill(entry.known)
 
     def trim(self) -> None:
-        """Let go once there are twice as many containers as were left the last time."""
+        """Call `let_go` once the number of containers has doubled since the last time."""
         if len(self._entries) > self._most:
             self.let_go()
             self._most = max(_FEW, 2 * len(self._entries))
 
     def let_go(self) -> None:
-        """Forget containers that nothing but this table refers to, once their changes were carried over: no one
-        can tell them from copies any more. The other side is told with the next frame."""
+        """Forget containers that only this table refers to, if their changes were sent: no one can tell them from
+        copies. The next frame tells the other process."""
         before = -1
         while len(self._entries) != before:  # a container that is gone may have held others
             before = len(self._entries)
@@ -127,22 +126,20 @@ class SharedTable:
                     waiting.append(part)
 
     def forget(self, number: int) -> None:
-        """Drop one container, if it is there."""
+        """Forget one container, if it is there."""
         entry = self._entries.pop(number, None)
         if entry is not None:
             self._numbers.pop(id(entry.value), None)
 
     def forgotten(self) -> list[int]:
-        """Numbers let go of since the last call."""
+        """Return the numbers forgotten since the last call."""
         numbers, self._forgotten = self._forgotten, []
         return numbers
 
 
 class Tables:
-    """Objects that this process has handed out, proxies of what the other has, and containers that both hold.
-
-    Numbers tell who made an object: the test process counts even (`first` is 2), the code process odd.
-    """
+    """Exported objects, proxies, and shared containers. The test process assigns even numbers (`first` is 2), the
+    code process odd ones."""
 
     def __init__(self, first: int) -> None:
         self._parity = first % 2
@@ -155,7 +152,7 @@ class Tables:
         self._remote_numbers: dict[int, int] = {}
 
     def export(self, value: Any) -> int:
-        """The number under which the other process knows an object of this one."""
+        """Return the number of an object of this process, which is exported by it."""
         value = self._same(value)
         known = self._export_numbers.get(id(value))
         if known is not None:
@@ -167,7 +164,7 @@ class Tables:
         return number
 
     def exported(self, number: object) -> Any:
-        """The object exported under `number`; a placeholder where it was taken back. Raises Malformed."""
+        """Return the object exported under `number`, or a placeholder if that was revoked. Raises Malformed."""
         if type(number) is int and number in self._exports:
             return self._exports[number]
         if type(number) is int and 0 < number < self.next and number % 2 == self._parity:
@@ -175,22 +172,22 @@ class Tables:
         raise Malformed("an object was named that was never handed out")
 
     def numbers(self) -> list[int]:
-        """Numbers of what is handed out now, the oldest first."""
+        """Return the numbers of exported objects, oldest first."""
         return list(self._exports)
 
     def held(self) -> set[int]:
-        """Numbers of what is handed out and stands in a container that was made here and lives on."""
+        """Return the numbers of exported objects that are in a container of this process that stays shared."""
         return {self.export(value) for value in self.shared.held() if self.is_exported(value)}
 
     def take_back(self, number: int) -> None:
-        """Let the other process no longer name the object exported under `number`."""
+        """Revoke the export of `number`."""
         value = self._exports.pop(number)
         self._export_numbers.pop(id(value), None)
         if isinstance(value, _METHODS):
             self._methods.pop(value, None)
 
     def adopt(self, number: int, proxy: Any) -> Any:
-        """Enter the proxy of the other process's object `number`. Raises Malformed."""
+        """Register the proxy of the other process's object `number`. Raises Malformed."""
         if type(number) is not int or number in self._remotes or number % 2 == self._parity:
             raise Malformed("an object has a number that is not free")
         self._remotes[number] = proxy
@@ -198,7 +195,7 @@ class Tables:
         return proxy
 
     def known(self, number: object, make: Callable[[], Any] | None = None) -> Any:
-        """The proxy of the other process's object `number`, made by `make` where it is new. Raises Malformed."""
+        """Return the proxy of the other's object `number`, made by `make` if new. Raises Malformed."""
         if type(number) is int and number in self._remotes:
             return self._remotes[number]
         if type(number) is not int or make is None:
@@ -210,11 +207,11 @@ class Tables:
         return id(self._same(value)) in self._export_numbers
 
     def _same(self, value: Any) -> Any:
-        """The method that was handed out where `value` is equal to it: each look-up makes a new object."""
+        """Return an exported method that equals `value`: each attribute access makes a new object."""
         return self._methods.setdefault(value, value) if isinstance(value, _METHODS) else value
 
     def remote_number(self, value: object) -> int | None:
-        """The other process's number of what `value` stands for, if it is a proxy."""
+        """Return the other process's number of `value`, if that is a proxy."""
         return self._remote_numbers.get(id(value))
 
     def is_ours(self, number: object) -> bool:
@@ -223,4 +220,4 @@ class Tables:
 
 
 class Expired:
-    """Stands for what a test passed to the code and the code hands back after that test is over."""
+    """A placeholder for what a test passed to the code, after the end of that test."""

@@ -1,4 +1,4 @@
-"""Unpacks one frame, believing nothing in it."""
+"""Deserializes one untrusted frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .versions import EXCEPTION_GROUP
 
 
 class Unpacker:
-    """Unpacks one frame, believing nothing in it; `changed` says that it changed a container made here."""
+    """Deserializes one untrusted frame; `changed` is True if it changed a container made here."""
 
     def __init__(self, tables: Tables, peer: Peer, mirrors: Mirrors) -> None:
         self._tables = tables
@@ -35,7 +35,7 @@ class Unpacker:
             raise Malformed(f"a frame is not what packs one: {type(error).__name__}: {error}"[:200]) from error
 
     def _value(self, tree: Tree, containers: Tree, forgotten: Tree) -> Any:
-        """The value, made once the containers exist and before they are filled."""
+        """Return the value; the containers exist by then, and are filled afterwards."""
         shared = self._tables.shared
         for number in forgotten:
             shared.forget(number)
@@ -51,7 +51,7 @@ class Unpacker:
         return result
 
     def tree(self, tree: Tree, depth: int) -> Any:
-        """One value. Raises Malformed."""
+        """Return one value. Raises Malformed."""
         if tree is None or type(tree) in (bool, int, float, str):
             return tree
         if not isinstance(tree, list) or not tree or depth > MOST_DEPTH + 10:
@@ -125,7 +125,7 @@ class Unpacker:
         return self._tables.adopt(number, self._instance(made, extra, depth))
 
     def _with_attributes(self, function: Any, attributes: dict[str, Tree], depth: int) -> Any:
-        """A function made here, with what a test has set on its own."""
+        """Return a function made here, with the attributes that a test has set on its own."""
         if not isinstance(function, types.FunctionType):
             raise Malformed("only a function that was made here has attributes")
         for name, attribute in attributes.items():

@@ -1,4 +1,4 @@
-"""Stand-ins for what older versions of Python, down to 3.9, lack."""
+"""Replacements for what Python down to 3.9 lacks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def _standard_library() -> frozenset[str]:
-    """Names of the top-level modules that come with Python."""
+    """Return the names of the top-level modules that come with Python."""
     if hasattr(sys, "stdlib_module_names"):  # from 3.10 on
         return sys.stdlib_module_names
     library = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib need not be imported here
@@ -20,4 +20,4 @@ def _standard_library() -> frozenset[str]:
 
 STANDARD_LIBRARY = _standard_library()
 EXCEPTION_GROUP: Any = getattr(builtins, "BaseExceptionGroup", ())
-"""For isinstance and issubclass; a class from Python 3.11 on."""
+"""For isinstance and issubclass; a class from Python 3.11 on, before an empty tuple."""

@@ -1,4 +1,4 @@
-"""Changes one answer of the project's code: what a function returns or raises to a file of tests."""
+"""Replaces one return value or exception of a project's function, as a file of tests gets it."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     Attribute = tuple[str, str, Callable[[], Any]]
 
 SILENT = -1
-"""In place of the number of another answer: the same one, and nothing printed, warned of or logged."""
+"""An alternative's number: the same answer, without output, warnings and log messages."""
 RAISING, RETYPED = -2, -3
-"""An exception, or a bare object, in place of the answer."""
+"""An exception, or a bare object, as the answer."""
 ALTERING = -4
-"""The same answer, and each list, dict and set among the arguments changed."""
+"""The same answer, with each list, dict and set among the arguments changed."""
 MADE = "making an object whose"
 LEFT = "leaving an object whose"
 OTHER_ERROR = "raising another exception"
-"""Begin or end the texts of answers: another state of a new object, of a known one; one for an error."""
+"""Prefixes or suffixes of an answer's text: another state of a new object, of a known one; an exception."""
 ALTERED = "an object whose attributes are all others"
 _OF_FIXED_TYPE = (
     *("__new__", "__init__", "__iter__", "__aiter__", "__len__", "__bool__", "__hash__", "__str__", "__repr__"),
     *("__bytes__", "__format__", "__index__", "__int__", "__float__"),
 )
-"""Methods of which Python itself refuses an answer of another type."""
+"""Methods whose return type Python itself checks."""
 _LEFT_ALONE = ("__class_getitem__", "__init_subclass__", "__set_name__", "__del__")
-"""Methods that fail by any other value, whatever the test asserts."""
+"""Methods that fail with any other value, whatever the test asserts."""
 MOST_KEPT = 100
-"""Of the functions that answered last, those whose names are told."""
+"""The number of last answering functions whose names are reported."""
 _MOST_FRAMES = 60
 _PLAIN = (bool, int, float, str, type(None))
 _DATA = (*_PLAIN, bytes, tuple, list, dict, set, frozenset)
@@ -50,8 +50,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Answers:
-    """Counts the answers that cross from the project to its tests; with `wanted`, the number of an answer and that
-    of another one, the test is given that."""
+    """Counts the answers that a project's functions give its tests; `wanted` is the number of an answer and of an
+    alternative that replaces it."""
 
     def __init__(self, place: str, test_files: Sequence[str], wanted: Sequence[int] | None) -> None:
         self._below = place + os.sep
@@ -68,8 +68,8 @@ class Answers:
         self._given = ""
 
     def end(self) -> dict[str, Any]:
-        """Return the functions that answered the test last, in turn, digests of what the first of all were asked,
-        and the text of the answer that it was given."""
+        """Return the functions that answered last, in order, digests of the first functions' arguments, and the
+        text of the alternative."""
         return {
             "crossings": self._names[-MOST_KEPT:],
             "questions": self._questions,
@@ -78,7 +78,7 @@ class Answers:
         }
 
     def install(self, functions: Mapping[str, Sequence[types.FunctionType]], wanted: Sequence[str]) -> None:
-        """Have those of `functions`, by path::line, that are `wanted` answer by way of this."""
+        """Patch those of `functions` (path::line) that are `wanted`."""
         for name in wanted:
             for function in functions.get(name, ()):
                 if function.__name__ not in _LEFT_ALONE and function.__code__.co_filename not in self._tests:
@@ -181,8 +181,8 @@ class Answers:
         return False
 
     def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
-        """Yield other answers in place of a returned value: texts, and what makes each. Those of another type show
-        nothing: a test that never looks at them may stumble over them."""
+        """Yield alternatives to a returned value, as texts and factories. Those of another type prove nothing:
+        even a test that ignores them may crash."""
         if original.__name__ == "__init__" and args:
             yield from ((f"making {text}", make) for text, make in _of_object(args[0]))
             return
@@ -200,8 +200,8 @@ class Answers:
         yield from ((f"returning {text}", make) for text, make in found)
 
     def _of_state(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
-        """Yield the same answer with another state of the first argument, each public attribute by itself. What
-        Python asks for a text or a length leaves its object as it is."""
+        """Yield the same answer with another state of the first argument, one public attribute at a time.
+        `__str__`, `__len__` and the like do not change their object."""
 
         def leave(change: Attribute) -> Any:
             _put(args[0], [change])
@@ -234,8 +234,8 @@ def _states(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _attributes(value: Any) -> list[Attribute]:
-    """Return the attributes of an object that can have another value: name, its text, and what makes it. Those
-    that its classes hold as plain data come last."""
+    """Return the attributes of an object that can have another value, as name, text and factory. Those that its
+    classes hold as plain data come last."""
     names = attributes_of(value)
     if hasattr(value, "__dict__"):
         held = [each for base in type(value).__mro__ for each in vars(base).items()]
@@ -287,7 +287,7 @@ def _raise(error: Exception) -> None:
 
 
 def _through(answer: Callable[..., Any], original: types.FunctionType, like: types.CodeType) -> types.CodeType:
-    """Code that takes anything and calls `answer` with `original`; its free variables are those of `like`."""
+    """Return code with the free variables of `like` that passes any arguments to `answer` after `original`."""
     names = like.co_freevars  # among which `args` may be, so that nothing else here has such a name
     bound = "".join(f"    {name} = None\n" for name in names if name != "__class__")
     used = f"        ({', '.join(names)},)\n" if names else ""

@@ -1,4 +1,4 @@
-"""Answers that a looser comparison takes for the right one: close to it, and not equal."""
+"""Alternatives that a loose comparison takes for the right answer: close to it, but not equal."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 
 
 def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield values close to it, each with its text and its maker: what has items in another order, lists with one
-    twice, texts in other letters or with a space more, fractions and moments that are a little greater."""
+    """Yield values close to `value`, each with its text and factory: reordered, with an item repeated, in other
+    letters, with a space more, or a little greater."""
     if isinstance(value, Iterator):  # it may have no end
         yield "its items in another order", lambda: itertools.chain([*itertools.islice(value, 1000)][::-1], value)
     others = [value[::-1]] if type(value) is list and len(value) > 1 else []
@@ -38,7 +38,7 @@ def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def close_states(value: Any) -> Iterator[list[tuple[str, str, Callable[[], Any]]]]:
-    """Yield the attributes of an object that have close values, all at once: name, text, and what makes each."""
+    """Yield close values of an object's attributes, all of one change at once: name, text and factory of each."""
     held = {name: getattr(value, name) for name in attributes_of(value)}
     for kind, change in _CHANGES:
         others = {name: _with_each(each, kind, change) for name, each in held.items()}
@@ -48,7 +48,7 @@ def close_states(value: Any) -> Iterator[list[tuple[str, str, Callable[[], Any]]
 
 
 def _with_each(value: Any, kind: type, change: Callable[[Any], Any], depth: int = 0) -> Any:
-    """Return plain data with each part of a type changed, but for keys; itself where there is none."""
+    """Return plain data with each part of type `kind` changed, except keys; itself if there is none."""
     if type(value) is kind:
         with suppress(ArithmeticError):
             other = change(value)

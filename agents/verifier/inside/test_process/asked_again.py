@@ -1,5 +1,5 @@
-"""Asks calls of plain functions and of fresh objects, and a program, once more, in a process of the code's that
-nothing was asked before: where an answer is another than it was, a note says so."""
+"""Repeats calls of functions and fresh objects, and of a program, in a fresh code process, and notes answers that
+differ."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from .other_answers import text_of
 _PROGRAM = "user_code.py"
 _MOST_CALLS = 30
 _MOST_CHARACTERS = 2000
-"""Of the arguments of a call, and of its answer."""
+"""Of the packed arguments of a call, and of its answer."""
 _LEAST_SECONDS = 0.25
 _SHARE = 0.05
-"""Time to ask again: a share of what the tests took, but that at least."""
+"""Time to repeat calls: a share of the tests' time, at least `_LEAST_SECONDS`."""
 _MOST_SECONDS = 1.0
-"""For one answer, to a call that took a quarter of it at the most."""
+"""Timeout of one answer; the call took at most a quarter of it."""
 _MOST_IMPORT_SECONDS = 1.5
 
 Call = tuple[str, ...]
-"""The name of a function or class, and its arguments packed; for a method of what that gave the same follows."""
+"""The name of a function or class and its packed arguments; then the same for a method of its result."""
 
 
 class PlainCalls:
-    """The calls of `functions` (names by number) with plain data, and their answers. What is asked of an object
-    next after the call that gave it is a call of a fresh one."""
+    """The calls of `functions` (names by number) with plain data, and their answers. A method called right after
+    the call that made its object counts as called on a fresh one."""
 
     def __init__(self) -> None:
         self.functions: dict[int, str] = {}
@@ -43,13 +43,13 @@ class PlainCalls:
         self._asked = 0.0
 
     def changed(self, target: object) -> None:
-        """Note that a test sets an attribute of `target`: of a module or a class, what functions answer depends on
-        the tests from here on, and no more of them is asked again."""
+        """Note that a test sets an attribute of `target`. On a module or class that may change answers from here
+        on, so no further call is recorded."""
         if isinstance(target, (type, types.ModuleType)) or type(target).__name__ == "module":
             self._open = False
 
     def call(self, what: str, number: int | None, arguments: Sequence[Any]) -> Call | None:
-        """Return what identifies a call that is about to be made; None where it is not to be asked again."""
+        """Return the key of a call that is about to be made; None if it is not to be repeated."""
         (made, before), self._made = self._made, (None, ())
         name: str | None = None
         if what == "method" and number == made is not None:
@@ -65,7 +65,7 @@ class PlainCalls:
         return None if packed is None else (*before, name, packed)
 
     def answered(self, call: Call, answer: object, number: int | None = None) -> None:
-        """Keep the answer to a call, where it is plain data; an exception by its type, an object by its number."""
+        """Record the answer to a call if it is plain data: an exception by its type, an object by its number."""
         packed = _packed(answer)
         if time.monotonic() - self._asked > _MOST_SECONDS / 4:
             self._answers.pop(call, None)
@@ -76,7 +76,7 @@ class PlainCalls:
             self._answers[call].append(packed)
 
     def ask_again(self, caller: Any, channel: FrameSocket, seconds: float, note: Callable[[str], None]) -> None:
-        """Ask a fresh process of the code's: the last call first, then all once more. The tests took `seconds`."""
+        """Repeat the calls in a fresh code process: last to first, then in order. The tests took `seconds`."""
         if not self._answers:
             return
         module = caller.crossing.adopt(MODULE_NUMBER, type("Module", (), {})())
@@ -140,7 +140,7 @@ def _packed(value: object) -> str | None:
 
 
 _IMPORT = ("__dir__", _packed(((), {})) or "")
-"""A call that asks for no more than the import of the code."""
+"""A call that only imports the code."""
 
 
 def _unpacked(text: str) -> Any:

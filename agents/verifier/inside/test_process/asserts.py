@@ -1,5 +1,5 @@
-"""Watches the `assert` statements of the tests, as pytest rewrites them: which were reached, which failed, and
-which took a value for another of a different type. A text that the tests fill in reads nothing private."""
+"""Watches the tests' `assert` statements, as pytest rewrites them: which were reached, failed, or accepted a value
+of another type. Format strings of tests read no private attributes of theirs."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _NUMBERS = frozenset([bool, int, float, complex])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
-"""Values that are looked at in one comparison."""
+"""Values that are visited in one comparison."""
 
 
 class Asserts:
-    """`failures` counts assertions that failed so far, caught or not; `failed` is called for each, and `note` with
-    what the user is to know. Before a call that is a statement `asked` is called, and after it `unused` with that
-    result and the call's."""
+    """`failures` counts failed assertions, caught or not; `failed` is called for each, `note` with notes for the
+    user. Before an expression statement `asked` is called, and after it `unused` with that result and the
+    statement's."""
 
     def __init__(self, tests_path: Path, failed: Callable[[], object], note: Callable[[str], None]) -> None:
         self.failures = 0
@@ -45,7 +45,7 @@ class Asserts:
         self._empty: dict[int, bool] = {}
 
     def watch(self, *, unittest: bool) -> None:
-        """Have pytest tell, and `unittest` where the tests use it; before they are imported."""
+        """Install the hooks of pytest, and of `unittest` if used. Call it before the tests are imported."""
         written = rewrite.AssertionRewriter.visit_Assert
         written_comparison = rewrite.AssertionRewriter.visit_Compare
         written_module = rewrite.AssertionRewriter.run
@@ -141,7 +141,7 @@ class Asserts:
         self._failed()
 
     def never(self) -> list[int]:
-        """Lines of the assertions that were never reached, or went through nothing each time."""
+        """Return the lines of assertions that were never reached, or iterated over nothing each time."""
         return sorted(self._lines - self._passed | {line for line, empty in self._empty.items() if empty})
 
     def _items(self, items: Any, function: Any, line: int) -> Any:
@@ -165,8 +165,8 @@ class Asserts:
             self._note(f"Line {line} of the tests takes {one} for {other}: equal, but of another type")
 
     def _template(self, text: Any) -> Any:
-        """Return `text`, which the tests are about to fill in. Raises TypeError where it reads more of an object
-        of theirs than the code may, such as what the tests expect: the text may be the code's."""
+        """Return `text` for formatting. Raises TypeError if it reads more of the tests' objects than the code may,
+        such as expected values: the text may come from the code."""
         if text is str:  # `str.format(text, ...)`
             return SimpleNamespace(
                 format=lambda text, *given, **named: str.format(self._template(text), *given, **named),
@@ -185,7 +185,7 @@ def _goes_through(node: Any) -> bool:
 
 
 def _approximate_something() -> None:
-    """Have no empty array be near a number: pytest looks at each of its items."""
+    """Have no empty array equal `approx` of a number: pytest compares item by item."""
     number: Any = type(pytest.approx(1))
     compared = number.__eq__
 
@@ -214,8 +214,8 @@ def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
 
 
 def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, object] | None:
-    """The first two values that stand in the same place of equal plain data and are of two types: numbers, or one
-    is of a class of the code's, which is neither `named` by the tests nor an enum or a NamedTuple."""
+    """Return the first two values at the same place of equal plain data with two types: numbers, or one of a class
+    of the code's that is not `named` by the tests, an enum or a NamedTuple."""
     waiting, seen = [(left, right)], 0
     while waiting and seen < _MOST_ITEMS:
         one, other = waiting.pop()

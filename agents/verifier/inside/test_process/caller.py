@@ -1,8 +1,8 @@
-"""The test process's end of the channel: asks the code's process to do something with the code's objects, and
-takes for an answer plain data, references to those objects, and the end of the call.
+"""The test process's end of the channel: sends requests about the code's objects, and accepts as answers plain
+data, references to those objects, and exceptions.
 
-Nothing that the code's process writes makes this one act, but for one thing: while it is asked, it may use what
-a test passed to it, each in the ways that `capabilities` lists.
+Input from the code process triggers no action, except that during a request it may use what a test passed to it,
+in the ways that `capabilities` lists.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from .surroundings import Environment, Temporary
 _STOPS = frozenset(["StopIteration", "StopAsyncIteration"])
 _ENDS_OF_LOOPS = _STOPS | {"GeneratorExit", "CancelledError"}
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
-"""Python's own in the body of a class."""
+"""Attributes that Python adds to the body of a class."""
 _FAILURES = (AssertionError, pytest.fail.Exception)
 _NAN = re.compile(rb'(?i)(?-i:\["N",)|\["V", ?"na[t"]|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
-"""A NaN in an answer: a float, a part of a complex number, in JSON, a text that is just that; NaT and NA, too."""
+"""A NaN in an answer: a float, a part of a complex number, in JSON, as a whole text; NaT and NA, too."""
 _MOST_CAUSES = 20
 _SHORT = 1 << 16
-"""Bytes of all that the code answered in a test: what a test passes on is too long by these, or by itself."""
+"""Bytes of the code's answers within a test. If it got fewer, a too long argument is the test's own."""
 _ITERATING = frozenset(["__next__", "__anext__", "send", "throw", "asend", "athrow", "close", "aclose"])
 
 
 class InterruptRaised(BaseException):
-    """Stands for a KeyboardInterrupt that the code raised: the real one would end the run of the tests."""
+    """Replaces a KeyboardInterrupt from the code: a real one would end the test run."""
 
 
 class Caller(Rulings):
-    """Asks over `channel`. `emit` records a `note` for the user, an `unshareable` value that makes a test need one
-    process, or a `malformed` frame; `show` prints what the code printed on a stream (1 or 2). `expected` are
+    """Sends requests over `channel`. `emit` records a `note` for the user, an `unshareable` value (the test needs
+    one process), or a `malformed` frame; `show` prints the code's output on a stream (1 or 2). `expected` are
     exceptions that the tests name."""
 
     describes_functions = True
@@ -66,7 +66,7 @@ class Caller(Rulings):
         self._subclass: type = object
         self._asked = self._failures = self._heard = 0
         self.answered = 0
-        """The `id` of the last answer: the object itself would live on."""
+        """The `id` of the last answer, which must not be kept alive."""
         self.notes_nan = False
         self._again: dict[int | None, list[BaseException]] = {}
         self.calls = PlainCalls()
@@ -82,7 +82,7 @@ class Caller(Rulings):
         return result
 
     def operate(self, name: str, *args: object) -> Any:
-        """Apply one of a few functions, such as `len`, in the code's process."""
+        """Apply one of `OPERATIONS`, such as `len`, in the code process."""
         leaving = args[0].leaving if name == "await" and isinstance(args[0], RemoteCoroutine) else []
         try:
             result = self.ask("operate", name, args)
@@ -93,7 +93,7 @@ class Caller(Rulings):
         return result
 
     def subclass(self, made: type, body: dict[str, Any], kwargs: dict[str, Any]) -> None:
-        """Make `made` known over there as a subclass of one of the code's classes."""
+        """Define `made` in the code process as a subclass of one of the code's classes."""
         kept = {key: _taken_apart(value) for key, value in body.items() if key not in _OF_STATEMENTS}
         self._subclass = made
         self.ask("subclass", made.__name__, made.__bases__, tuple(kept.items()), tuple(kwargs.items()))
@@ -101,7 +101,7 @@ class Caller(Rulings):
             self.calls.changed(made)
 
     def ask(self, what: str, *arguments: Any) -> Any:
-        """The answer, or what the code raised. Raises ChannelClosed when its process is gone, Unshareable."""
+        """Return the answer or raise the code's exception. Raises ChannelClosed and Unshareable."""
         number = self.crossing.remote_number(arguments[0]) if arguments else None
         if what in ("set", "delete"):
             self.calls.changed(arguments[0])
@@ -164,19 +164,19 @@ class Caller(Rulings):
         return value
 
     def _note_change(self) -> None:
-        """Note that what the code is asked now changes what a test passed to it."""
+        """Note that the code changes an argument in place."""
         if self._asking not in self._changing:
             self._changing.add(self._asking)
             self._emit("note", f"{self._asking} changes in place what a test passes to it")
 
     def _unpack_subclass(self, body: Tree) -> tuple[Any, bool]:
-        """Unpack the number of a new class, which containers that come with it may hold already."""
+        """Unpack the number of a new class, which containers in the same frame may refer to."""
         if isinstance(body, list) and body and type(body[0]) is int:
             self.crossing.adopt(body[0], self._subclass)
         return self.crossing.unpack(body)
 
     def _leave(self, failures: list[BaseException], said: object) -> None:
-        """A context of the code's was told of `failures`, and `said` whether it keeps them, or an error."""
+        """Record failures that a context manager of the code swallows: `said` is its answer, or an exception."""
         if not failures:
             return
         if isinstance(said, BaseException):
@@ -187,19 +187,19 @@ class Caller(Rulings):
             self.caught += failures
 
     def fail(self) -> None:
-        """An assertion of the tests has failed, caught or not."""
+        """Count a failed assertion of the tests, caught or not."""
         self._failures += 1
 
     def end_test(self) -> None:
-        """A test is over, and what it shared with the code."""
+        """Forget what the last test shared with the code."""
         self.caught, self._again = [], {}
         self._heard = 0
         self.capabilities.end_test()
         self.temporary.end_test()
 
     def _carry_files(self, back: bool) -> None:
-        """Have both processes see the same files below `tmp_path`; `back` says that the code may have written.
-        What fails is not tried again: pytest asks on, about the failure."""
+        """Synchronize the files below `tmp_path`; `back` if the code may have written. No retry after an error:
+        pytest itself uses the objects of a failure."""
         if not self.temporary.carried:
             return
         self.temporary.carried = False
@@ -216,7 +216,7 @@ class Caller(Rulings):
         self.temporary.carried = True
 
     def _let_out(self, what: str, arguments: tuple[Any, ...], error: object) -> BaseException:
-        """The exception that a call raises here; one that would end a loop is a RuntimeError, as in PEP 479."""
+        """Return the exception to raise; one that would end a loop becomes a RuntimeError, as in PEP 479."""
         if not isinstance(error, BaseException):
             raise self._malformed("what was raised is no exception")
         self.caught = [failure for failure in self.caught if not _is_part(failure, error)]
@@ -230,7 +230,7 @@ class Caller(Rulings):
         return wrong
 
     def _name_of(self, what: str, arguments: tuple[Any, ...]) -> str:
-        """Name what is called, by what is known here: only what the tests ask counts as asked."""
+        """Return the name of what is called, as this process knows it: only requests of the tests count."""
         if what in ("method", "get", "set", "delete") or (what == "special" and arguments[1] != "__call__"):
             return str(arguments[1])
         if what == "operate":
@@ -243,7 +243,7 @@ class Caller(Rulings):
         return self.calls.functions.get(number or 0, own)
 
     def _called_back(self, payload: bytes) -> None:
-        """Let the code use what a test passed to it. The target has to be named by its number."""
+        """Let the code use what a test passed to it, whose target must be given by number."""
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
         how, asked, failures = "return", self._asked, self._failures
         try:
@@ -288,7 +288,7 @@ class Caller(Rulings):
             raise
 
     def _opened(self, payload: bytes, known: Any, read: Callable[[Tree], Any]) -> tuple[str, Any]:
-        """The first word of a frame, which has to be one of `known`, and what `read` makes of its body."""
+        """Return a frame's first word, one of `known`, and its body as `read` returns it."""
         try:
             what, body, printed = json.loads(payload.decode())
             pieces = [(int(stream), str(text)) for stream, text in printed]
@@ -310,7 +310,7 @@ class Caller(Rulings):
         return Malformed(reason)
 
     def name_of(self, value: object) -> Tree | None:
-        """The tree that names a class or function of both processes, None for others."""
+        """Return the tree that names a class or function of both processes, None for others."""
         return self.capabilities.name_of(value)
 
     def admit(self, value: object) -> None:
@@ -318,8 +318,8 @@ class Caller(Rulings):
         self.capabilities.admit(value)
 
     def resolve(self, parts: list[Tree]) -> Any:
-        """A data type or an exception by its name; an exception that nothing here has imported is known by the
-        built-in one that it is based on. Raises Malformed."""
+        """Return a data type or an exception by name; for an exception that is not imported here its built-in
+        base. Raises Malformed."""
         if parts[:2] == ["builtins", "KeyboardInterrupt"]:
             return InterruptRaised
         known = len(parts) < 3 or type_named(parts[0], parts[1]) is not None
@@ -327,7 +327,7 @@ class Caller(Rulings):
 
 
 def _is_part(failure: BaseException, error: BaseException | None) -> bool:
-    """Return True if `error` is `failure`, or was raised on account of it."""
+    """Return True if `failure` is `error`, or one of its causes and contexts."""
     for _ in range(_MOST_CAUSES):
         if error is None or error is failure:
             break
@@ -336,7 +336,7 @@ def _is_part(failure: BaseException, error: BaseException | None) -> bool:
 
 
 def _taken_apart(value: object) -> object:
-    """A class attribute as something that can be sent."""
+    """Return a class attribute as parts that can be sent."""
     if isinstance(value, property):
         return ("property", value.fget, value.fset, value.fdel)
     if isinstance(value, (staticmethod, classmethod)):

@@ -1,8 +1,7 @@
-"""Capabilities: the few ways in which the code may use each kind of object that a test passes to it, until the
-test is over.
+"""Capabilities: the few ways in which the code may use each kind of object of a test, until the test ends.
 
-A thing becomes usable when a test passes it, or when a use of another one returns it. What the code hands back
-(as a result, in a list) is the thing itself again; after its test it is a placeholder.
+An object becomes usable when a test passes it, or when a use of another one returns it. Handed back by the code it
+is the object itself, after its test a placeholder.
 """
 
 from __future__ import annotations
@@ -45,13 +44,13 @@ _OBJECTS = {
     "types": words("SimpleNamespace"), "unittest.mock": words("_SentinelObject"),
 }  # fmt: skip
 HIDDEN = ("__", "gi_", "cr_", "ag_", "f_", "tb_", "co_", "func_", "mro")
-"""How attributes of the tests' objects begin that the code may not read."""
+"""Prefixes of attributes of the tests' objects that the code may not read."""
 _NAMED_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _REBUILT = (operator.itemgetter, operator.attrgetter, operator.methodcaller, re.Pattern)
 
 
 class Capabilities:
-    """Uses of what `crossing` has handed out. `test_modules` are the modules whose classes are the tests' own;
+    """Uses of the objects that `crossing` exported. `test_modules` are the modules of the tests' own classes;
     `changed` is called when the code changes what a test passed to it."""
 
     def __init__(self, crossing: Crossing, test_modules: frozenset[str], changed: Callable[[], None]) -> None:
@@ -62,7 +61,7 @@ class Capabilities:
         self._lasting: set[int] = set()
 
     def name_of(self, value: object) -> Tree | None:
-        """The tree that names a class or function of the standard library, or a value to be made over there."""
+        """Return the tree that names a class or function of the standard library, or rebuilds a value."""
         if isinstance(value, type):
             name = named_type(value, self._test_modules) or _library_type(value, self._test_modules)
             return ["T", *name] if name else None
@@ -132,7 +131,7 @@ class Capabilities:
         return getattr(target, name)
 
     def _set(self, kind: str, target: Any, name: Any, *value: Any) -> None:
-        """Set an attribute to `value`; delete it without one."""
+        """Set an attribute; delete it if no value is given."""
         if kind not in ("object", "mock") or name == "__dict__":
             raise AttributeError(name)
         self._check(kind, target, name)
@@ -201,7 +200,7 @@ class Capabilities:
         self._lasting.update(self._crossing.numbers())
 
     def end_test(self) -> None:
-        """A test is over, and what it passed to the code with it, but for what a container holds that stays."""
+        """Revoke what the last test passed to the code, except what is in a container that lives on."""
         self._crossing.shared.let_go()
         lasting = self._lasting | self._crossing.held()
         for number in self._crossing.numbers():
@@ -218,7 +217,7 @@ def _is_at_end(stream: Any) -> bool:
 
 
 def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] | None:
-    """Module and name of a class of the standard library: the code's process may have any of them."""
+    """Return module and name of a class of the standard library, any of which the code process may have."""
     module, name = str(value.__module__), value.__qualname__
     if module in test_modules or module.partition(".")[0] not in STANDARD_LIBRARY:
         return None
@@ -226,7 +225,7 @@ def _library_type(value: type, test_modules: frozenset[str]) -> tuple[str, str] 
 
 
 def _name_in_numpy(value: Any) -> str | None:
-    """The name of a function of numpy's own that is no Python function, such as `np.sin` or `np.mean`."""
+    """Return the name of a function of numpy that is not written in Python, such as `np.sin`."""
     if type(value).__module__ != "numpy" or not callable(value):
         return None
     name = str(getattr(value, "__name__", ""))
@@ -234,7 +233,7 @@ def _name_in_numpy(value: Any) -> str | None:
 
 
 def _function_name(value: Any) -> tuple[str, str] | None:
-    """Module and name of a built-in function, or of a built-in type's method such as `str.upper`."""
+    """Return module and name of a built-in function or a built-in type's method, such as `str.upper`."""
     owner = getattr(value, "__objclass__", None)
     bound = getattr(value, "__self__", None)
     if owner is not None:

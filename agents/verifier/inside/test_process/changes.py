@@ -1,4 +1,4 @@
-"""Changed frames: what else the code could have said in place of one."""
+"""Changed frames: alternatives to a frame from the code."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, of_value, others_o
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
 """Kind, extra and items by number."""
 NEW = 10**9
-"""Added to an object's number for another object of its class; containers made here are numbered from there."""
+"""Offset of the number of another object of the same class; containers made here are numbered from it."""
 
 _ERRORS = ("RuntimeError", "LookupError")
 _ENDS = frozenset(["StopIteration", "StopAsyncIteration"])
 _MOST_FILES = 4
 _MOST_GIVEN = 3
 _LARGE = 1 << 20
-"""Bytes of an answer of which few changes are kept."""
+"""Bytes from which on an answer has few changes."""
 _FIXED = {"t": tuple, "f": frozenset}
 
 
 class Change(NamedTuple):
-    """One change of a frame from the code: its new payload, None where the frame is left out. `text` completes
-    "f(1) ... would pass it"; `rank` says how much it shows that a test notices the change."""
+    """A change of a frame from the code: its new payload, None to leave the frame out. `text` completes "f(1) ...
+    would pass it"; `rank` says how much it proves if a test notices the change."""
 
     text: str
     payload: bytes | None
@@ -46,8 +46,8 @@ NO_VALUE, LEFT_OUT = "returning None", "not doing anything"
 
 
 class Known:
-    """State of the log at a frame: `containers`, the numbers of `others`: objects by the number of their class,
-    and the other way round. `made` is the number of the next container that a change makes."""
+    """State of the log at a frame: `containers`, `others` (object numbers by class number) and its inverse. `made`
+    is the number of the next container that a change makes."""
 
     def __init__(self) -> None:
         self.containers: Containers = {}
@@ -58,7 +58,7 @@ class Known:
 
 class Values:
     """Reads trees of one frame as values, and writes other values as trees. Containers that were read keep their
-    numbers; `containers` are those that were written beyond them."""
+    numbers; `containers` are the newly written ones."""
 
     def __init__(self, known: Known) -> None:
         self._known = known
@@ -135,7 +135,7 @@ class Values:
                 continue
 
     def _others(self, tree: Tree) -> Iterator[tuple[str, Held]]:
-        """Other objects of the same class: one that the log knows, and one that nobody knows."""
+        """Yield other objects of the same class: one from the log, and a new one."""
         if tree[:1] == ["w"]:
             yield "the same in a tuple", Held([*tree[:-1], ["t", tree[-1]]], lambda: iter(()))
             return
@@ -161,8 +161,8 @@ def _unknown(number: int, of_class: int, extra: Tree) -> Held:
 def of_answer(
     payload: bytes, known: Known, given: Iterable[int] = (), iterating: bool = False, item: Tree = None
 ) -> list[Change]:
-    """Other answers in place of one, those of the same type first; `given` are containers that the tests passed.
-    In place of an end, where it is `iterating`, there is one `item` more."""
+    """Return alternatives to an answer, those of the same type first; `given` are containers that the tests
+    passed. If `iterating`, one more `item` is an alternative to the end."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
     def answer(
@@ -219,7 +219,7 @@ def of_answer(
 
 
 def of_files(payload: bytes) -> list[Change]:
-    """Other changes of the files of a test than those that the code made: none, and others of the first few."""
+    """Return alternatives to the code's changes of a test's files: none, and others of the first few."""
     how, (tree, *rest), printed = json.loads(payload)
     changed = tree[1:] if how == "return" else []
 
@@ -235,7 +235,7 @@ def of_files(payload: bytes) -> list[Change]:
 
 
 def of_callback(payload: bytes, known: Known) -> list[Change]:
-    """Other ways to call one of the tests' functions: with another argument, or not at all."""
+    """Return alternatives to a call of a test's function: with another argument, or none."""
     what, (tree, containers, forgotten), printed = json.loads(payload)
     # An object of the tests, a mock for one, is called by its `__call__`.
     if what not in ("call", "method") and not (what == "special" and "__call__" in tree):
@@ -254,7 +254,7 @@ def of_callback(payload: bytes, known: Known) -> list[Change]:
 
 
 def raised(tree: Tree) -> Tree:
-    """An exception of a type that is not that of `tree`."""
+    """Return an exception of another type than that of `tree`."""
     is_error = isinstance(tree, list) and tree[:1] == ["x"] and isinstance(tree[1], list)
     names = [part for part in tree[1][1:] if isinstance(part, str)] if is_error else []
     name = next(name for name in _ERRORS if name not in names)

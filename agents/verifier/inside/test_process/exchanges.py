@@ -1,5 +1,5 @@
-"""The log of frames between tests and code, by segment (the collection, then each test), and its reader: which
-answers were the same, and which question each of them answered."""
+"""The log of frames between tests and code, by segment (the collection, then each test), and its reader, which
+finds equal answers and the request of each."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .other_answers import ASIDE, VALUE, text_of
 from .rulings import NO_MEMBER
 
 COLLECTION = ""
-"""The segment of what is asked while the tests are collected."""
+"""The segment of requests during collection."""
 EVERY = "*"
-"""The group of all answers: each has its first change."""
+"""The group of all answers: each gets its first change."""
 _MOST_NAME = 60
 MOST_ARGUMENTS = 160
-"""Characters of the arguments of a question, as a user is told it."""
+"""Characters of the arguments in a request's text."""
 _DEEPEST = 60
-"""Levels of nested containers by which answers are told apart."""
+"""Levels of nested containers that are compared."""
 
 
 class Segment(NamedTuple):
-    """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at its start,
-    `shared` the indexes of frames exchanged while a fixture of a wider scope was set up, `unused` those of answers
-    that the tests do nothing with."""
+    """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at the start,
+    `shared` the indexes of frames during fixtures of a wider scope, `unused` those of answers that the tests
+    ignore."""
 
     frames: list[tuple[bool, bytes, bytes]]
     marks: tuple[int, ...]
@@ -37,19 +37,19 @@ class Segment(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A frame from the code: its place in the segment, and the `group` of those that ask and say the same."""
+    """A frame from the code: its index in the segment, and the `group` of those that ask and say the same."""
 
     at: int
     group: str
     asked: str
-    """The question, as text for a user."""
+    """The text of the request."""
     changes: tuple[Change, ...]
     is_value: bool
     shared: bool
 
 
 class Reader(Known):
-    """Reads a log from its beginning, keeping what the frames so far have told."""
+    """Reads a log from the start, and keeps the state that the frames so far define."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Reader(Known):
         self._open: list[int] = []
 
     def spots(self, segment: Segment) -> list[Spot]:
-        """The answers in a segment and the calls of the tests' own functions, in order."""
+        """Return the answers in a segment and the calls of the tests' functions, in order."""
         found: list[Spot] = []
         asked: list[tuple[str, Tree]] = []
         called_back: list[int | None] = []
@@ -124,7 +124,7 @@ class Reader(Known):
         return found
 
     def _canonical(self, parts: Tree, origin: str) -> str:
-        """A body with contents in place of the numbers of containers, and with an object's origin for its own."""
+        """Return a body with containers' contents and objects' origins in place of their numbers."""
         tree, containers, _ = parts
         for number, kind, extra, *items in containers:
             before = self.containers.get(number, ("list", None, []))
@@ -159,7 +159,7 @@ class Reader(Known):
         return [self._walked(part, origin) for part in node]
 
     def _question(self, what: str, tree: Tree) -> str:
-        """The question as text for a user: `f(1)`, `a Stack.pop()`."""
+        """Return the request as text: `f(1)`, `a Stack.pop()`."""
         if not isinstance(tree, list) or len(tree) < 2:
             return what
         target = tree[1]
@@ -185,12 +185,12 @@ def _is_data(tree: Tree) -> bool:
 
 
 def main_part(tree: Tree) -> Tree:
-    """The value itself, where inner parts of it stand before it."""
+    """Return the value itself, without the inner parts before it."""
     return tree[-1] if isinstance(tree, list) and tree[:1] == ["w"] else tree
 
 
 def _containers_in(tree: Tree) -> list[int]:
-    """Numbers of the containers that are arguments of a question."""
+    """Return the numbers of the containers that are arguments of a request."""
     tuples = [part for part in tree[1:] if isinstance(part, list) and part[:1] == ["t"]]
     return [
         part[1] for arguments in tuples[:1] for part in arguments[1:] if isinstance(part, list) and part[0] == "@"
@@ -198,7 +198,7 @@ def _containers_in(tree: Tree) -> list[int]:
 
 
 def key_of(payload: bytes) -> tuple[str, ...]:
-    """The kind and target of a question, without the arguments."""
+    """Return the kind and target of a request, without the arguments."""
     what, (tree, *_), *_ = json.loads(payload)
     tree = main_part(tree)
     parts = tree[1:] if isinstance(tree, list) else []

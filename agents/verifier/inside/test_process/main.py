@@ -1,6 +1,5 @@
-"""The program of the test process: runs pytest on the tests and reports over a private channel.
-
-It never runs the code under test itself, unless the task says that these tests need one process."""
+"""The test process: runs pytest on the tests and reports over a private channel. It never runs the code under test
+itself, unless the task says that the tests need one process."""
 
 from __future__ import annotations
 
@@ -43,13 +42,13 @@ _TOOLS = (
     "pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", "exceptiongroup", "tomli", "hypothesis",
     "sortedcontainers", "anyio", "sniffio", "idna", "pytest_asyncio", "typing_extensions",
 )  # fmt: skip
-"""What runs the tests, some of it imported late."""
+"""Packages of the test runner, some of which are imported late."""
 _COLLECT_EVERY = 20_000
-"""Objects between collections of garbage: a run is short."""
+"""Threshold of the garbage collector: a run is short."""
 
 
 class Records:
-    """Sends numbered records that carry the nonce of this run."""
+    """Sends numbered records with the nonce of the run."""
 
     def __init__(self, channel: FrameSocket, nonce: str) -> None:
         self._channel = channel
@@ -97,14 +96,14 @@ def main(descriptor: int) -> None:
 
 
 def _seed_entropy() -> None:
-    """Draw what the tests take for random bytes from a generator: a pass, which is a fork, draws the same."""
+    """Replace the sources of random bytes by a seeded generator: a pass, being a fork, draws the same."""
     drawn = random.Random(os.urandom(16)).randbytes
     os.urandom = drawn  # of uuid4
     vars(random)["_urandom"] = drawn  # of secrets and SystemRandom
 
 
 def _look_only_where_fixtures_are() -> None:
-    """Have pytest pass over its own modules without fixtures, which takes it a tenth of a verification."""
+    """Have pytest skip its own modules without fixtures, which saves a tenth of a verification."""
     look = FixtureManager.parsefactories
 
     def parsefactories(self: FixtureManager, *arguments: Any, **named: Any) -> None:
@@ -121,7 +120,7 @@ def _look_only_where_fixtures_are() -> None:
 
 
 def _write_as_json() -> None:
-    """Have the code's dicts and lists written as JSON: the encoder knows none by the layout of a proxy."""
+    """Have JSON encode proxies of dicts and lists, of which the encoder would read the memory."""
     refuse = json.JSONEncoder.default
 
     def default(self: json.JSONEncoder, o: Any) -> Any:
@@ -135,7 +134,7 @@ def _write_as_json() -> None:
 def _choose_modules(
     task: Mapping[str, Any], channel: FrameSocket, records: Records, reporter: Reporter
 ) -> list[object]:
-    """Choose the `user_code` of the tests: the code process's, or a real one here. Returns plugins for it."""
+    """Install the tests' `user_code`, remote or real, and return plugins for it."""
     plugins: list[object] = []
 
     def apart() -> None:
@@ -209,7 +208,7 @@ def _choose_modules(
 
 
 def _measure(reporter: Reporter, records: Records, tests_file: str) -> None:
-    """Measure how much each test notices, where every test passed that counts here."""
+    """Measure the tests' sensitivities if every test passed that counts here."""
     if reporter.measuring is None:
         return
     ran = [item for item in reporter.seconds if item.startswith(f"{tests_file}::")]

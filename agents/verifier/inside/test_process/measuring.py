@@ -1,4 +1,4 @@
-"""Measures how much the tests notice: records what the code answers, and has it replayed with changes."""
+"""Measures the tests' sensitivities: records the code's answers, and replays them with changes."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from .wrapping import CallAnswers
 
 _MOST_BYTES = 48 << 20
-"""Of the frames that are kept; the segment with more, and those after it, are not measured."""
+"""Of the frames that are kept; the segment that exceeds it and those after it are not measured."""
 
 
 class CrossingAnswers:
-    """The channel of a caller whose tables are `crossing`: keeps the frames of each segment, or replays them.
-    `shared` says that what is asked now is asked for several tests."""
+    """A caller's channel that records the frames of each segment, or replays them. `crossing` are the caller's
+    tables; `shared` is set while a fixture of a wider scope runs."""
 
     crossing: Crossing
 
@@ -62,7 +62,7 @@ class CrossingAnswers:
 
     @property
     def followed(self) -> str:
-        """How far the segment got."""
+        """Return how far the replay of the segment got."""
         return self._channel.followed if isinstance(self._channel, Replay) else "before"
 
     @property
@@ -75,17 +75,17 @@ class CrossingAnswers:
         return len(self._current.frames) if self._current is not None else 0
 
     def unused(self, before: int) -> None:
-        """Note that the tests do nothing with the last answer, if it came after so many frames."""
+        """Mark the last answer as unused by the tests, if it came after frame number `before`."""
         if self._current is not None and self.count() > before:
             self._current.unused.add(self.count() - 1)
 
     def fail(self) -> None:
-        """The test has failed, whatever it asks from now on."""
+        """Tell the replay that the test has failed."""
         if isinstance(self._channel, Replay):
             self._channel.failed = True
 
     def begin(self, name: str | None) -> None:
-        """A segment begins; None: what follows is not kept."""
+        """Start a segment; with None what follows is not recorded."""
         self._current = None
         if isinstance(self._channel, Replay):
             if name is not None:
@@ -95,7 +95,7 @@ class CrossingAnswers:
             self._current = self._log[name] = Segment([], marks, set(), set())
 
     def digest(self) -> str | None:
-        """The SHA-256 of everything that was kept."""
+        """Return the SHA-256 of the log."""
         total = hashlib.sha256()
         for name, segment in self._log.items():
             total.update(json.dumps([name, len(segment.frames)]).encode())
@@ -104,7 +104,7 @@ class CrossingAnswers:
         return total.hexdigest()
 
     def given(self) -> Any:
-        """The log, as marshal takes it."""
+        """Return the log as data for marshal."""
         return [(name, *segment) for name, segment in self._log.items()]
 
     def take(self, given: Any) -> None:
@@ -113,22 +113,22 @@ class CrossingAnswers:
         self.spots()
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:
-        """The answers in the log."""
+        """Return the answers in the log."""
         if not self._spots:
             reader = Reader()
             self._spots = {name: reader.spots(segment) for name, segment in self._log.items()}
         return self._spots
 
     def change(self, order: Order) -> None:
-        """Answer from the log."""
+        """Answer from the log with these changes."""
         self._channel = Replay(self._log, self._spots, order, self.crossing)
 
 
 @dataclass
 class Measuring:
-    """Forks the servers at their moments (that before the import of the tests where `common` says that they may
-    build on what is asked then), and afterwards runs the passes. `mute` keeps a pass's process from
-    writing to the host; `ask` says whether the host has the sensitivities to answers with a digest."""
+    """Forks the servers: before the first test, and before the import of the tests if `common` says that they may
+    share answers; runs the passes afterwards. `mute` keeps a pass from writing to the host; `ask` returns True if
+    the host has the sensitivities for a digest."""
 
     answers: CrossingAnswers | CallAnswers
     tests_file: str
@@ -151,14 +151,14 @@ class Measuring:
         self.answers.take(answers)
 
     def at_collection(self) -> None:
-        """Before the tests are imported."""
+        """Fork before the tests are imported, if needed."""
         if self.common:
             self._fork()
         self.answers.begin(COLLECTION)
 
     def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:
-        """Before the first test. In a pass's process: run the tests, each after `begin_test`; this does not
-        return. In those that `failed_within` has then, a part failed."""
+        """Fork before the first test. In a pass, run the tests, each after `begin_test`, and exit; tests in
+        `failed_within` then have a failed part."""
         if self._replaying is None:
             self._fork()
         if self._replaying is not None:
@@ -200,8 +200,8 @@ class Measuring:
         caught: Collection[str],
         emit: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """After the run: the passes, and a record of what each item that `ran` noticed; it is measured for those
-        of `tests`, unless the host knows it. In those `caught` an assertion failed."""
+        """Run the passes for the items in `tests`, and emit a record for each that `ran`, unless the host has
+        them. Those in `caught` had a failed assertion."""
         digest = self.answers.digest()
         if self.ask(digest or ""):
             return
@@ -224,6 +224,6 @@ class Measuring:
             emit({"is": "noticed", "id": item, "caught": item in caught, **tally.record()})
 
     def close(self) -> None:
-        """End the servers."""
+        """Stop the servers."""
         for server in self._servers:
             server.close()

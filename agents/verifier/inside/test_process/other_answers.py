@@ -1,4 +1,4 @@
-"""Other answers than one of the code's, made of its value: what makes each, and how it is told."""
+"""Alternatives to an answer of the code, each with its text and factory."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from ..proxy.tables import extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)
-"""Ranks of changes: of a value; of what tests rarely look at, such as which object it is or what a procedure
-returns; of a value's type, or an exception in its place."""
+"""Ranks of changes: of a value; of what tests rarely look at, such as identity or a procedure's result; of a
+value's type, or an exception."""
 MOST_TEXT = 300
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+|\btmp[a-z0-9_]{8}\b")
-"""Addresses, the folders of tmp_path, and names that `tempfile` makes: another in each process."""
+"""Text that differs between processes: addresses, folders of tmp_path, names from `tempfile`."""
 _MOST_ITEMS = 6
 DEEPEST = 8
 _COMPARED = (bool, int, float, str, bytes, list)
 _MOST_COLUMNS = 6
 _DAY = "D"
 ABSENT: list[Any] = []
-"""Plain values of which the tests say that an answer does not hold them."""
+"""Plain values that the tests assert to be absent from an answer."""
 _LARGE = 1 << 20
-"""Bytes of an array of which few changes are kept."""
+"""Bytes from which on an array has few changes."""
 
 Other = tuple[str, Callable[[], Any]]
-"""Its text, and what makes it."""
+"""Its text and factory."""
 
 
 class Held:
-    """A part of a recorded answer that is no plain data: `tree` tells it, `others` what could be in its place."""
+    """A part of a recorded answer that is no plain data: `tree` describes it, `others` yields alternatives."""
 
     def __init__(self, tree: Any, others: Callable[[], Iterator[tuple[str, Held]]]) -> None:
         self.tree = tree
@@ -52,11 +52,11 @@ class Held:
         return "..."
 
     def __call__(self) -> None:
-        """Be taken for the factory of a defaultdict."""
+        """No-op: a defaultdict's factory must be callable."""
 
 
 def text_of(value: object) -> str:
-    """Return `repr(value)`, cut, without what differs in each process."""
+    """Return `repr(value)`, truncated, without what differs between processes."""
     try:
         text = _CHANGING.sub("", repr(value))[:MOST_TEXT]
     except Exception:
@@ -88,7 +88,7 @@ def others_of(value: Any, depth: int = 0) -> Iterator[Other]:
 
 
 def _holding(value: Any, depth: int = 0) -> Any:
-    """Return `value` with what is absent, in each of its texts and containers."""
+    """Return `value` with the values of ABSENT added to each of its texts and containers."""
     kind: Any = type(value)
     if kind in (str, bytes):
         added = kind().join(each for each in ABSENT if type(each) is kind)
@@ -120,11 +120,11 @@ _OTHERS: dict[Any, Callable[[Any], list[Any]]] = {
     "UUID": lambda value: [type(value)(int=value.int ^ 1)],
     **dict.fromkeys(["PosixPath", "PurePosixPath", "PureWindowsPath"], lambda value: [value / "x"]),
 }
-"""By type, or the name of a type of the standard library."""
+"""By type, or by the name of a type of the standard library."""
 
 
 def of_value(value: Any) -> list[Any]:
-    """Other values of the same type, for the types that are exactly built in or of the standard library."""
+    """Return other values of the same exact type, built-in or of the standard library."""
     kind = type(value)
     if package_kind(kind) is not None:
         return of_package(value)
@@ -136,12 +136,12 @@ def of_value(value: Any) -> list[Any]:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Return True if two items are one or equal; objects of the tests, which may record it, are not asked."""
+    """Return True if two items are identical or equal, without calling `__eq__` of the tests' objects."""
     return one is other or (type(one) is type(other) in _COMPARED and one == other)
 
 
 def _of_items(items: Sequence[T], first: Callable[[T], list[T]], width: int = 1) -> Iterator[list[T]]:
-    """Other contents of a container: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
+    """Yield other contents: items changed, fewer, none, reversed, more. A mapping's `width` is 2."""
     whole = list(items)
     count = len(whole) // width
     chosen = range(count) if count <= _MOST_ITEMS else [0, count - 1]
@@ -195,7 +195,7 @@ def attributes_of(value: Any) -> list[str]:
 
 
 def of_attributes(value: Any) -> Iterator[Other]:
-    """Another object of the code's: one attribute has another value."""
+    """Yield objects with another value of one attribute."""
     if isinstance(value, enum.Enum):
         for other in type(value):
             if other is not value:
@@ -232,7 +232,7 @@ def silence() -> Iterator[None]:
 
 
 def altered(given: Any, result: Any) -> Any:
-    """`result`, with a change of an argument that may hold nothing."""
+    """Change an argument in place, and return `result`."""
     if isinstance(given, dict):
         given.popitem() if given else given.update({1: 1})
     elif given:
@@ -249,7 +249,7 @@ def _same(value: Any) -> Any:
 
 
 def of_package(value: Any) -> list[Any]:
-    """Other values of a type of numpy's or pandas's: elements changed, fewer, in another order."""
+    """Return other values of a type of numpy or pandas: elements changed, fewer, reordered."""
     makers = {"ndarray": _of_array, "Series": _of_series, "DataFrame": _of_frame, "Index": _of_index}
     found: list[Any] = []
     with suppress(Exception):  # of a type that has no such value
@@ -258,14 +258,14 @@ def of_package(value: Any) -> list[Any]:
 
 
 def retyped(value: Any) -> list[Any]:
-    """An array or a series with the same elements and another dtype."""
+    """Return an array or a series with the same elements and another dtype."""
     dtype = str(getattr(value, "dtype", ""))
     to = {"float64": "float32", "int64": "float64", "float32": "float64", "int32": "int64", "bool": "int64"}
     return [value.astype(to[dtype])] if dtype in to else []
 
 
 def _other(element: Any) -> Any:
-    """Another element in place of `element`. Raises TypeError where none is known."""
+    """Return another element. Raises TypeError if none is known."""
     if isinstance(element, str):
         return f"x{element}" if element[:1] != "x" else f"y{element[1:]}"
     if isinstance(element, bytes):
@@ -296,7 +296,7 @@ def _of_array(array: Any) -> Iterator[Any]:
 
 
 def _fewer(values: Any) -> Iterator[Any]:
-    """Without the last element or row; in reverse, where that is another."""
+    """Return values without the last element or row, and reversed if that differs."""
     if len(values):
         yield values[:-1]
     if len(values) > 1:

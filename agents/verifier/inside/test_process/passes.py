@@ -1,7 +1,7 @@
-"""Runs the tests again, pass after pass, each time with one answer of each test changed: who notices?
+"""Runs the tests again, in passes with one changed answer for each test: do they notice?
 
-Every pass has a process of its own, forked from one that has stood still since before the first test, so that no
-test can tell a pass from the run that it repeats.
+Each pass has its own process, forked from one that waits since before the first test, so that no test can tell a
+pass from the original run.
 """
 
 from __future__ import annotations
@@ -25,45 +25,45 @@ from .exchanges import COLLECTION, EVERY, Spot
 from .other_answers import ASIDE, TYPE, VALUE
 
 Result = Literal["noticed", "missed", "left", "unknown"]
-"""The fate of a change; `left`: the test did something else before it; `unknown`: after it, off the log."""
+"""`left`: the test diverged before the change; `unknown`: it left the log after the change."""
 Order = dict[str, tuple[str, int]]
-"""For each segment the group whose frames change, and which of their changes it is."""
+"""By segment, the group of frames to change, and the index of their change."""
 
 Try = tuple[Spot, int]
-"""A change: its frame, and which of the changes of that frame it is."""
+"""A frame, and the index of its change."""
 
 MOST_TRIED = 14
 MOST_TRIED_UNNOTICED = 40
 _SOME = 6
-"""Changes of single answers before all are changed at once, of a test with more than can be tried."""
+"""Single answers to change before all are changed at once, for a test with too many."""
 _NEEDED_SECONDS = 4.0
 _MOST_SECONDS = 2.0
 _LEAST_SECONDS = 0.04
 _SHARE = 0.5
-"""For changes of tests that noticed none so far; for others at most, at least, and a share of the tests' time."""
+"""Time for tests that noticed no change so far; for others at most, at least, and a share of the tests' time."""
 _LEAST_PASSES = 3
 _ALL_SECONDS = 5.0
 _ALL_SHARE = 3.0
-"""No pass goes on after this time: seconds, and a multiple of the tests' own time."""
+"""Timeout of all passes: seconds, plus a multiple of the tests' time."""
 TEST_SECONDS = 0.3
 _FIRST = {NO_VALUE: 0, LEFT_OUT: 1}
-"""Changes of type that tell what a test looks at come before others."""
+"""Changes of type to try first, as they show what a test looks at."""
 _NOTHING_TO_RUN_ON = ("Unsatisfiable", "FailedHealthCheck", "InvalidArgument", "Skipped")
-"""Errors of a test without an example of hypothesis, or a case."""
+"""Errors of a test for which hypothesis found no example, or without parameters."""
 _ALL = Spot(-1, EVERY, "every call", (Change("answering something else", None, ASIDE),), True, False)
-"""Of so many answers that not all can be tried one by one."""
+"""Changes all answers at once, for a test with too many to change one by one."""
 
 
 class OutOfTime(BaseException):
-    """A test goes on for ever on a changed answer. Not an Exception: no test catches this."""
+    """A test does not end on a changed answer. Not an Exception, so that no test catches it."""
 
 
 class ForkServer:
-    """A child that stands still where it was forked, and forks a child of its own for each pass."""
+    """A child that waits where it was forked, and forks a process for each pass."""
 
     def __init__(self, apart: Callable[[], None], take: Callable[[Any], None]) -> None:
-        """Fork it: there `apart` is called, and `take` with what is `given` before the first order. In the
-        process of a pass this returns with `order` set."""
+        """Fork the server, which calls `apart`, and `take` with `given` before the first pass. In the process of a
+        pass this returns with `order` set."""
         self.order: Any = None
         self.given: Any = None
         self._take = take
@@ -78,7 +78,7 @@ class ForkServer:
             self._serve()
 
     def _serve(self) -> None:
-        """Fork for each order; returns in the forked process only."""
+        """Fork for each order; return in the forked processes only."""
         while True:
             try:
                 seconds, order = marshal.load(self._orders)
@@ -106,7 +106,7 @@ class ForkServer:
         self._orders.flush()
 
     def run(self, order: Order, seconds: float) -> dict[str, str]:
-        """Run a pass for at most `seconds`; its results by item, without those that it did not get to."""
+        """Run a pass for at most `seconds`; return the results by item, as far as it got."""
         try:
             if self.given is not None:
                 self._send((None, self.given))
@@ -117,17 +117,17 @@ class ForkServer:
             return {}
 
     def emit(self, name: str, result: str) -> None:
-        """In a pass: tell one result."""
+        """Send one result from within a pass."""
         os.write(self._results, json.dumps([name, result]).encode() + b"\n")
 
     def close(self) -> None:
-        """End it, and wait until it is gone."""
+        """Kill the server and wait for its exit."""
         os.kill(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
 
 
 def _fork() -> int:
-    """Fork. The child keeps the state of `random`, which otherwise seeds itself anew there."""
+    """Fork, and keep the state of `random` in the child, which would seed itself anew."""
     state = random.getstate()
     pid = os.fork()
     if not pid:
@@ -148,7 +148,7 @@ def _read(descriptor: int, end: float) -> bytes:
 
 
 def run_item(item: Any, following: Any, seconds: float) -> bool:
-    """Run one pytest item as pytest does, without its reports; whether it failed."""
+    """Run one pytest item as pytest does, without its reports; return True if it failed."""
     failed = broken = False
     hook = item.ihook
     item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
@@ -178,8 +178,8 @@ def _out_of_time(*_: object) -> None:
 
 
 class Tally:
-    """Counts for one item of `test`, and its changes by rank still to be tried: of values (`noticed`, `tried`), of
-    type alone (`weak`), the first that passed (`missed`); `left`: it does not do the same again."""
+    """Counts for one item of `test`, and its changes still to try, by rank: of values (`noticed`, `tried`), of
+    type alone (`weak`), the first that passed (`missed`); `left`: the test is not repeatable."""
 
     def __init__(self, test: str, spots: Sequence[Spot] = (), unmeasured: bool = False) -> None:
         self.test = test
@@ -191,8 +191,8 @@ class Tally:
         self.unmeasured = unmeasured
 
     def count(self, result: str, spot: Spot, change: Change) -> None:
-        """Count a change that reached the test. What tests rarely look at counts where it was noticed, and so does
-        a call that is left out, of which the value is ignored: what is noticed is what it does."""
+        """Count a change that reached the test. One of rank ASIDE counts only if noticed, and so does a call that
+        is left out if its value is ignored: what is noticed is its effect."""
         if result == "unknown":
             self.unknown += 1
             return
@@ -208,7 +208,7 @@ class Tally:
             self.missed = self.missed or [f"{spot.asked} {change.text}"]
 
     def next(self, settled: bool) -> Try | None:
-        """The next change to try, by what was noticed so far; `settled` says that the test has noticed one."""
+        """Return the next change to try; `settled` says that the test has noticed one."""
         values, aside, types = self.ranks
         if values and self.tried + self.left + self.unknown < (MOST_TRIED if settled else MOST_TRIED_UNNOTICED):
             return values.pop(0)
@@ -219,13 +219,13 @@ class Tally:
         return None
 
     def record(self) -> dict[str, Any]:
-        """The counts as the host reads them."""
+        """Return the counts as the host reads them."""
         return {name: value for name, value in vars(self).items() if name not in ("test", "ranks", "ignored")}
 
 
 def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
-    """The changes of each rank, those of a group once: the first of each group before the second of any. The last
-    answers come first: after a change of an earlier one a test may ask what nobody has answered."""
+    """Return the changes of each rank, once for each group: the first of every group before the second of any.
+    Later answers come first: a changed early one may lead to requests that are not in the log."""
     groups = {spot.group: spot for spot in reversed(spots)}
     chosen: list[list[Try]] = [[], [], []]
     for rank, found in enumerate(chosen):
@@ -238,7 +238,7 @@ def _spread(spots: Sequence[Spot]) -> list[list[Try]]:
 
 
 class Passes:
-    """Decides which changes are tried, and when it is enough."""
+    """Chooses the changes to try, and when to stop."""
 
     def __init__(
         self,
@@ -246,7 +246,7 @@ class Passes:
         tests: Mapping[str, str],
         seconds: Mapping[str, float],
     ) -> None:
-        """`tests` names for each item the test that it is part of, `seconds` what it took."""
+        """`tests` is the test by item, `seconds` the time that each item took."""
         self._took = sum(seconds.values())
         self._whole = 1.0 + 2 * self._took  # of a pass over all tests
         common = [
@@ -281,7 +281,7 @@ class Passes:
         return taken < min(_MOST_SECONDS, max(_LEAST_SECONDS, _SHARE * self._took))
 
     def run(self, server: ForkServer) -> None:
-        """Pass after pass of changes in the tests' own segments."""
+        """Run passes of changes in the tests' own segments."""
         alone: list[tuple[str, Try]] = []
         while True:
             settled = self._settled
@@ -303,7 +303,7 @@ class Passes:
                 self._pass(server, {item: change})
 
     def _pass(self, server: ForkServer, chosen: Mapping[str, Try]) -> list[tuple[str, Try]]:
-        """One pass; the changes that were not reached."""
+        """Run one pass; return the changes that were not reached."""
         self._passes += 1
         order = {item: (spot.group, number) for item, (spot, number) in chosen.items()}
         limit = self._whole + TEST_SECONDS * len(chosen)
@@ -323,7 +323,7 @@ class Passes:
         return left
 
     def check(self, server: ForkServer) -> None:
-        """A pass without a change: a test that fails in it does not do the same when it is run again."""
+        """Run a pass without changes: a test that fails in it is not repeatable."""
         results = server.run({}, self._whole)
         for item, tally in self.tallies.items():
             if results.get(item) == "noticed":
@@ -332,7 +332,7 @@ class Passes:
                 tally.missed = []
 
     def run_common(self, server: ForkServer) -> None:
-        """Changes of answers that several tests build on, in all of them at once: whoever fails noticed it."""
+        """Change answers that several tests share, in all of them at once; those that fail noticed it."""
         full, aside, weak = self._common
         for spot, number in [*full[:MOST_TRIED_UNNOTICED], *aside[:MOST_TRIED], *weak[:MOST_TRIED]]:
             settled = self._settled

@@ -1,7 +1,5 @@
-"""Property tests: hypothesis with settings that the tests can't change, and its minimal counterexample as a fact.
-
-Imports hypothesis, which takes a while: loaded only where the tests use it.
-"""
+"""Property tests: runs hypothesis with settings that the tests can't change, and reports its minimal
+counterexample. Loaded only if the tests use hypothesis, whose import is slow."""
 
 from __future__ import annotations
 
@@ -18,10 +16,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.errors import HypothesisException
 
 EXAMPLES = 50
-"""Examples of a property; each is at least one call of the code."""
+"""Examples of a property; each calls the code at least once."""
 _MOST_AFTER_FAILURE = 200
 _SECONDS_AFTER_FAILURE = 2.0
-"""Time for making a counterexample smaller."""
+"""Time for shrinking a counterexample."""
 _MOST_TEXT = 400
 _FALSIFYING = re.compile(r"^(?:Falsifying|Failing)(?: explicit)? (?:example|test case): (?P<call>.*)", re.DOTALL)
 
@@ -46,7 +44,7 @@ def prepare(storage: Path) -> None:
 
 
 class Property:
-    """A collected property test, taken over: it runs with our settings, whatever its text says."""
+    """A collected property test, which runs with our settings instead of its own."""
 
     def __init__(self, function: Any) -> None:
         self._completed = 0
@@ -59,7 +57,7 @@ class Property:
         function.hypothesis.inner_test = self._watched(function.hypothesis.inner_test)
 
     def keep_what_fails(self, failed: Callable[[], None]) -> None:
-        """The first counterexample will do; call `failed` at it."""
+        """Stop at the first counterexample, and call `failed`."""
         self._at_failure = failed
         self._function._hypothesis_internal_use_settings = _TRYING
 
@@ -102,14 +100,14 @@ class Property:
 
 
 def taken_over(item: pytest.Item) -> Property | None:
-    """The property that `item` is, None where it is another test."""
+    """Return the property of `item`, None if it is another test."""
     function = getattr(item, "obj", None)
     function = getattr(function, "__func__", function)
     return Property(function) if hasattr(function, "hypothesis") else None  # a state machine's test has none
 
 
 def counterexample(error: BaseException) -> str:
-    """The minimal failing call in one line, such as `test_a(arr=[0, 0])`; empty where there is none."""
+    """Return the minimal failing call in one line, such as `test_a(arr=[0, 0])`; empty if there is none."""
     for note in getattr(error, "__notes__", ()):
         match = _FALSIFYING.match(note) if isinstance(note, str) else None
         if match:

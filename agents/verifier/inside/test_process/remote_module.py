@@ -1,4 +1,4 @@
-"""`user_code` and the user's own modules in the test process: their names are fetched from the code process."""
+"""Proxies in the test process of `user_code` and the user's own modules."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ _OWN = frozenset(
 
 
 class RemoteModule(types.ModuleType):
-    """Fetches attributes; a class that is fetched here counts as named by the tests.
-
-    A star import gets `names`: those that the tests use and have from nowhere else."""
+    """Fetches attributes; a class fetched here counts as named by the tests. A star import gets `names`: those
+    that the tests use and that nothing else binds."""
 
     __slots__ = ("_greenloop_caller", "_greenloop_names")
     # No mapping: monkeypatch would look there for what an attribute was before. A star import asks for the keys.
@@ -65,8 +64,8 @@ class RemoteModule(types.ModuleType):
 def remote_modules(
     caller: Caller, names: list[str], others: Sequence[str], used: Collection[str]
 ) -> dict[str, RemoteModule]:
-    """`user_code`, and of the `others` those below a top-level name in `used`, by their names; numbered as the
-    code process numbers them all. What is not used is not there: what looks through all would import it."""
+    """Return proxies of `user_code`, and of those `others` whose top-level name is in `used`, numbered as in the
+    code process. Others are left out: what scans all modules would import them."""
     return {
         name: RemoteModule(name, MODULE_NUMBER + 2 * index, caller, names)
         for index, name in enumerate([USER_MODULE, *others])

@@ -1,4 +1,4 @@
-"""A stand-in for the code: answers from a log of what it said, with one answer of each test changed."""
+"""Replaces the code by a log of its answers, with one changed answer for each test."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .other_answers import VALUE
 
 Followed = Literal["before", "delivered", "left", "unknown"]
-"""How far a segment got: before its change, to it, off the log before it, or off it after it."""
+"""How far a segment got: before its change, to it, off the log before it, or off the log after it."""
 
 _ANSWERS = dict.fromkeys(("__repr__", "__str__"), b'["return", ["an object", [], []], []]')
-"""An explanation of a failed assertion asks for these where the run had no need to."""
+"""Methods that the explanation of a failed assertion calls, though the run did not."""
 _EMPTY = Segment([], (), set(), set())
 _CLOCK, _LATER = 1e9, 60.0
-"""Numbers above are seconds of the clock; of these a pass comes after the run that it repeats at the most."""
+"""A number above the first is a time in seconds; a pass runs at most the second later than the run."""
 _COMPARED = 8
-"""Bytes at the beginning of a frame that say what it is: most that differ do so there."""
+"""Bytes at the beginning of a frame that are compared first: most different frames differ there."""
 
 
 class OffTheLog(BaseException):
-    """There is no answer. Not an Exception: a test must not take it for one of the code's."""
+    """The log has no answer. Not an Exception, so that a test does not take it for one of the code's."""
 
 
 @dataclass
 class Replay:
-    """The channel of a caller that replays `log`; `changes` by segment are (group, index of the change).
-
-    Tests share what is changed of the collection: after it, none follows the log for sure. `failed` says that the
-    test has failed: what it asks from now on says no more (hypothesis tries an example again).
-    """
+    """A caller's channel that replays `log`; `changes` are (group, index of the change) by segment. A change of
+    the collection affects all tests, which then need not follow the log. `failed` is set once the test has failed:
+    its later requests no longer count (hypothesis retries an example)."""
 
     log: Mapping[str, Segment]
     spots: Mapping[str, Sequence[Spot]]
@@ -53,7 +51,7 @@ class Replay:
     _probes: dict[tuple[str, ...], bytes] = field(default_factory=dict, init=False)
 
     def begin(self, name: str) -> None:
-        """Begin a segment; what the last one defined and was not asked for is made known."""
+        """Begin a segment, after defining what the last one defined beyond the requests made."""
         for index, (from_code, *_) in enumerate(self._segment.frames):
             if from_code:
                 self._teach(index)
@@ -74,7 +72,7 @@ class Replay:
         self.failed = False
 
     def _lose(self) -> None:
-        """From here on the log has answers to other questions only: a failure may come of that."""
+        """Leave the log: its answers no longer match, which may make the test fail."""
         if not self.failed:
             self.followed = "unknown"
 
@@ -96,7 +94,7 @@ class Replay:
             self._at += 1  # what a test answers to the code no longer matters
 
     def _probed(self, payload: bytes) -> bytes | None:
-        """The answer to what Python and pytest ask of any object, as when a failed assertion is explained."""
+        """Return the answer to what Python and pytest read of any object, as for a failed assertion."""
         what, *_, name = key = key_of(payload)
         if what != "get" or not name.startswith("__"):
             return None
@@ -109,7 +107,7 @@ class Replay:
         return found if _definitions(found) is None else None
 
     def _found(self, kind: bytes, payload: bytes) -> int:
-        """The question in the log that comes closest to this one."""
+        """Return the closest request in the log."""
         asks = [index for index, frame in enumerate(self._segment.frames) if frame[:2] == (False, ASK)]
         later = [*(index for index in asks if index >= self._at), *(index for index in asks if index < self._at)]
         for index in later:
@@ -126,7 +124,7 @@ class Replay:
         return alike[0] if alike[0] >= self._at else alike[-1]
 
     def receive(self) -> tuple[bytes, bytes]:
-        """The next frame from the code."""
+        """Return the next frame from the code."""
         if self._made_up:
             return ANSWER, self._made_up.pop()
         frames = self._segment.frames
@@ -155,7 +153,7 @@ class Replay:
         raise OffTheLog
 
     def _skip_answer(self) -> None:
-        """Go on behind what the tests answered to a call that is left out, and to the calls within it."""
+        """Skip the tests' answer to a call that is left out, with the calls within it."""
         depth = 1
         while depth and self._at < len(self._segment.frames):
             kind = self._segment.frames[self._at][1]
@@ -192,7 +190,7 @@ def _same(told: Any, asked: Any) -> bool:
 
 
 def _definitions(payload: bytes) -> Tree | None:
-    """A body of everything that a frame defines; None where that is nothing."""
+    """Return a body with everything that a frame defines; None if nothing."""
     _, (tree, containers, _), *_ = json.loads(payload)
     found: list[Tree] = []
 
@@ -212,7 +210,7 @@ def _definitions(payload: bytes) -> Tree | None:
 
 
 def _bare(payload: bytes) -> bytes:
-    """A frame without the definitions of the code's objects; those that a change made itself stay."""
+    """Return a frame without definitions of the code's objects, except those that a change made."""
 
     def walked(node: Any) -> Any:
         if not isinstance(node, list):

@@ -1,5 +1,5 @@
-"""A pytest plugin that sends the host a record of each step, with two witnesses for each test: the call of the
-test function itself, and pytest's report about it."""
+"""A pytest plugin that sends the host a record of each step, with two witnesses for each test: the call of its
+function, and pytest's report about it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_OUTPUT = 4000
 _MOST_REPR = 300
 _MOST_MESSAGE = 2000
 _WHOLE = SafeRepr(_MOST_REPR)
-"""Makes a `repr` of 300 characters that never raises; it leaves out no items: `[0, 1, ...]` is another value."""
+"""A `repr` of at most 300 characters that never raises, and leaves out no items."""
 _WHOLE.maxlist = _WHOLE.maxtuple = _WHOLE.maxset = _WHOLE.maxfrozenset = _WHOLE.maxdict = _MOST_REPR
 _WHOLE.maxdeque = _WHOLE.maxarray = _WHOLE.maxlong = _MOST_REPR
 _WHOLE.maxlevel = 40
@@ -31,8 +31,8 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Reporter:
-    """Writes a record for each step of the run to `emit`; runs only `wanted` of the tests in `tests_file`
-    (all of them where that is None), and everything in other files."""
+    """Sends a record of each step to `emit`; runs only the tests `wanted` in `tests_file` (None: all), and every
+    test of other files."""
 
     def __init__(self, emit: EventHandler, tests_file: str, wanted: Collection[str] | None) -> None:
         self._emit = emit
@@ -51,7 +51,7 @@ class Reporter:
         self.seconds: dict[str, float] = {}
         self.failed: set[str] = set()
         self.moved: set[str] = set()
-        """Items whose outcome here is none: they run elsewhere, or on nothing."""
+        """Items without an outcome here: they run elsewhere, or on nothing."""
         self.caught: set[str] = set()
         self.caught_by_code: Callable[[], Collection[BaseException]] = list
         self.asserts: Asserts | None = None
@@ -60,13 +60,13 @@ class Reporter:
         self._within: dict[str, Any] = {}
 
     def emit(self, kind: str, text: str) -> None:
-        """Record what was found out about the test under way."""
+        """Record a finding about the current test."""
         if kind == "unshareable":
             self.moved.add(self._current)
         self._emit({"is": kind, "text": text[:500]})
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Have no tracebacks written: failures are reported as facts."""
+        """Disable tracebacks: failures are reported as facts."""
         config.option.tbstyle = "value"
 
     @pytest.hookimpl(tryfirst=True)
@@ -83,7 +83,7 @@ class Reporter:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Mark questions of a fixture of a wider scope as asked for several tests."""
+        """Mark requests of a fixture of a wider scope as shared by several tests."""
         if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
             return (yield)
         self.measuring.answers.shared = True
@@ -93,7 +93,7 @@ class Reporter:
             self.measuring.answers.shared = False
 
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
-        """Put the modules in place that the next file is to import."""
+        """Install the modules that the next file imports."""
         if isinstance(collector, pytest.Module):
             self._see(collector.nodeid)
 
@@ -216,7 +216,7 @@ class Reporter:
         return report
 
     def pytest_deselected(self, items: Collection[pytest.Item]) -> None:
-        """Record tests that something took out of the run."""
+        """Record deselected tests."""
         self._emit({"is": "deselected", "ids": [item.nodeid for item in items]})
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
@@ -228,7 +228,7 @@ class Reporter:
 def _failure(
     caught: pytest.ExceptionInfo[BaseException], tests_path: str, compared: dict[str, str] | None
 ) -> dict[str, Any]:
-    """Type and message of an exception, its line in the tests, and its place in the code under test."""
+    """Return type and message of an exception, its line in the tests, and in the code under test."""
     error = caught.value
     facts: dict[str, Any] = {
         "type": type(error).__name__,

@@ -1,5 +1,5 @@
-"""Which operators on the code's objects are decided in the test process: a value that came from the code is
-compared here, on plain data, wherever that can be. Where the code's own class decides, a note says so."""
+"""Decides operators on the code's objects in the test process, on plain data, wherever that is possible. If the
+code's own class decides, a note says so."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ARITHMETIC = frozenset(f"__{prefix}{name}__" for name in _BINARY for prefix in 
 _COMPARING = frozenset(
     f"__{prefix}{name}__" for name in words("sub truediv floordiv mod divmod xor") for prefix in ("", "r", "i")
 )
-"""Arithmetic that a test compares by: a difference near 0, a quotient near 1."""
+"""Arithmetic that can replace a comparison: a difference near 0, a quotient near 1."""
 _UNARY = specials("neg pos abs invert int float complex index round trunc floor ceil")
 _READING = specials("len iter reversed getitem contains bool add mul rmul or and sub")
 _READING_METHODS = words(
@@ -36,22 +36,22 @@ _COMPARING_METHODS = words(
     """allclose array_equal compare div divide eq equals floordiv ge gt identical isin le lt mod ne rdiv rsub
     rtruediv sub subtract truediv"""
 )
-"""By these an object could say that it is an array or a frame that a test expects."""
+"""Methods by which an object could claim to equal an expected array or frame."""
 _AGREEING_METHODS = words("difference endswith isdisjoint issubset issuperset startswith symmetric_difference")
-"""By these it could say that it is what a test passes to it."""
+"""Methods by which it could claim to equal their argument."""
 _PACKAGES = words("numpy pandas")
 _QUANTITIES = (int, float, complex, decimal.Decimal, fractions.Fraction)
 _TIMES = (datetime.date, datetime.time, datetime.timedelta)
 _TEXTS = specials("repr str format")
 _PLAIN_MODULES = words("builtins collections decimal fractions datetime")
 _MOST_ITEMS = 1000
-"""Items of an object that are looked through for a member before its class is asked: it may have no end."""
+"""Items of an object that are searched for a member before its class is asked: it may be infinite."""
 NO_MEMBER = "no honest object contains this text: greenloop asks for it to see whether membership means anything"
 
 
 class Rulings(Peer):
-    """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so that its own
-    operators count; what is no more than the type of an answer gets no say in how the answer compares."""
+    """Decides operators; `emit` takes a note. A class that the tests name is itself under test, so its own
+    operators count; the class of a mere answer does not decide how the answer compares."""
 
     def __init__(self, emit: Callable[[str, str], None]) -> None:
         self.crossing = Crossing(self, first=2)
@@ -61,15 +61,15 @@ class Rulings(Peer):
         self._members: dict[object, str] = {}
         self._constants: dict[object, int] = {}
         self.caught: list[BaseException] = []
-        """Failures of the test under way that came to the code, and no further, and uses that do not count: a test
-        that expects a TypeError is not to take them for one of the code's."""
+        """Failures of the current test that the code swallowed, and uses that do not count: a test that expects a
+        TypeError must not take them for the code's."""
 
     def forward(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
         """Apply an operator as the object's class defines it."""
         return super().special(target, name, args, kwargs)
 
     def name(self, value: object) -> None:
-        """The tests name this class."""
+        """Mark a class as named by the tests."""
         self._named.add(id(value))
 
     def is_named(self, kind: type) -> bool:
@@ -123,8 +123,7 @@ class Rulings(Peer):
         return self.forward(target, name, args, kwargs)
 
     def get(self, target: object, name: str) -> Any:
-        """Get an attribute of an object of the code's; a method by which it would compare itself is not handed
-        out, so that each call of it is seen."""
+        """Get an attribute of an object of the code; a comparing method is wrapped, so that its calls are seen."""
         if name in _COMPARING_METHODS and self._is_remote(target) and not self.is_named(type(target)):
             return BoundMethod(self, target, name)
         self._tell_of(target)
@@ -140,8 +139,8 @@ class Rulings(Peer):
         return result
 
     def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
-        """Call a method of an object of the code's. Raises TypeError where it would compare itself with data of
-        numpy's or pandas's and its class is no more than the type of an answer."""
+        """Call a method of an object of the code. Raises TypeError for a comparison with data of numpy or pandas,
+        unless the tests name its class."""
         kind = type(target)
         if isinstance(target, datetime.tzinfo):
             self._note(f"how late it is by a {kind.__name__}")
@@ -171,8 +170,8 @@ class Rulings(Peer):
         return TypeError(text)
 
     def _tell_of_member(self, target: type | types.ModuleType, name: str, member: object) -> None:
-        """Note that a class or module has a member under two names: what is the one is the other; or that it has
-        two objects under one name, of a class that compares by identity: what is expected may be the answer."""
+        """Note two names of a class or module for one member, or two objects under one name whose class compares
+        by identity: the expected value may be the answer."""
         number = self.crossing.remote_number(member)
         by_identity = name.isupper() and not getattr(type(member), "_greenloop_compares", False)
         if number and by_identity and self._constants.setdefault((id(target), name), number) != number:
@@ -185,14 +184,14 @@ class Rulings(Peer):
             self._emit("note", f"{target.__name__}.{first} and {target.__name__}.{name} are {how}")
 
     def _tell_of(self, target: object) -> None:
-        """Note that a test uses an object of the code's that looks like an array or a frame."""
+        """Note that a test uses an object of the code that looks like an array or a frame."""
         kind = type(target)
         package = str(kind.__module__).partition(".")[0]
         if package in _PACKAGES and self._is_remote(target):
             self._note(f"what a {kind.__name__} of {package} holds")
 
     def on_class(self, target: Any, name: str, *args: Any) -> Any:
-        """The result of an operator on a class of the code's."""
+        """Return the result of an operator on a class of the code."""
         if name == "bool":
             return self._truth(target, target.__name__) if target._greenloop_truth else True
         if name == "contains" and not self.is_named(target):
@@ -216,9 +215,9 @@ class Rulings(Peer):
         self._emit("note", f"{what} is said by the code itself")
 
     def _of_subclass(self, proxy: Any, base: type, name: str, args: tuple[Any, ...], other: bool) -> Any:
-        """An operator on an instance of a subclass of `int`, `str`, `tuple`, ...: on its plain value. Where the
-        tests name the class, its own operators count on another object of the code's, on a tuple, and where they
-        give an object of the same plain value."""
+        """Apply an operator to the plain value of an instance of a subclass of `int`, `str`, `tuple`, ... If the
+        tests name the class, its own operators count on another object of the code, on a tuple, and if they return
+        an object of the same plain value."""
         kind = type(proxy)
         if name == "__bool__" and not self.is_named(kind):
             return bool(getattr(base, "__bool__", getattr(base, "__len__", lambda _: True))(proxy))
@@ -239,21 +238,21 @@ class Rulings(Peer):
         return there if same or here is NotImplemented else here
 
     def _of_container(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
-        """An operator on an instance of a subclass of `list`, `dict`, ...: on what it really holds."""
+        """Apply an operator to the contents of an instance of a subclass of `list`, `dict`, ..."""
         held = self.operate(type(proxy)._greenloop_like, proxy)
         if name == "__bool__":
             return bool(held)
         return getattr(type(held), name, lambda *_: NotImplemented)(held, *args)
 
     def _ordered(self, proxy: Any, name: str, args: tuple[Any, ...]) -> Any:
-        """Have an object of an unnamed class no order with plain data: where it has, raise TypeError."""
+        """Raise TypeError if an object of an unnamed class has an order with plain data."""
         if type(args[0]).__module__ in _PLAIN_MODULES and type(self.forward(proxy, name, args, {})) is bool:
             raise self._uncounted(f"{name} of {type(proxy).__name__} with plain data does not count")
         return NotImplemented
 
     def _calculated(self, proxy: Any, name: str, args: tuple[Any, ...], other: bool) -> Any:
-        """Arithmetic with plain data, or with an `other` object of the code's. A difference from a number that is
-        expected lets the code's own operator see it, and make it nothing; so is what is made of a difference."""
+        """Do arithmetic with plain data, or with an `other` object of the code. A difference from a plain number
+        is refused, also indirectly: the code's operator sees that number, and could return 0."""
         kind = type(proxy)
         result = self.forward(proxy, name, args, {})
         measures = name in _COMPARING and (isinstance(args[0], (*_QUANTITIES, *_TIMES)) or _is_of_package(args[0]))
@@ -277,8 +276,8 @@ class Rulings(Peer):
         return result
 
     def _holds(self, proxy: Any, items: Any) -> bool:
-        """Return True if an object of the code's consists of just `items`: those that it iterates over, or the
-        values of its attributes. It says so before its own operator gets to see what is expected."""
+        """Return True if an object of the code consists of just `items`, by iteration or as attribute values,
+        before its own operator sees the expected value."""
         if issubclass(type(proxy), Iterable):
             members = list(itertools.islice(iter(proxy), len(items) + 1))
         else:

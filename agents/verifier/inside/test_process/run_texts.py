@@ -1,5 +1,5 @@
-"""Texts that may come from the code, and must run nothing of it here: tests `eval` data, arithmetic, and calls of
-what the code defines, as `repr` writes them; `typing` reads types (`x: user_code.T`), which hypothesis runs."""
+"""Restricts texts that may come from the code: `eval` in tests runs only data, arithmetic and constructor calls of
+the code's, and `typing`, whose types hypothesis runs, only names of types."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FUNCTIONS = (
     max, min, pow, round, sorted, sum, collections.Counter, collections.OrderedDict, collections.deque,
 )  # fmt: skip
 _MODULES = ("collections", "datetime", "decimal", "fractions", "pathlib", "pathlib._local")
-"""Modules with types of plain values; by name, since some cost time to import."""
+"""Modules with types of plain values, by name, as some are slow to import."""
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 _NODES_OF_TYPES = (
     ast.Expression, ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.Tuple, ast.List, ast.Starred,
@@ -36,7 +36,7 @@ _NODES_OF_TYPES = (
 
 
 def restrict_eval(tests_file: str, is_of_code: Callable[[object], bool]) -> None:
-    """Have `eval` refuse, where the tests call it, what is no such expression: it raises ValueError."""
+    """Have `eval` in tests raise ValueError for any other expression."""
     whole = builtins.eval
 
     def evaluate(source: Any, given: Any = None, local: Any = None, /) -> Any:
@@ -81,8 +81,8 @@ def _is_plain_type(value: Any) -> bool:
 
 
 def restrict_type_texts(tests: Path) -> None:
-    """Have `typing` refuse a text with more than names of types, unless it is an annotation of the file `tests` or
-    of a package that is being imported: it raises ValueError."""
+    """Have `typing` raise ValueError for a text with more than names of types, except in annotations of the file
+    `tests` and of packages during their import."""
     begin = typing.ForwardRef.__init__
 
     @cache

@@ -1,5 +1,5 @@
-"""The surroundings of a test, which the code's process is to have, too: environment variables that it sets, and
-the files below its `tmp_path`."""
+"""The environment of a test that the code process gets, too: variables that it sets, and files below its
+`tmp_path`."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from ..proxy.files import BY_CODE, BY_TESTS, Changed, Found, after, changes, che
 from ..proxy.plain import Unshareable
 
 PLACE = "/tmp/pytest-of-tests"
-"""Where every process of these tests has its temporary directories: replayed questions name the same paths."""
+"""The temporary directory of all these processes: replayed requests contain its path."""
 
 
 def is_shared() -> bool:
-    """Return True where both processes have a directory called /tmp: without namespaces each has its own."""
+    """Return True if both processes see the same /tmp path: without namespaces each has its own."""
     return tempfile.gettempdir() == str(Path(PLACE).parent)
 
 
 class Temporary:
-    """A pytest plugin that knows the temporary directory of the test under way: its `folder`, empty without one,
-    whether its files are `carried` between the processes, and whether the code `overwrote` what the test wrote."""
+    """A pytest plugin with the current test's temporary directory: its `folder`, empty if none, whether its files
+    are `carried` between the processes, and whether the code `overwrote` the test's."""
 
     def __init__(self) -> None:
         self.folder = ""
@@ -37,7 +37,7 @@ class Temporary:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
-        """Learn which directory a test is given."""
+        """Record the directory that a test gets."""
         result = yield
         if fixturedef.argname == "tmp_path":
             self.folder, self.carried = str(result), True
@@ -45,11 +45,11 @@ class Temporary:
         return result
 
     def end_test(self) -> None:
-        """From here on there is none."""
+        """Forget the directory."""
         self.folder, self.carried, self.overwrote = "", False, False
 
     def changed(self) -> Changed:
-        """Return what the test did to the files since the code's process last had them. Raises Unshareable."""
+        """Return what the test has changed since the code process last had the files. Raises Unshareable."""
         if not is_shared():
             raise Unshareable("the code's process has no directory of this name")
         try:
@@ -63,8 +63,8 @@ class Temporary:
         return changed
 
     def take(self, changed: object) -> None:
-        """Do to the files what the code did to its own. They hold no links: `changed` has looked. Raises
-        Malformed, OSError, and ValueError for too much."""
+        """Apply the code's changes of the files, which are no links, as `changed` has checked. Raises Malformed,
+        OSError, and ValueError for too many bytes."""
         new = checked(changed)
         written = ((self._known[name].content, content or b"") for name, content in new if name in self._by_tests)
         self.overwrote |= any(not after.startswith(before) for before, after in written)
@@ -77,16 +77,16 @@ class Temporary:
 
 
 class Environment:
-    """Changes of the environment by a test, which the code's process is to have, too."""
+    """Changes of the environment by a test, for the code process."""
 
     def __init__(self) -> None:
         self._before = dict(os.environ)
         self._seen: dict[Any, Any] = {}
         self.set: dict[str, str | None] = {}
-        """Variables that differ from the beginning, as the code's process has them."""
+        """Variables that differ from the start, as the code process has them."""
 
     def changes(self) -> dict[str, str | None]:
-        """Return what has changed since the last call, by name; None for what is no longer set."""
+        """Return what has changed since the last call, by name; None for an unset variable."""
         # Before each question: `os.environ` itself would decode every variable to be compared.
         held = os.environ._data  # type: ignore[attr-defined]
         if held == self._seen:

@@ -1,6 +1,5 @@
-"""Wraps the functions of code that shares the test process, so that answers are recorded, and changed in a pass.
-
-Attributes that the tests read directly are not seen."""
+"""Wraps the functions of code that shares the test process, to record and change their answers. Attributes that
+the tests read directly are not covered."""
 
 from __future__ import annotations
 
@@ -25,14 +24,14 @@ _UNSEEN = words(
     """__new__ __repr__ __str__ __format__ __hash__ __del__ __getattribute__ __setattr__ __class_getitem__ __eq__
     __ne__ __lt__ __le__ __gt__ __ge__ __contains__ __bool__ __sub__ __rsub__ __abs__ __mod__"""
 )
-"""Methods not wrapped: texts, and operators by which an object may agree with anything."""
+"""Methods not wrapped: texts, and operators by which an object may compare."""
 _MOST_CALLS = 5000
 _LEFT_OUT = 0
-"""The first change of every answer: the function is not called, and None is the answer."""
+"""The first change of every answer: the function is not called, and returns None."""
 _SILENT = 1
-"""The next change of a value: what the function prints, logs and warns of is lost."""
+"""The next change of a value: output, log messages and warnings of the function are lost."""
 _WITHIN_CODE = ContextVar("within the code", default=False)
-"""True while the code runs what the tests called: a task that it starts has that from it, another's task not."""
+"""True while the code runs, and in the tasks that it starts."""
 _OF_CACHES = ("cache_info", "cache_clear", "cache_parameters")
 
 
@@ -47,7 +46,7 @@ def _within_code() -> Iterator[None]:
 
 
 class _Steps(Generator[Any, Any, Any]):
-    """A generator of the code's, each step of which is within the code."""
+    """A generator of the code, each step of which runs as the code."""
 
     def __init__(self, steps: Any) -> None:
         self._steps = iter(steps)
@@ -64,7 +63,7 @@ class _Steps(Generator[Any, Any, Any]):
 
 
 class CallAnswers:
-    """Answers of the functions of one module. Calls between them are its own affair."""
+    """Answers of the functions of one module to its tests, not to each other."""
 
     def __init__(self) -> None:
         self.shared = False
@@ -82,10 +81,10 @@ class CallAnswers:
         return bool(self._current)
 
     def fail(self) -> None:
-        """The test has failed: nothing more depends on what it calls."""
+        """No-op: nothing depends on the calls after a failure."""
 
     def begin(self, name: str | None) -> None:
-        """A segment begins."""
+        """Begin a segment."""
         self._current = None if name is None else self._spots.setdefault(name, [])
         if self._order is not None and name is not None:
             together = COLLECTION in self._order
@@ -95,11 +94,11 @@ class CallAnswers:
                 self.followed = "before"
 
     def digest(self) -> str | None:
-        """Nothing identifies the answers: the code may do more than answer."""
+        """Return None: the code may do more than answer, so answers identify nothing."""
         return None
 
     def given(self) -> Any:
-        """The calls of each segment, as marshal takes them."""
+        """Return the calls of each segment as data for marshal."""
         return [(name, [spot.group[:16] for spot in found]) for name, found in self._spots.items()]
 
     def take(self, given: Any) -> None:
@@ -111,7 +110,7 @@ class CallAnswers:
         self._order = order
 
     def spots(self) -> Mapping[str, Sequence[Spot]]:
-        """The calls, by segment."""
+        """Return the calls, by segment."""
         return self._spots
 
     def wrap(self, module: types.ModuleType) -> None:
@@ -148,7 +147,7 @@ class CallAnswers:
         return made[id(function)]
 
     def wrapped(self, function: Any) -> Any:
-        """`function`, as one of the code's."""
+        """Return `function` wrapped."""
         if inspect.iscoroutinefunction(function):
 
             @functools.wraps(function)
@@ -274,7 +273,7 @@ class CallAnswers:
         raise RuntimeError("another answer")
 
     def _found(self, call: _Call, said: str, changes: list[Change]) -> int | None:
-        """Record an answer; the number of the change that it is to have."""
+        """Record an answer; return the number of the change to make, if any."""
         group = call.key + hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=8).hexdigest()
         if self._order is None:
             if self._current is not None:
@@ -292,7 +291,7 @@ class CallAnswers:
 
 
 class _Call:
-    """A call, and what identifies it."""
+    """A call and its key."""
 
     def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         given = [text_of(value) for value in args] + [f"{name}={text_of(value)}" for name, value in kwargs.items()]
@@ -305,7 +304,7 @@ class _Call:
 
 
 def load(answers: CallAnswers) -> None:
-    """Import the code and wrap it; where that fails, the tests' own import fails, too."""
+    """Import the code and wrap it; if that fails, the tests' own import fails, too."""
     try:
         import user_code  # type: ignore[import-not-found]
     except BaseException:
