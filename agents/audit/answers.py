@@ -87,13 +87,11 @@ def asserts(text: str) -> bool:
 
 
 def _asserted(run: SuiteRun, name: str) -> bool:
-    """Return True if an assertion of a test failed."""
     return run.outcome(name) == "failed" and run.tests[name].asserted
 
 
 def _answers(test: TestRun) -> Iterator[tuple[int, int]]:
-    """Yield the number of an answer and of its alternative, last answers first; changed arguments, missing output
-    and other types come last."""
+    """Yield numbers of answers, last first, with those of alternatives; the least telling ones come last."""
     for other in (*range(_MOST_OTHERS), answers.ALTERING, answers.SILENT, answers.RAISING, answers.RETYPED):
         for number in reversed(range(max(0, test.crossed - _MOST_ANSWERS), test.crossed)):
             yield number, other

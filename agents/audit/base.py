@@ -100,8 +100,7 @@ def _with_named(tree: Tree) -> Tree:
 
 
 def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str) -> Iterator[str]:
-    """Yield tracked files that Python imports but no copy includes (`__pycache__`, `node_modules`), if they differ
-    from the commit, whose blobs are `before`."""
+    """Yield tracked files that Python imports but no copy has (`__pycache__`), if they differ from `before`."""
     room = LONGEST
     for path, entry in repository.index.items():
         if is_wanted(path) or not path.endswith((".py", ".pyc", ".pyo", ".so", ".pyd")):
@@ -221,8 +220,7 @@ def named(node: HasBody, prefix: str = "") -> Iterator[tuple[str, HasBody]]:
 def _functions(
     path: str, name: str, nodes: list[ast.stmt], classes: Mapping[str, _Class]
 ) -> Iterator[tuple[str, str, Function]]:
-    """Yield the functions of a module or class by the ids that they have as tests, with their files; settings may
-    make any name a test."""
+    """Yield functions by the ids that they have as tests, with their files; settings may make any name a test."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             for where, each in _lineage((path, node), classes):
@@ -290,8 +288,7 @@ def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
 def touched_tests(
     old: Mapping[str, TestPlace], new: Mapping[str, TestPlace], beside: Sequence[str]
 ) -> frozenset[str]:
-    """Return the ids, without parameters, of test functions that differ, or have one of the files `beside` around
-    them."""
+    """Return the ids, without parameters, of tests that differ, or have a file of `beside` around them."""
     texts = [{name: place.whole for name, place in each.items()} for each in (old, new)]
     names = {*old, *new}
     found = {name for name in names if texts[0].get(name) != texts[1].get(name)}

@@ -35,8 +35,7 @@ def helps(path: str, imported: Container[str]) -> bool:
 
 
 def old_checks(tree: Tree, base: Base) -> dict[str, bytes]:
-    """Return the modules with the comparisons of the base, and with its asserting functions if only tests import
-    the module, if these differ."""
+    """Return modules with the base's comparisons and asserting helpers of tests, where these differ."""
     found = {}
     imported = names_imported(tree)
     gone: dict[str, HasBody] = {}
@@ -82,7 +81,6 @@ def _texts(found: Mapping[str, ast.Module]) -> set[str]:
 
 
 def _holds_constants(module: ast.Module) -> bool:
-    """Return True for a module of assignments only."""
     return bool(module.body) and all(
         is_constant(node) or isinstance(node, ast.Assign | ast.AnnAssign) for node in module.body
     )
@@ -125,7 +123,6 @@ def _bound(node: ast.stmt) -> Any:
 
 
 def _asserts(name: str, node: Function) -> bool:
-    """Return True for a function of a module that asserts something."""
     return name == f".{node.name}" and any(
         isinstance(each, ast.Assert) or (isinstance(each, ast.Raise) and "AssertionError" in unparse(each))
         for each in ast.walk(node)
@@ -133,8 +130,7 @@ def _asserts(name: str, node: Function) -> bool:
 
 
 def blind_comparisons(node: ast.ClassDef) -> Iterator[tuple[int, str]]:
-    """Yield line and name of a class's comparisons whose result ignores one of the operands; comparing types is
-    enough for objects without attributes."""
+    """Yield line and name of comparisons that ignore an operand; its type is enough without attributes."""
     has_state = any(
         isinstance(each, ast.AnnAssign) or (isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
         for each in ast.walk(node)

@@ -49,8 +49,7 @@ class Comparison(Project):
     """Runs the tests of a project and of a commit on both codes, in a sandbox, within `seconds` in all."""
 
     def report_since(self, reference: str, *, strict: bool = False) -> ProjectReport:
-        """Report on the change since the commit that `reference` names. Raises UsageError if no test can be run,
-        SandboxBroken and Interrupted."""
+        """Report on the change since a commit. Raises UsageError, SandboxBroken and Interrupted."""
         base = read_base(self._tree, reference)
         if base.tree.named:  # those of now could say that code is tests
             self._tree = replace(self._tree, named=base.tree.named)
@@ -248,8 +247,7 @@ class Comparison(Project):
         return four.with_contract(passed).failing(doubted).with_caught_failures()
 
     def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
-        """Repeat the passing old tests with the old text of helpers in the code; one in which an assertion fails
-        has failed."""
+        """Repeat passing old tests with the old helpers in the code; a failed assertion counts."""
         files = old_checks(self._tree, base)
         names = four.holding(files)
         if not names:
@@ -262,8 +260,7 @@ class Comparison(Project):
         return four.with_contract({name: test for name, test in failed.items() if test.asserted})
 
     def _with_skips_in_ci(self, four: TwoByTwo, at_base: Suite, base: Base) -> TwoByTwo:
-        """Repeat old tests that are skipped now only under CI's variables, if a differing test file reads the
-        environment."""
+        """Repeat tests that only CI's variables skip now, if a test file now reads the environment."""
         asking = (path for path in base.differing if _ASKS.search(self._tree.files.get(path, b"")))
         names = [name for name in four.base.tests if four.base.outcome(name) == four.now.outcome(name) == "passed"]
         if not (names and any(map(base.tree.holds_tests, asking))):

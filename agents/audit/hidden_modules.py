@@ -58,7 +58,6 @@ def check_in_place(tree: Tree, elsewhere: Sequence[tuple[str, str]], python: str
 
 
 def _imported(tree: Tree) -> set[str]:
-    """Return the modules that tests import."""
     return {name for each in modules(tree, of_tests=True).values() for name in modules_imported(each)}
 
 

@@ -159,8 +159,7 @@ def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: fro
 def _ranked(
     trial: Trial, survivors: Sequence[_Made], called: Mapping[str, frozenset[str]]
 ) -> list[tuple[_Made, Change]]:
-    """Return the survivors with the tests that run their lines, most tests first; for a default of a parameter,
-    the tests that call the function."""
+    """Return the survivors with the tests that run their lines (a default: the function), most tests first."""
     lines: dict[str, set[int]] = {}
     for each in survivors:
         if each.mutant.names:

@@ -28,8 +28,7 @@ _ALIKE = 0.5
 
 
 def renames(old: Tree, new: Tree) -> dict[str, str]:
-    """Return the new names of old functions, classes and modules that are gone: those with the same text, or in
-    the same place."""
+    """Return the new names of gone functions, classes and modules, found by the same text or the same place."""
     before, after = (modules(each, of_tests=False) for each in (old, new))
     found: list[tuple[str, str]] = []
     for path, other in _pairs(before, after):
@@ -101,7 +100,6 @@ def _size(node: Definition) -> tuple[type, int]:
 
 
 def _text(node: Definition) -> str:
-    """Return the text of a definition without its own name."""
     return re.sub(rf"\b{node.name}\b", "", ast.dump(node))
 
 

@@ -51,8 +51,7 @@ class Side:
         return self.trial.crossings(self.names, seconds).tests if seconds > 0 else {}
 
     def answers(self, name: str) -> dict[Answer, int]:
-        """Return the numbers of the answers to a test; none if there are too many. Hashes do not count: another
-        hash breaks a table only by chance."""
+        """Return the numbers of the answers to a test, none if too many; not of hashes, which matter by chance."""
         functions = [function for function, _ in self.asked(name)]
         told = [(at, each) for at, each in enumerate(functions) if not each.endswith("__hash__")]
         return {(each, functions[:at].count(each)): at for at, each in told}
@@ -96,8 +95,7 @@ class Duller:
     alike: Collection[str] = ()
 
     def found(self, kept: Collection[str]) -> tuple[dict[str, str], set[str]]:
-        """Return the reasons by id at the base, for the `kept` tests also lost calls. Also return the tests with
-        another text for which there was no time."""
+        """Return reasons by id at the base, for `kept` tests also lost calls, and what was out of time."""
         if self.now.trial.left <= 0 or not self.pairs:
             return {}, self.pairs.keys() - self.alike
         found: dict[str, str] = {}
@@ -151,8 +149,7 @@ class Duller:
         return ""
 
     def _unasked(self, old: str) -> str:
-        """Return why a noticed answer is lost because no test asks for it: the test asks for fewer than before,
-        and all tests for fewer of that function."""
+        """Return why a noticed answer is lost: fewer tests ask that function, and none asks this."""
         untold, asked, was = self.now.untold, self.now.questions, self.before.questions
         lost = {question: at for at, question in enumerate(self.before.asked(old)) if question not in asked}
         own = {*self.now.asked(self.pairs[old])} - {*self.before.asked(old)}
@@ -173,7 +170,6 @@ class Duller:
 
     @cached_property
     def _others(self) -> Side:
-        """Return the unchanged tests."""
         trial = self.now.trial
         tests = trial.first.tests.items()
         names = [name for name, test in tests if test.outcome == "passed" and trial.called[name]]

@@ -40,8 +40,7 @@ class TestFinding:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A mutant that no test noticed, at `path` and `line`; `tests` run the line, and `noticed_before` is the test
-    that noticed it at the base."""
+    """A mutant that no test noticed; `tests` run its line, and `noticed_before` noticed it at the base."""
 
     path: str
     line: int
@@ -100,8 +99,7 @@ class ProjectReport:
 
     @property
     def passed(self) -> bool:
-        """Return True if there are tests, and each counts or is skipped; with a base, if none is broken, gone or
-        weaker, and nothing tampers."""
+        """Return True if all tests count or are skipped; with a base, if none is refused and nothing tampers."""
         if self.base is None:
             return bool(self.tests) and not any(test.status in BAD for test in self.tests)
         refused = REFUSED | DOUBTFUL if self.strict else REFUSED

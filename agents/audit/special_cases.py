@@ -109,8 +109,7 @@ def _number(part: object) -> object:
 
 
 def _constants(tree: Tree, *, of_tests: bool) -> set[object]:
-    """Return the literals of the code or the tests, with numbers and words of their texts, except docstrings,
-    which describe what is asked."""
+    """Return the literals of the code or the tests, and the words of their texts except docstrings."""
     found: set[object] = set()
     for module in modules(tree, of_tests=of_tests).values():
         nodes = [*ast.walk(module)]
@@ -137,8 +136,7 @@ def _is_telling(key: object) -> bool:
 
 
 def _asked(module: ast.Module) -> Iterator[tuple[Any, list[Any], ast.AST]]:
-    """Yield each comparison, table and pattern with the literals that it checks, and its replacement without
-    them."""
+    """Yield each comparison, table and pattern with its literals, and its replacement without them."""
     nodes: list[Any] = [*ast.walk(module)]
     tables = {id(node.iter) for node in nodes if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension)}
     tables |= {id(node.value) for node in nodes if isinstance(node, ast.Assign | ast.AnnAssign)}

@@ -53,8 +53,7 @@ _OF_HOOKS = frozenset({
 
 
 def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tampering]:
-    """Yield findings in files that differ from the base's: in tests and files beside them, in code that tests have
-    `imported`, and in workflows."""
+    """Yield findings in differing files: tests, files beside them, code that tests `imported`, and workflows."""
     names = names_imported(tree)
     tests = modules(tree, of_tests=True).values()
     given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}

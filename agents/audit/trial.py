@@ -100,8 +100,7 @@ class Trial:
         return _LEAST_SECONDS + _SLOWER * (took + sum(self._took_alone(name).seconds for name in names))
 
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
-        """Return the CPU seconds that each of these tests may take on a change: a limit that detects hangs early,
-        even on a busy machine."""
+        """Return the CPU seconds that each test may take on a change: they reveal a hang even under load."""
         used = ((self._used.get(name, 0.0), self._took_alone(name).cpu) for name in names)
         return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, *each) for each in used)
 
@@ -124,8 +123,7 @@ class Trial:
         return max((test.setup for run in self._runs for test in run.tests.values()), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
-        """Run tests on a change of the file at `path` until one fails; patch the function if possible, else the
-        file. None if no time is left."""
+        """Run tests until one fails on a change of a function, else of the file `path`. None if out of time."""
         limit = self.limit(names, run)
         if mutant.names and not self.cold:
             change = FunctionChange(path, mutant.first, mutant.names, mutant.function)

@@ -112,8 +112,7 @@ def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
 
 
 def _leaves(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
-    """Yield the texts in a condition with their paths of keys; a rule after one for all decides nothing, and a
-    manual start is true for no change."""
+    """Yield a condition's texts with their keys; rules after one for all, and manual starts, do not count."""
     for each in value if isinstance(value, list) else [value]:
         if not isinstance(each, dict):
             yield keys, keys[-1] if each is None else str(each)

@@ -251,7 +251,6 @@ class TwoByTwo:
         return f"; the test is the same, and around it differ {', '.join(map(clean, self.around[:3]))}"
 
     def _diff(self, name: str, now: str) -> tuple[str, ...]:
-        """Return the lines of a test that differ, without what is the same."""
         old, new = (
             places[each.partition("[")[0]].source.splitlines() if each.partition("[")[0] in places else []
             for places, each in ((self.old, name), (self.new, now))

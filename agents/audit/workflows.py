@@ -236,8 +236,7 @@ def _adds(text: str) -> bool:
 
 
 def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers: continued commands as one, and of an INI file only commands and their
-    exit handling."""
+    """Yield the lines with their numbers, continued ones as one; of an INI file only commands and settings."""
     found: list[tuple[int, str]] = []
     key, section, goes_on = "", "", False
     of_commands = not path.endswith((".ini", ".toml"))

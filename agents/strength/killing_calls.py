@@ -82,8 +82,7 @@ def _killed(board: Board, call: Test) -> frozenset[int]:
 
 
 def _calls(code: str, lines: Container[int], tests: Sequence[Test], count: int) -> tuple[Test, ...]:
-    """Return at most `count` probes: three quarters with constants of the code, those on `lines` first, the rest
-    similar to calls of the tests."""
+    """Return at most `count` probes: three quarters with the code's constants, those on `lines` first."""
     near = probes(tests, count)
     nearest, further = (
         {probed_call(each): each.preamble for each in found} for found in (near, probes(near, count))

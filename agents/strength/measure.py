@@ -70,8 +70,7 @@ def measure(
 
 
 def passing(code: str, tests: Sequence[Test], runner: CachedVerifier) -> Verdict:
-    """Return the verdict on the code in the layout of its mutants. Raises ValueError if the tests don't pass on
-    it."""
+    """Return the verdict on the code in its mutants' layout. Raises ValueError if the tests don't pass on it."""
     board = runner.board([as_candidate(plain_layout(code))], tests)
     verdict = board.verdicts[0]
     if verdict.kind != "passed":

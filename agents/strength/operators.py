@@ -145,8 +145,7 @@ def _number(value: int) -> ast.expr:
 
 
 def _offsets(site: Site) -> tuple[int, ...]:
-    """Return the changes of a number: those that differ from a change of its `<=` or `>`; a step of 0 rarely
-    ends."""
+    """Return the changes of a number: not those that a change of its `<=` or `>` makes, nor a step of 0."""
     if isinstance(site.parent, ast.AugAssign):
         return (1,)
     if isinstance(site.parent, ast.Compare) and site.field == "comparators":

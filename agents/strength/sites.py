@@ -44,8 +44,7 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A function, a class body or the module. `first_bound` is the line that first binds each local name (0 for a
-    parameter), `integers` are counters."""
+    """A function, class or module: the first line that binds each name (0: a parameter), and its counters."""
 
     name: str
     first_bound: dict[str, int]

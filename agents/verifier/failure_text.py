@@ -68,7 +68,6 @@ def _statements(source: str) -> tuple[ast.stmt, ...]:
 
 
 def _assertion_at(source: str, line: int) -> ast.stmt | None:
-    """Return the innermost statement of the tests at `line`."""
     around = [node for node in _statements(source) if node.lineno <= line <= (node.end_lineno or node.lineno)]
     best = max(reversed(around), key=lambda node: node.lineno, default=None)
     return None if isinstance(best, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef) else best

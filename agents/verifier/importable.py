@@ -38,8 +38,7 @@ class Importable:
 
     @property
     def rule(self) -> dict[str, object]:
-        """Return the import rule as JSON values for the sandbox; `modules` are the dotted names of the user's
-        modules and submodules."""
+        """Return the import rule for the sandbox as JSON; `modules` are dotted names, submodules included."""
         paths = [path for module in self.modules for path in module.files]
         names = [path.removesuffix(".py").replace("/", ".").removesuffix(".__init__") for path in paths]
         modules = sorted(name for name in names if not name.endswith("__main__"))

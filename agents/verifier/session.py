@@ -69,8 +69,7 @@ class Break:
 
 
 class Session:
-    """Runs one task; deadlines are in seconds. It ends `finished`, or it `broke`; `records` are those of the test
-    process, in order."""
+    """Runs one task until it is `finished` or `broke`; `records` are the test process's. Times are in seconds."""
 
     def __init__(
         self,

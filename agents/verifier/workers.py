@@ -54,8 +54,7 @@ class Workers:
         """Verifications before this worker's start."""
 
     def sandbox(self, verifications: int, properties: bool = False, packages: tuple[str, ...] = ()) -> Sandbox:
-        """Return a sandbox for this many verifications; `properties`: they use hypothesis; `packages` are
-        third-party modules to preload."""
+        """Return a sandbox for this many verifications, with hypothesis or third-party `packages` preloaded."""
         with self._lock:
             self._asked += verifications
             if packages not in self._warm and len(self._warm) >= MOST_SETS:

@@ -1,5 +1,4 @@
-"""Checks functions that are harmless only with some arguments or in some places, and names and annotations of
-classes that dataclasses and hypothesis run as code."""
+"""Checks functions that only some arguments or places make harmless, and names that are run as code."""
 
 from __future__ import annotations
 

@@ -127,8 +127,7 @@ class Files:
         return False
 
     def _is_given(self, parameter: ast.arg) -> bool:
-        """Return True for `tmp_path`, a fixture's parameter, and the parameter of a function that tests call with
-        such paths."""
+        """Return True for `tmp_path`, a fixture's parameter, and one that the tests' calls give such paths."""
         function = self._names.function_of(parameter)
         if function is None or not self._is_pytests(function):
             return self._takes(parameter, self.is_below)

@@ -21,8 +21,7 @@ from .uses import HYPOTHESIS, Uses
 
 @lru_cache(maxsize=1024)
 def examine(test: Test, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> str | None:
-    """Return why `test` is not run, as a phrase about it; None if it is. It may also import the modules
-    `importable`."""
+    """Return why `test` is not run, as a phrase, or None. It may also import the modules `importable`."""
     try:
         names = names_of(test.preamble, test.source)
         uses = Uses(names, importable)

@@ -68,8 +68,7 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
 
 
 def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
-    """Return how many entries of `table` are inputs with answers from the tests; 0 if most are not, or if fewer
-    than two are inputs that honest code has no branch for."""
+    """Return how many entries of `table` are the tests' inputs and answers; 0 for half of it, or trivial ones."""
     known = [key for key, answer in table.items() if key in inputs and answer in told]
     telling = [key for key in known if not _TRIVIAL.issuperset(key)]
     return len(known) if len(telling) >= _FEWEST_ANSWERED and 2 * len(known) > len(table) else 0

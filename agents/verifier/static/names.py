@@ -1,5 +1,4 @@
-"""The names of one test with its preamble: what each is imported from, where it is bound, which texts it may
-hold."""
+"""The names of a test with its preamble: their imports, their bindings, and the texts that they may hold."""
 
 from __future__ import annotations
 
@@ -130,8 +129,7 @@ class Names:
         return found
 
     def texts(self, node: ast.AST) -> frozenset[str] | None:
-        """Return the texts that `node` may be: constants, their concatenations, items of a literal. None if it may
-        be any."""
+        """Return the texts that `node` may be, by constants, concatenation or a literal's items; None if any."""
         if node not in self._texts:
             self._texts[node] = None  # of a name that is bound to what has itself in it
             self._texts[node] = self._texts_of(node)

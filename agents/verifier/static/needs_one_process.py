@@ -23,8 +23,7 @@ _OF_PATHS = words("read_text read_bytes write_text write_bytes iterdir is_file i
 
 
 def why_one_process(test: Test) -> str | None:
-    """Return why `test` needs one process, as a phrase; None if it works through proxies. Objects that cannot be
-    passed need no rule: they are found at run time."""
+    """Return why `test` needs one process, as a phrase, or None. Unshareable objects are found at run time."""
     return next(shared_by(names_of(test.preamble, test.source)), None)
 
 
@@ -71,8 +70,7 @@ def _opens_nothing(names: Names, call: ast.Call) -> bool:
 
 
 def _is_carried(names: Names, use: ast.expr) -> bool:
-    """Return True if each use of `monkeypatch` works across the processes: on the environment, the code's own
-    names, or the streams that its output goes to."""
+    """Return True if `monkeypatch` is used only on the environment, the code's names, or output streams."""
     method = names.parent(use)
     call = names.call_of(method) if isinstance(method, ast.Attribute) else None
     if call is None or last(call.func) in _CARRIED or not call.args:
@@ -88,8 +86,7 @@ def _is_carried(names: Names, use: ast.expr) -> bool:
 
 
 def _shared_class(node: ast.ClassDef, names: Names) -> Iterator[str]:
-    """Yield why the code needs the real class of a test: it is a dataclass, which code inspects, or has decorators
-    or descriptors of the code."""
+    """Yield why the code needs a test's real class: a dataclass, or the code's decorators or descriptors."""
     read = {each.attr for each in names.nodes if isinstance(each, ast.Attribute) and names.call_of(each) is None}
     parts: list[ast.AST] = [*node.decorator_list]
     for item in node.body:

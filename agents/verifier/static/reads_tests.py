@@ -1,5 +1,4 @@
-"""Notes on how code may pass without doing what its tests ask: it reads them, wrote their cases, or detects
-them."""
+"""Notes on code that may pass without doing what tests ask: it reads, has written, or detects them."""
 
 from __future__ import annotations
 
@@ -27,8 +26,7 @@ _OF_PROCESS = words("argv orig_argv getcwd")
 
 
 def reaches_tests(code: str) -> str | None:
-    """Return a note if code in one process with its tests inspects frames or objects, or replaces attributes of
-    modules that the tests may use, too."""
+    """Return a note if code that shares the tests' process inspects frames or objects, or patches modules."""
     nodes = [node for statement in statements(code) for node in ast.walk(statement)]
     imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     theirs = {name for node in imports for name in names_bound(node)} - _SHARED
@@ -60,8 +58,7 @@ def reaches_tests(code: str) -> str | None:
 
 
 def asks_where_it_runs(code: str) -> str | None:
-    """Return a note if code branches on the process's arguments or working directory, but for a program's `main`
-    and `__main__` block."""
+    """Return a note if code branches on argv or the working directory, outside of `main` and `__main__`."""
     left: list[ast.AST] = [*statements(code)]
     while left:
         node = left.pop()
@@ -79,8 +76,7 @@ def asks_where_it_runs(code: str) -> str | None:
 
 @lru_cache(maxsize=64)
 def has_written_cases(tests: str) -> tuple[str, ...]:
-    """Yield a note for each list or table of the code's own that tests iterate over as their cases: they are the
-    same for every candidate."""
+    """Yield a note for each list of the code that is the tests' cases, the same for every candidate."""
     names = names_in(tests)
     found: dict[str, None] = {}
     for node in names.nodes:

@@ -1,5 +1,4 @@
-"""Finds tests that tamper with their run: they replace the code under test, end or steer the run, or inspect
-it."""
+"""Finds tests that tamper with their run: they replace the code, end or steer the run, or inspect it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Checks which names, attributes and modules a test uses. What `allowed.txt` does not list is refused, as is an
-attribute whose name is made at run time."""
+"""Checks the names, attributes and modules of a test: all that `allowed.txt` does not list is refused."""
 
 from __future__ import annotations
 
@@ -206,8 +205,7 @@ class Uses:
         return isinstance(made, ast.Call) and self._names.stands_for(made.func, "pytest.MonkeyPatch.context")
 
     def _is_looked_up(self, node: ast.expr) -> bool:
-        """Return True if only a constant name of an object's namespace is read or all are compared with constants:
-        descriptors of a type lead anywhere."""
+        """Return True if a namespace is read by constant names alone: a type's descriptors lead anywhere."""
         parent = self._names.parent(node)
         match parent:
             case ast.Compare(left=left, comparators=others):
@@ -268,8 +266,7 @@ class Uses:
                 yield from self.attribute_named(part)
 
     def _of_the_code(self, call: ast.Call, name: ast.expr) -> bool:
-        """Return True if an attribute of the code under test is read by a name that cannot be special, or a field
-        by `for f in dataclasses.fields(...)`."""
+        """Return True for the code's attributes by names that can't be special, and for dataclass fields."""
         if isinstance(name, ast.Attribute) and name.attr == "name":
             loops = [self._names.parent(place) for place in self._names.defined.get(last(name.value), [])]
             made = [getattr(getattr(loop, "iter", None), "func", None) for loop in loops]

@@ -45,8 +45,7 @@ def main(descriptor: int) -> None:
 
 
 class Called:
-    """Function `qualname` of `module`; `path` is its file, relative to the start folder; the decorators of the
-    packages `inert` do nothing."""
+    """Function `qualname` of `module` in the file `path`; decorators of the packages `inert` do nothing."""
 
     def __init__(self, module: str, path: str, qualname: str, inert: list[str]) -> None:
         self._root = sys.path[0]

@@ -75,8 +75,7 @@ class Code:
         return self._module
 
     def _open_streams(self) -> None:
-        """Replace the streams. What the code prints to earlier ones, which it kept, is discarded, as under
-        pytest."""
+        """Replace the streams; what the code prints to earlier ones is discarded, as under pytest."""
         for stream in self._streams:
             stream.keep = lambda *_: None
         self._streams = [_Printed(number, self._keep) for number in (1, 2)]
@@ -102,8 +101,7 @@ class Code:
 
 
 class Spare:
-    """Forks a spare process, in which it returns when that has `taken_over` the channel. It is no child of this
-    process, which may wait for its own."""
+    """Forks a spare process, not a child of this one; there it returns when that has `taken_over` the channel."""
 
     def __init__(self, channel: FrameSocket) -> None:
         self.taken_over: FrameSocket | None = None
@@ -266,8 +264,7 @@ class Responder(Peer):
         return True if name == "bool" else super().on_class(target, name, *args)
 
     def name_of(self, value: object) -> Tree | None:
-        """Return the tree that names a data type or an exception of the standard library, for the latter with its
-        nearest built-in base."""
+        """Return the tree that names a type or exception of the standard library, the latter with its base."""
         if not isinstance(value, type) or (name := named_type(value, frozenset([USER_MODULE]))) is None:
             return None
         if not issubclass(value, BaseException):

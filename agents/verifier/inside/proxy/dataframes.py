@@ -85,7 +85,6 @@ def _column_parts(values: Any) -> Parts:
 
 
 def _column(parts: Any) -> Any:
-    """Return the array of `_column_parts`. Raises Exception."""
     pd = _pandas()
     how, *rest = parts
     if how == "string":
@@ -117,7 +116,6 @@ def _flat(parts: object) -> Any:
 
 
 def _index_parts(index: Any) -> Parts:
-    """Return the parts of an index. Raises Unshareable."""
     pd = _pandas()
     names = tuple(map(_label, index.names))
     if _names().get(type(index)) != "Index":
@@ -131,7 +129,6 @@ def _index_parts(index: Any) -> Parts:
 
 
 def _index(parts: Any) -> Any:
-    """Return the index of `_index_parts`. Raises Exception."""
     pd = _pandas()
     how, names, *rest = parts
     names = [_label(name) for name in names]

@@ -160,8 +160,7 @@ def describe_class(value: type, mirrored: list[type]) -> Description:
 
 
 def _module_of(value: type) -> str:
-    """Return the module of `value`; `user_code` for a class made by a statement, unless it is the standard
-    library's."""
+    """Return the module of `value`; `user_code` for a class made by a statement outside the standard library."""
     module = str(value.__module__)
     known = vars(sys.modules.get(module, types)).get(value.__name__) is value
     claims = module.partition(".")[0] in STANDARD_LIBRARY and value.__flags__ & _CLASS_STATEMENT

@@ -1,5 +1,4 @@
-"""The files of a test's `tmp_path`, which each process has as a copy at the same path: before and after each
-request the changes in one are copied into the other."""
+"""Synchronizes the files of a test's `tmp_path`, of which each process has a copy, around each request."""
 
 from __future__ import annotations
 

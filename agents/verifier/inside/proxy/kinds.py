@@ -43,7 +43,6 @@ def _refill_array(value: Any, *data: Any) -> None:
 
 
 def _flat(mapping: Any) -> Parts:
-    """Return keys and values alternately."""
     return tuple(part for pair in mapping.items() for part in pair)
 
 
@@ -119,8 +118,7 @@ def fill(name: str, value: Any, parts: Sequence[Any]) -> None:
 
 
 def is_data(value: object) -> bool:
-    """Return True if `value` may be an element of an array: passed by value, or a container. A proxy may not:
-    numpy and pandas would ask it how it compares."""
+    """Return True for an element of an array: not a proxy, which numpy and pandas would ask how it compares."""
     found = type(value)
     if hasattr(found, "_greenloop"):
         return False

@@ -142,8 +142,7 @@ class Packer:
         return found
 
     def _extra(self, value: Any, kind: type, depth: int) -> Tree:
-        """Return the value that a proxy carries: arguments of an exception, value of a subclass of `int` or
-        `str`."""
+        """Return the value that a proxy has: an exception's arguments, the value of a subclass of `int`."""
         if isinstance(value, BaseException):
             return self._error_parts(value, depth)
         base = value_base(kind)

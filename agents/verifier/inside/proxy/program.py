@@ -1,5 +1,4 @@
-"""Runs the code under test as a program in its own interpreter, and replaces `subprocess` for tests, which then
-runs that alone."""
+"""Runs the code under test as a program in its own interpreter, and restricts the tests' `subprocess` to it."""
 
 from __future__ import annotations
 

@@ -106,8 +106,7 @@ class SharedTable:
             self._most = max(_FEW, 2 * len(self._entries))
 
     def let_go(self) -> None:
-        """Forget containers that only this table refers to, if their changes were sent: no one can tell them from
-        copies. The next frame tells the other process."""
+        """Forget containers that only this table refers to, as no one can tell them from copies."""
         before = -1
         while len(self._entries) != before:  # a container that is gone may have held others
             before = len(self._entries)
@@ -138,8 +137,7 @@ class SharedTable:
 
 
 class Tables:
-    """Exported objects, proxies, and shared containers. The test process assigns even numbers (`first` is 2), the
-    code process odd ones."""
+    """Exported objects, proxies and containers. The test process gives them even numbers, the code's odd ones."""
 
     def __init__(self, first: int) -> None:
         self._parity = first % 2

@@ -10,7 +10,6 @@ from typing import Any
 
 
 def _standard_library() -> frozenset[str]:
-    """Return the names of the top-level modules that come with Python."""
     if hasattr(sys, "stdlib_module_names"):  # from 3.10 on
         return sys.stdlib_module_names
     library = os.path.dirname(os.__file__)  # noqa: PTH120 - pathlib need not be imported here

@@ -50,8 +50,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Answers:
-    """Counts the answers that a project's functions give its tests; `wanted` is the number of an answer and of an
-    alternative that replaces it."""
+    """Counts answers to the project's tests; `wanted` is the number of one, and of its alternative."""
 
     def __init__(self, place: str, test_files: Sequence[str], wanted: Sequence[int] | None) -> None:
         self._below = place + os.sep
@@ -68,8 +67,7 @@ class Answers:
         self._given = ""
 
     def end(self) -> dict[str, Any]:
-        """Return the functions that answered last, in order, digests of the first functions' arguments, and the
-        text of the alternative."""
+        """Return the last answering functions, digests of the first arguments, and the alternative's text."""
         return {
             "crossings": self._names[-MOST_KEPT:],
             "questions": self._questions,
@@ -181,8 +179,7 @@ class Answers:
         return False
 
     def _of_value(self, original: types.FunctionType, args: tuple[Any, ...], value: Any) -> Iterator[Other]:
-        """Yield alternatives to a returned value, as texts and factories. Those of another type prove nothing:
-        even a test that ignores them may crash."""
+        """Yield alternatives to a returned value. Those of another type may crash tests that ignore them."""
         if original.__name__ == "__init__" and args:
             yield from ((f"making {text}", make) for text, make in _of_object(args[0]))
             return
@@ -234,8 +231,7 @@ def _states(values: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _attributes(value: Any) -> list[Attribute]:
-    """Return the attributes of an object that can have another value, as name, text and factory. Those that its
-    classes hold as plain data come last."""
+    """Return changeable attributes as name, text and factory; the class's plain data come last."""
     names = attributes_of(value)
     if hasattr(value, "__dict__"):
         held = [each for base in type(value).__mro__ for each in vars(base).items()]

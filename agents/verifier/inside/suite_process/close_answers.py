@@ -27,8 +27,7 @@ _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 
 
 def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """Yield values close to `value`, each with its text and factory: reordered, with an item repeated, in other
-    letters, with a space more, or a little greater."""
+    """Yield values close to `value`: reordered, with a repeated item, other case, a space more, or greater."""
     if isinstance(value, Iterator):  # it may have no end
         yield "its items in another order", lambda: itertools.chain([*itertools.islice(value, 1000)][::-1], value)
     others = [value[::-1]] if type(value) is list and len(value) > 1 else []

@@ -1,5 +1,4 @@
-"""Repeats calls of functions and fresh objects, and of a program, in a fresh code process, and notes answers that
-differ."""
+"""Repeats calls of functions and fresh objects in a fresh code process, and notes answers that differ."""
 
 from __future__ import annotations
 
@@ -43,8 +42,7 @@ class PlainCalls:
         self._asked = 0.0
 
     def changed(self, target: object) -> None:
-        """Note that a test sets an attribute of `target`. On a module or class that may change answers from here
-        on, so no further call is recorded."""
+        """Record no more calls once a test sets an attribute of a module or a class, which may change answers."""
         if isinstance(target, (type, types.ModuleType)) or type(target).__name__ == "module":
             self._open = False
 

@@ -164,7 +164,6 @@ class Caller(Rulings):
         return value
 
     def _note_change(self) -> None:
-        """Note that the code changes an argument in place."""
         if self._asking not in self._changing:
             self._changing.add(self._asking)
             self._emit("note", f"{self._asking} changes in place what a test passes to it")
@@ -198,8 +197,7 @@ class Caller(Rulings):
         self.temporary.end_test()
 
     def _carry_files(self, back: bool) -> None:
-        """Synchronize the files below `tmp_path`; `back` if the code may have written. No retry after an error:
-        pytest itself uses the objects of a failure."""
+        """Synchronize `tmp_path`, with `back` from the code, too; no retry, as pytest uses a failure's objects."""
         if not self.temporary.carried:
             return
         self.temporary.carried = False
@@ -318,8 +316,7 @@ class Caller(Rulings):
         self.capabilities.admit(value)
 
     def resolve(self, parts: list[Tree]) -> Any:
-        """Return a data type or an exception by name; for an exception that is not imported here its built-in
-        base. Raises Malformed."""
+        """Return a type or exception by name, or the built-in base of one not imported. Raises Malformed."""
         if parts[:2] == ["builtins", "KeyboardInterrupt"]:
             return InterruptRaised
         known = len(parts) < 3 or type_named(parts[0], parts[1]) is not None

@@ -1,5 +1,4 @@
-"""The log of frames between tests and code, by segment (the collection, then each test), and its reader, which
-finds equal answers and the request of each."""
+"""The log of frames between tests and code by segment (collection, then each test), and its reader."""
 
 from __future__ import annotations
 

@@ -157,8 +157,7 @@ class Measuring:
         self.answers.begin(COLLECTION)
 
     def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:
-        """Fork before the first test. In a pass, run the tests, each after `begin_test`, and exit; tests in
-        `failed_within` then have a failed part."""
+        """Fork before the first test; in a pass run the tests and exit. Parts of `failed_within` have failed."""
         if self._replaying is None:
             self._fork()
         if self._replaying is not None:
@@ -200,8 +199,7 @@ class Measuring:
         caught: Collection[str],
         emit: Callable[[Mapping[str, Any]], None],
     ) -> None:
-        """Run the passes for the items in `tests`, and emit a record for each that `ran`, unless the host has
-        them. Those in `caught` had a failed assertion."""
+        """Run passes for `tests` and emit a record for each that `ran`. An assertion of `caught` ones failed."""
         digest = self.answers.digest()
         if self.ask(digest or ""):
             return

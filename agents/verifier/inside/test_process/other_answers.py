@@ -22,8 +22,7 @@ from ..proxy.tables import extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)
-"""Ranks of changes: of a value; of what tests rarely look at, such as identity or a procedure's result; of a
-value's type, or an exception."""
+"""Ranks of changes: of values; of what tests rarely check (identity, a procedure's result); of types."""
 MOST_TEXT = 300
 _CHANGING = re.compile(r"0x[0-9a-f]+|id='\d+'|pytest-\d+|\btmp[a-z0-9_]{8}\b")
 """Text that differs between processes: addresses, folders of tmp_path, names from `tempfile`."""

@@ -62,8 +62,7 @@ class ForkServer:
     """A child that waits where it was forked, and forks a process for each pass."""
 
     def __init__(self, apart: Callable[[], None], take: Callable[[Any], None]) -> None:
-        """Fork the server, which calls `apart`, and `take` with `given` before the first pass. In the process of a
-        pass this returns with `order` set."""
+        """Fork; the server calls `apart`, then `take` with `given`. In a pass this returns with `order` set."""
         self.order: Any = None
         self.given: Any = None
         self._take = take

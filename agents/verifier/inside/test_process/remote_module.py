@@ -16,8 +16,7 @@ _OWN = frozenset(
 
 
 class RemoteModule(types.ModuleType):
-    """Fetches attributes; a class fetched here counts as named by the tests. A star import gets `names`: those
-    that the tests use and that nothing else binds."""
+    """Fetches attributes; a fetched class counts as named by the tests. A star import gets `names`."""
 
     __slots__ = ("_greenloop_caller", "_greenloop_names")
     # No mapping: monkeypatch would look there for what an attribute was before. A star import asks for the keys.

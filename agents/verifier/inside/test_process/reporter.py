@@ -1,5 +1,4 @@
-"""A pytest plugin that sends the host a record of each step, with two witnesses for each test: the call of its
-function, and pytest's report about it."""
+"""A pytest plugin that records each step, with two witnesses for a test: its call, and pytest's report."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ EventHandler = Callable[[Mapping[str, Any]], None]
 
 
 class Reporter:
-    """Sends a record of each step to `emit`; runs only the tests `wanted` in `tests_file` (None: all), and every
-    test of other files."""
+    """Records each step by `emit`; runs `wanted` tests of `tests_file` (None: all), and all of other files."""
 
     def __init__(self, emit: EventHandler, tests_file: str, wanted: Collection[str] | None) -> None:
         self._emit = emit

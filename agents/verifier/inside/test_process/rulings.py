@@ -1,5 +1,4 @@
-"""Decides operators on the code's objects in the test process, on plain data, wherever that is possible. If the
-code's own class decides, a note says so."""
+"""Decides operators on the code's objects, on plain data where possible; else a note says so."""
 
 from __future__ import annotations
 
@@ -139,8 +138,7 @@ class Rulings(Peer):
         return result
 
     def method(self, target: object, name: str, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Any:
-        """Call a method of an object of the code. Raises TypeError for a comparison with data of numpy or pandas,
-        unless the tests name its class."""
+        """Call a method. Raises TypeError if an unnamed class's compares with data of numpy or pandas."""
         kind = type(target)
         if isinstance(target, datetime.tzinfo):
             self._note(f"how late it is by a {kind.__name__}")
@@ -170,8 +168,7 @@ class Rulings(Peer):
         return TypeError(text)
 
     def _tell_of_member(self, target: type | types.ModuleType, name: str, member: object) -> None:
-        """Note two names of a class or module for one member, or two objects under one name whose class compares
-        by identity: the expected value may be the answer."""
+        """Note a member under two names, or two objects under one, whose class compares by identity."""
         number = self.crossing.remote_number(member)
         by_identity = name.isupper() and not getattr(type(member), "_greenloop_compares", False)
         if number and by_identity and self._constants.setdefault((id(target), name), number) != number:
@@ -276,8 +273,7 @@ class Rulings(Peer):
         return result
 
     def _holds(self, proxy: Any, items: Any) -> bool:
-        """Return True if an object of the code consists of just `items`, by iteration or as attribute values,
-        before its own operator sees the expected value."""
+        """Return True if an object has just `items`, before its own operator sees the expected value."""
         if issubclass(type(proxy), Iterable):
             members = list(itertools.islice(iter(proxy), len(items) + 1))
         else:
@@ -317,7 +313,6 @@ class Rulings(Peer):
 
 
 def _is_of_package(value: object) -> bool:
-    """Return True for data of numpy's or pandas's."""
     return package_kind(type(value)) is not None
 
 

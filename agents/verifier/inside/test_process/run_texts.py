@@ -81,8 +81,7 @@ def _is_plain_type(value: Any) -> bool:
 
 
 def restrict_type_texts(tests: Path) -> None:
-    """Have `typing` raise ValueError for a text with more than names of types, except in annotations of the file
-    `tests` and of packages during their import."""
+    """Have `typing` refuse texts that are no types, except in annotations of `tests` and at imports."""
     begin = typing.ForwardRef.__init__
 
     @cache

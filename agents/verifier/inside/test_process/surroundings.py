@@ -1,5 +1,4 @@
-"""The environment of a test that the code process gets, too: variables that it sets, and files below its
-`tmp_path`."""
+"""What the code process gets of a test's environment: variables that it sets, and files below its `tmp_path`."""
 
 from __future__ import annotations
 
@@ -63,8 +62,7 @@ class Temporary:
         return changed
 
     def take(self, changed: object) -> None:
-        """Apply the code's changes of the files, which are no links, as `changed` has checked. Raises Malformed,
-        OSError, and ValueError for too many bytes."""
+        """Apply the code's changes of files. Raises Malformed, OSError, and ValueError for too many bytes."""
         new = checked(changed)
         written = ((self._known[name].content, content or b"") for name, content in new if name in self._by_tests)
         self.overwrote |= any(not after.startswith(before) for before, after in written)
