@@ -31,8 +31,7 @@ class TwoByTwo:
     """Four runs, and the test functions of the base and of now by id without parameters; `around` are differing
     files around the tests, `dropped` the names that only the old code has.
 
-    `base` is old tests on old code, `contract` old tests on new code, `now` new tests on new code, `shown` new
-    tests on old code.
+    `base` is old tests on old code, `contract` old on new, `now` new on new, `shown` new tests on old code.
     """
 
     base: SuiteRun

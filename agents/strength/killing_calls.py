@@ -33,9 +33,8 @@ def killing_calls(
 ) -> tuple[Test, ...]:
     """Return at most `most` tests of calls that together kill the most of `survivors`, best first.
 
-    They expect what the code returns, which other drafts have yet to confirm. `tried` inputs are made from
-    `tests`, which the code passes, and from its constants. Raises ValueError if the tests don't pass, and
-    SandboxBroken.
+    They expect what the code returns, which other drafts have yet to confirm. `tried` inputs are made from `tests`
+    and the code's constants. Raises ValueError if the tests don't pass on the code, and SandboxBroken.
     """
     mutants = mutants_of(code, survivors)
     lines = {survivor.line for survivor in survivors}

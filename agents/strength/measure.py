@@ -39,9 +39,8 @@ def measure(
     seconds: float = MOST_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Strength:
-    """Return the strength of `tests`, which pass on `code`; start no mutant after `seconds`. A mutant is killed
-    by any verdict but `passed`. Raises ValueError if `code` isn't Python or the tests don't pass, and
-    SandboxBroken."""
+    """Return the strength of `tests`, which pass on `code`; start no mutant after `seconds`. Any verdict but
+    `passed` kills. Raises ValueError if `code` isn't Python or the tests don't pass, and SandboxBroken."""
     begun = clock()
     planned = mutants(code)
     covering = coverage_job(code, tests, max(seconds, LONGEST_COVERAGE), runner.files_beside)

@@ -1,8 +1,7 @@
 """Mutation operators: replacements for a site.
 
 A sufficient set (Offutt et al., "An Experimental Determination of Sufficient Mutant Operators", 1996: relational,
-arithmetic, logical), with those that Python's tools add. Of two equivalent changes (`n <= 1` to `n < 1`, and to `n
-<= 0`) only one is made.
+arithmetic, logical), with those of Python's tools. Of equivalent changes (`n < 1` and `n <= 0`) one is made.
 """
 
 from __future__ import annotations

@@ -93,7 +93,10 @@ class FileRun:
             if broke is None:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
-                self._charge(broke.test_id.removeprefix(_PREFIX), broke, wanted)
+                name = broke.test_id.removeprefix(_PREFIX)
+                first = next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
+                if broke.kind != "limit" or name == first:
+                    self._fail([name], broke.text, broke)
                 if self._terms.hasty:
                     self.given_up = True
                     return
@@ -199,12 +202,6 @@ class FileRun:
                 if outcome.status == "stopped" and self.stopped is None:
                     memory = self._terms.limits.memory_bytes
                     self.stopped = Stopped("memory", memory, memory, "bytes")
-
-    def _charge(self, name: str, broke: Break, wanted: Sequence[str]) -> None:
-        first = name == next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
-        if broke.kind == "limit" and not first:
-            return
-        self._fail([name], broke.text, broke)
 
     def _fail(self, names: Sequence[str], text: str, broke: Break | None = None) -> None:
         """Give all tests `names` without an outcome the same error."""

@@ -21,8 +21,7 @@ _UNTRIED = "hypothesis finds no example to try it on"
 def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
     """Verify one candidate's `code` on a prepared suite. Raises SandboxBroken and Cancelled.
 
-    A pass counts only if the test fails for a wrong answer. Any other test is refused, unless it is trusted: of
-    that a failure still counts.
+    A pass counts only if the test fails for a wrong answer; any other untrusted test is refused.
     """
     runs = _run(terms, code, prepared)
     found = [outcome for run in runs for outcome in run.outcomes]

@@ -35,18 +35,14 @@ _AHEAD = 64
 
 
 class Verifier:
-    """Verifies code in `sandbox`, `jobs` candidates at a time (None: one for each core), each within `limits`. A
-    call into the code may take `call_seconds`.
+    """Verifies code in `sandbox`, `jobs` candidates at a time (None: one for each core), each within `limits`.
+    `call_seconds` is the timeout of a call into the code.
 
-    Given the name of a sandbox it opens one of its own, for thousands of modules, and raises SandboxUnavailable
-    where that can't be had. With `workers` it runs on those, which stay their owner's and may serve other
-    verifiers at the same time.
-    `python` runs both (None: the Python that runs this). `packages` are requirements (`pandas>=2`): what they name
-    code and tests may import, and nothing else but the standard library and the user's own `modules`. Where it is
-    None the code may import whatever is installed, and the tests the standard library. `importable` says the same
-    of what was found already. Raises UsageError, with the command that installs a missing package.
-    Every method raises SandboxBroken when the sandbox fails, and Interrupted after `cancel`; what the code does is
-    never an exception.
+    A sandbox given by name is opened for thousands of modules, or SandboxUnavailable raised. `workers` stay their
+    owner's, and may serve other verifiers at the same time. `python`, `packages` and `modules` are as for
+    `verify`; `importable` is the result of looking up the last two. Raises UsageError, with the command that
+    installs a missing package. Every method raises SandboxBroken when the sandbox fails, and Interrupted after
+    `cancel`, but nothing for what the code does.
     """
 
     def __init__(
@@ -146,8 +142,8 @@ class Verifier:
     def map(self, pairs: Iterable[tuple[str, str]]) -> Iterator[Verdict]:
         """Verify pairs of code and tests, `jobs` at a time, and yield the verdicts in the order of the pairs.
 
-        `pairs` may be infinite: at most 64 for each job are submitted ahead. Closing the iterator cancels those in
-        flight.
+        `pairs` may be infinite: at most 64 for each job are submitted ahead. Closing the iterator cancels the
+        rest.
         """
         stop = threading.Event()
         pending: deque[Future[Verdict]] = deque()

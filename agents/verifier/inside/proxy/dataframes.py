@@ -1,5 +1,4 @@
-"""Serializes pandas's frames, series, indexes and scalars as labels and columns, each an array with its dtype.
-Parts from outside are untrusted."""
+"""Serializes pandas's values as labels and columns, which are arrays with a dtype. Parts are untrusted."""
 
 from __future__ import annotations
 

@@ -17,9 +17,8 @@ Parts = tuple[Any, ...]
 
 
 class Kind(NamedTuple):
-    """How values of one kind are passed. `parts` raises Unshareable; `make` is given untrusted parts and raises
-    Exception. A container has `extra`, the part that `make` takes for an empty one, and `fill`, which replaces its
-    contents by parts."""
+    """How values of one kind are passed. `parts` raises Unshareable; `make` gets untrusted parts, and raises
+    Exception. A container has `extra`, the part with which `make` makes an empty one, and `fill`."""
 
     parts: Callable[[Any], Parts]
     make: Callable[..., Any]

@@ -1,5 +1,4 @@
-"""Plain values, which are passed by value: exact built-in types and some of the standard library's, as tagged
-JSON.
+"""Plain values, passed by value: exact built-in types and some of the standard library's, as tagged JSON.
 
 Nothing is evaluated or unpickled: each tag has one constructor. Types of modules that are slow to import are
 looked up by name: a process with such a value has imported them.

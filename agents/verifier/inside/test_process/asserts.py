@@ -27,8 +27,7 @@ _MOST_ITEMS = 1000
 
 class Asserts:
     """`failures` counts failed assertions, caught or not; `failed` is called for each, `note` with notes for the
-    user. Before an expression statement `asked` is called, and after it `unused` with that result and the
-    statement's."""
+    user. `asked` is called before an expression statement, and `unused` with the results of both after it."""
 
     def __init__(self, tests_path: Path, failed: Callable[[], object], note: Callable[[str], None]) -> None:
         self.failures = 0

@@ -26,8 +26,7 @@ _DEEPEST = 60
 
 class Segment(NamedTuple):
     """Frames in order as (from the code, kind, payload); `marks` are this process's next numbers at the start,
-    `shared` the indexes of frames during fixtures of a wider scope, `unused` those of answers that the tests
-    ignore."""
+    `shared` the indexes of frames during fixtures of a wider scope, `unused` those of ignored answers."""
 
     frames: list[tuple[bool, bytes, bytes]]
     marks: tuple[int, ...]

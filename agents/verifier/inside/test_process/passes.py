@@ -1,7 +1,6 @@
 """Runs the tests again, in passes with one changed answer for each test: do they notice?
 
-Each pass has its own process, forked from one that waits since before the first test, so that no test can tell a
-pass from the original run.
+Each pass is a fork of a process that waits since before the first test: no test can tell it from the first run.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Property tests: runs hypothesis with settings that the tests can't change, and reports its minimal
-counterexample. Loaded only if the tests use hypothesis, whose import is slow."""
+"""Runs property tests with fixed settings of hypothesis, whose slow import is why this is loaded on use."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Wraps the functions of code that shares the test process, to record and change their answers. Attributes that
-the tests read directly are not covered."""
+"""Wraps the functions of code in the test process, to record and change answers. Attributes are not covered."""
 
 from __future__ import annotations
 
