@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.kinds_of_input import BY_NAME
-from ..spec.signature import parameters
+from .argument_tests import named_arguments, positional_names, without_heads
 from .probes import argument_values, literal_calls, with_arguments
 
 RAISING = "test_spec_raises_"
@@ -31,18 +31,25 @@ _NOT_POSITIVE = re.compile(
 )
 _COUNTED = re.compile(
     r"(?i)\b(?:lengths?|long|number of|sum|total|digits?|characters?|letters?|items?|words?|elements?|fewer|while"
-    r"|after|already|ends?|starts?|difference|twice|first|last|next|remain\w*|left)\b"
+    r"|after|already|ends?|starts?|difference|absolute|average|mean|product|ratio|results?|remainder|rate|root|square|twice|first|last|next|remain\w*|left)\b"
 )
 """Words on what is counted or known otherwise than from one argument."""
 _ELSE = re.compile(
-    r"(?i)\b(?:(?:any|every)thing (?:else|that (?:is not|isn't))"
-    r"|any other (?:text|string|name|word|input|value))\b"
+    r"(?i)(?<!ignore )(?<!ignores )(?<!skip )(?<!keep )(?<!keeps )(?<!leave )(?<!return )(?<!returns )"
+    r"\b(?:(?:any|every)thing (?:else|that (?:is not|isn't))|any other (?:text|string|name|word|input|value))\b"
+    r"(?! (?:(?:is|are) (?!an? \w*error|invalid|refused|rejected)|gives?|returns?|counts?|means?|stays?)\b)"
+    r"(?!:? ?['\"`=→-])"
+    r"(?!.*\b(?:punctuation|special|symbol|mark|printable|ascii))(?!.*[?!])"
 )
+"""Not `anything else is kept`, and nothing that may include what is tried."""
 _EMPTY_PART = re.compile(
     r"(?i)\bempty (?!(?:strings?|texts?|lists?|tuples?|sets?|dict\w*|sequences?|inputs?|ones?|or|and|it|raises?"
     r"|values?|arguments?)\b)(\w+)"
 )
 """`a part with an empty name`, unless `name` is a parameter."""
+_MARKED = r"(?:with|contain\w*|ha(?:s|ve)|includ\w+|holds?)(?: (?:an?|any|some|the|no))? (?:{0})"
+_PLAIN_KINDS = ("an empty input", "an empty text", "a negative number", "zero", "None", "a bool", "a float")
+"""Kinds of a whole argument. Others, such as `a digit`, are asked for where a clause says `with a digit`."""
 _NONSENSE = "?!"
 _MOST_OF_A_CLAUSE = 2
 
@@ -54,14 +61,13 @@ def raising_tests(
     for. They are generated tests: where no draft raises it, they are a question."""
     calls = literal_calls(tests)
     sources = "\n".join(test.source for test in tests)
-    arguments = parameters(signature) if signature else None
-    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)] if arguments else []
     made: list[Test] = []
     for clause in clauses:
         exceptions = [need.value for need in clause.needs if need.kind == "exception"]
         found: dict[str, str] = {}
         for call, preamble in calls if len(exceptions) == 1 else []:
-            found |= {other: preamble for other in _raising(clause, call, names) if other not in sources}
+            made_of = _raising(clause, call, positional_names(signature, call), positional_names(signature))
+            found |= {other: preamble for other in made_of if other not in sources}
             if len(found) >= _MOST_OF_A_CLAUSE:
                 break
         for other, preamble in [*found.items()][:_MOST_OF_A_CLAUSE]:
@@ -71,15 +77,22 @@ def raising_tests(
     return tuple(made)
 
 
-def _raising(clause: Clause, call: ast.Call, names: Sequence[str]) -> Iterator[str]:
+def _raising(clause: Clause, call: ast.Call, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:
     """Yield `call` with one argument replaced by a value for which `clause` names an exception: the argument that
-    it names, or the only one that such a value fits."""
+    it names, or the only one that such a value fits. `names` are of the arguments, `known` of all parameters."""
     values = argument_values(call)
-    said = [at for at, name in enumerate(names[: len(values)]) if re.search(rf"\b{name}\b", clause.text)]
-    part = _EMPTY_PART.search(clause.text)
+    words = without_heads(clause.text)
+    said = named_arguments(words, names[: len(values)])
+    # `if strict`, `unless a default is given`: a condition on another argument.
+    flags = [at for at in said if values[at] is None or isinstance(values[at], bool)]
+    if flags or {known[at] for at in named_arguments(words, known)} - {*names}:
+        return
+    part = _EMPTY_PART.search(words)
+    of_items = len(values) > 1 and names and any(isinstance(value, list | dict | tuple) for value in values)
     for others in _replacements(clause, values) if part is None or part[1] in names else ():
         fitting = {at: other for at, other in others.items() if not said or at in said}
-        if len(fitting) == 1 and (made := with_arguments(call, fitting)):
+        number = any(isinstance(other, int) for other in fitting.values())
+        if len(fitting) == 1 and (said or not (of_items and number)) and (made := with_arguments(call, fitting)):
             yield made
 
 
@@ -88,6 +101,9 @@ def _replacements(clause: Clause, values: Sequence[object]) -> Iterator[Mapping[
     for need in clause.needs:
         if need.kind == "input" and need.raising:
             kind = BY_NAME[need.value]
+            marked = re.compile(_MARKED.format(kind.words.pattern), re.IGNORECASE)
+            if kind.name not in _PLAIN_KINDS and (_ELSE.search(clause.text) or not marked.search(clause.text)):
+                continue
             made = {at: kind.make(value) for at, value in enumerate(values) if not kind.has(value)}
             yield {at: other for at, other in made.items() if kind.has(other)}
     for number in _beyond(clause.text):

@@ -145,10 +145,10 @@ def _changed(
     call: ast.Call, values: Sequence[object], meant: _Texts, change: Callable[[list[str]], list[str]]
 ) -> str | None:
     """Return `call` with the texts that are `meant` changed; None where they stay as they are."""
-    others = dict(zip(meant, change([text for _, text in meant]), strict=True))
+    others = iter(change([text for _, text in meant]))
 
     def changed(at: int, value: object) -> object:
-        return others.get((at, value), value) if isinstance(value, str) else value
+        return next(others) if (at, value) in meant else value
 
     made = [
         [changed(at, each) for each in value] if isinstance(value, list) else changed(at, value)
