@@ -17,11 +17,12 @@ RAISING = "test_spec_raises_"
 _END = r"(?=\s*(?:\Z|[,;.)]|(?:or|and|raises?|throws?|is|are|it|otherwise|else|gives?|must)\b))"
 _NUMBER = rf"(-?\d{{1,9}}){_END}"
 _LIMITS = (
-    (re.compile(rf"(?i)(?:\b(?:below|under|(?:less|lower|smaller) than)|(?<!=)<) {_NUMBER}"), -1),
-    (re.compile(rf"(?i)(?:\b(?:above|over|(?:more|greater|higher|larger) than|exceed(?:s|ing)?)|>) {_NUMBER}"), 1),
-    (re.compile(rf"(?i)(?:\bat (?:most|least)|[<>]=) {_NUMBER}"), 0),
-    (re.compile(r"(?i)(?<![\w.])(-?\d{1,9}) or (?:less|more|below|above|lower|higher|fewer)\b(?! -?\d)"), 0),
+    (rf"(?:\b(?:below|under|(?:less|lower|smaller) than)|(?<!=)<) {_NUMBER}", -1, 0),
+    (rf"(?:\b(?:above|over|(?:more|greater|higher|larger) than|exceed(?:s|ing)?)|>) {_NUMBER}", 1, 0),
+    (rf"(?:\bat most|<=) {_NUMBER}|(?<![\w.])(-?\d{{1,9}}) or (?:less|below|lower|fewer)\b(?! -?\d)", 0, 1),
+    (rf"(?:\bat least|>=) {_NUMBER}|(?<![\w.])(-?\d{{1,9}}) or (?:more|above|higher)\b(?! -?\d)", 0, -1),
 )
+"""Limits; how far from its number a value raises where what raises is named; and where what is right is."""
 _RANGE = re.compile(rf"(?i)(?P<from>-?\d{{1,9}})(?: ?(?:to|and|through|up to|\.\.|-|–) ?){_NUMBER}")
 _OUTSIDE = re.compile(r"(?i)\b(?:outside|not|unless|must|needs? to|has to|should|otherwise|else)\b|n't\b")
 _WANTED = re.compile(r"(?i)\b(?:unless|must|needs? to|has to|should)\b(?! (?:not|raise|throw))")
@@ -34,14 +35,16 @@ _COUNTED = re.compile(
     r"|after|already|ends?|starts?|difference|absolute|average|mean|product|ratio|results?|remainder|rate|root|square|twice|first|last|next|remain\w*|left)\b"
 )
 """Words on what is counted or known otherwise than from one argument."""
+_OTHERS = (
+    r"(?:(?:any|every)thing (?:else|that (?:is not|isn't))|any other (?:text|string|name|word|input|value))\b"
+)
 _ELSE = re.compile(
-    r"(?i)(?<!ignore )(?<!ignores )(?<!skip )(?<!keep )(?<!keeps )(?<!leave )(?<!return )(?<!returns )"
-    r"\b(?:(?:any|every)thing (?:else|that (?:is not|isn't))|any other (?:text|string|name|word|input|value))\b"
-    r"(?! (?:(?:is|are) (?!an? \w*error|invalid|refused|rejected)|gives?|returns?|counts?|means?|stays?)\b)"
-    r"(?!:? ?['\"`=→-])"
+    rf"(?i)(?:\b(?:for|on|if|with|or|has|is) {_OTHERS}"
+    rf"|\b{_OTHERS}(?=(?:, [^,;]{{1,40}},)?(?:(?!\band (?:an?|the|rais))[^,;]){{0,40}}(?:\brais|\bthrow|error)))"
+    r"(?! (?:(?:is|are) (?!an? \w*error|invalid|in\b)|gives?|returns?|counts?|means?)\b)(?!:? ?['\"`=→-])"
     r"(?!.*\b(?:punctuation|special|symbol|mark|printable|ascii))(?!.*[?!])"
 )
-"""Not `anything else is kept`, and nothing that may include what is tried."""
+"""`Raise it for anything else`, but not `anything else is kept`, and nothing that may include what is tried."""
 _EMPTY_PART = re.compile(
     r"(?i)\bempty (?!(?:strings?|texts?|lists?|tuples?|sets?|dict\w*|sequences?|inputs?|ones?|or|and|it|raises?"
     r"|values?|arguments?)\b)(\w+)"
@@ -124,13 +127,7 @@ def _beyond(words: str) -> Iterator[int]:
     wanted = _WANTED.search(words)
     if _NOT_POSITIVE.search(words):
         yield 0
-    for pattern, step in _LIMITS:
-        for found in pattern.finditer(words):
-            number = int(found[1])
-            if wanted is None or found.start() < wanted.start():
-                yield number + step
-            elif step:
-                yield number
-            else:
-                least = re.search(r"(?i)least|>|more|above|higher|greater", found[0])
-                yield number - 1 if least else number + 1
+    for pattern, of_raising, of_right in _LIMITS:
+        for found in re.finditer(f"(?i){pattern}", words):
+            right = wanted is not None and found.start() > wanted.start()
+            yield int(found[1] or found[found.re.groups]) + (of_right if right else of_raising)

@@ -84,6 +84,42 @@ def test_anything_else_is_tried_with_a_text_without_letters_and_digits() -> None
     assert raising_tests([of_a_type], [TEXT]) == ()
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Anything else is 'neutral', but an empty text raises ValueError",
+        "Raise ValueError if it is empty, everything else stays",
+        "Skip anything else and raise ValueError for an empty one",
+        "Raise ValueError for anything else than letters and punctuation",
+    ],
+)
+def test_anything_else_that_may_be_right_is_not_tried(sentence: str) -> None:
+    assert calls(sentence, TEXT) == []
+
+
+def test_a_kind_of_a_part_is_made_only_where_the_argument_has_it() -> None:
+    digit, space = (Need("input", kind, "ValueError") for kind in ("a digit", "a space at an end"))
+    assert calls("Raise ValueError for a name with a digit", TEXT, digit) == ["f('V7')"]
+    assert calls("Raise ValueError if it has anything else than letters and digits", TEXT, digit) == ["f('?!')"]
+    assert calls("Raise ValueError if the number of leading spaces is odd", TEXT, space) == []
+
+
+def test_a_condition_on_another_argument_and_a_number_in_a_list_become_none() -> None:
+    level = Signature("f", "function", "def f(level: int, strict: bool = True) -> int")
+    sentence = "If level is above 11, ValueError if strict, else 11"
+    for call in ("f(5)", "f(5, False)", "f(5, strict=False)"):
+        assert calls(sentence, value_test("test_1", call, "5"), signature=level) == []
+    month = Signature("days", "function", "def days(year: int, month: int) -> int")
+    days = value_test("test_1", "days(2024, month=2)", "29")
+    assert calls("days(year, month): month 1-12, else ValueError", days, signature=month) == [
+        "days(2024, month=0)",
+        "days(2024, month=13)",
+    ]
+    sizes = Signature("f", "function", "def f(prices: list, tax: int) -> int")
+    assert calls("Raise ValueError if a number is above 100", LIST, signature=sizes) == []
+    assert calls("Raise ValueError if tax is above 100", LIST, signature=sizes) == ["f([1, 2], 101)"]
+
+
 def test_what_a_test_has_already_and_clauses_of_two_exceptions_are_left_alone() -> None:
     clause = Clause("Raise ValueError if n is below 1", (Need("exception", "ValueError"),))
     known = value_test("test_2", "f(0)", "1")
