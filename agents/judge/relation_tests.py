@@ -133,8 +133,8 @@ def _of_spaces(words: str, texts: _Texts, names: Sequence[str]) -> _Texts:
 
 def _one_word_each(texts: _Texts) -> _Texts:
     """Return `texts` where they are of one argument and each is one word, so that no part of them is meant."""
-    single = all(len(re.findall(r"\w*[^\W\d_]\w*", text)) == 1 for _, text in texts)
-    return texts if single and len({at for at, _ in texts}) == 1 else ()
+    words = [[word for word in re.findall(r"\w++", text) if word.lower() != word.upper()] for _, text in texts]
+    return texts if all(len(each) == 1 for each in words) and len({at for at, _ in texts}) == 1 else ()
 
 
 def _texts(value: object) -> list[str]:
