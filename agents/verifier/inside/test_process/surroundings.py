@@ -1,4 +1,4 @@
-"""What the code process gets of a test's environment: variables that it sets, and files below its `tmp_path`."""
+"""The environment of a test that the code process gets, too: its variables, and files below its `tmp_path`."""
 
 from __future__ import annotations
 
