@@ -119,13 +119,11 @@ class CallProcess:
 
 
 def _read_answer(payload: bytes) -> tuple[str, Any]:
-    try:
+    with suppress(ValueError, TypeError, RecursionError):
         how, what = json.loads(payload)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise CallStopped("what the code's process wrote is no answer") from error
-    if how not in ("return", "raise", "unshareable"):
-        raise CallStopped("what the code's process wrote is no answer")
-    return how, what
+        if how in ("return", "raise", "unshareable"):
+            return how, what
+    raise CallStopped("what the code's process wrote is no answer")
 
 
 class NotRepeatable(Exception):

@@ -27,6 +27,7 @@ from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
 from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, home_of_method, read_call
 from .case import Case
+from .expectations import refusal
 from .tests_case import TestsCase
 from .voices import summary_of
 
@@ -239,12 +240,8 @@ class CallCase(Case):
         assert self.call is not None
         with _reading("value"):
             value = self.call.preview(body)
-        try:
-            if self.verify(value):
-                return None
-        except Exception as error:  # the user's `verify` refuses by raising, too
-            return _error_text(error)
-        return "it returned False"
+        error = refusal(self.verify, value)
+        return None if error is None else _error_text(error)
 
     def _failure(self, test: Test, process: CallProcess, calls: list[CapturedCall]) -> str | None:
         """Run `test` and add its calls to `calls`. Return how it failed; None if it passed."""

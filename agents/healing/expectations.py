@@ -8,10 +8,11 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import Any
 
 from ..errors import UsageError
 from ..records.heal import Answer, Call, HealRequest, Item
@@ -256,6 +257,16 @@ def _read_file_check(text: str) -> FileCheck:
             "PATH:columns=a,b, with a path below the script's folder."
         )
     return FileCheck(text, place.as_posix(), check)
+
+
+def refusal(verify: Callable[[Any], object], value: Any) -> Exception | None:
+    """Return the error that `verify` raises, or a ValueError if it returns a false value; else None."""
+    try:
+        if verify(value):
+            return None
+    except Exception as error:
+        return error
+    return ValueError("`verify` refused the value")
 
 
 def _pattern(text: str) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
 from ..judge.near_values import edges
-from ..judge.probes import argument_nodes, calls_with, near_calls, nested_calls, related_calls, varied_calls
+from ..judge.probes import argument_nodes, calls_with, near_calls, related_calls, reshaped_calls, varied_calls
 from ..records.heal import Call, Patch
 from ..syntax.collection import last_name
 from ..syntax.definitions import Function
@@ -89,8 +90,8 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
     def others(value: object, values: Sequence[object]) -> list[object]:
-        if type(value) is int and 0 < value <= _GREATEST:  # with the same last digits, for code with remainders
-            return [int(f"1{value:02}")]
+        if type(value) is int and 0 < value <= _GREATEST:  # the same last digits; equal to a number in a text
+            return [int(f"1{value:02}"), *map(int, re.findall("'([0-9]{1,5})'", repr(values)))]
         if isinstance(value, dict):  # with the keys of another dict
             tables = (each for each in values if isinstance(each, dict) and each is not value)
             return [dict(zip(each, value.values(), strict=False)) for each in tables]
@@ -101,11 +102,7 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 
     for ways in (others, _with_items_again):
         made |= varied_calls(found, ways, 2 * TRIED_CALLS)
-    made |= nested_calls(found)
-    for node, each in found:
-        if node.keywords:  # as positional arguments
-            given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            made[ast.unparse(ast.Call(node.func, given, []))] = each
+    made |= reshaped_calls(found)
     near = [replace(each, source=source) for source, each in made.items()]
     for source, each in made.items():
         outer = (one for one in around if each.source in one.source)
@@ -114,10 +111,13 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
 
 
 def _with_items_again(value: object, _: object) -> Iterator[object]:
-    """Yield a short list (of commands, events) with each of its items in the place of each other one."""
+    """Yield a short list (of commands, events) with its first item again and a new one at its end, which shows
+    what stops too early, and with each of its items in the place of each other one."""
     if not isinstance(value, list) or not 2 < len(value) <= _SHORT_LIST:
         return
     if all(isinstance(each, str | int | tuple) for each in value):
+        if {type(value[0]), type(value[-1])} in ({int}, {str}):
+            yield [*value, value[0], value[0] + value[-1]]
         others = {repr(each): each for each in value}.values()
         for at, item in enumerate(value):
             yield from ([*value[:at], other, *value[at + 1 :]] for other in others if other != item)

@@ -226,11 +226,10 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
     if path.is_file() and never_changes(path.name):
         raise UsageError(f"{path} holds tests or configuration, which never change; name the code that they test.")
     tests = [Path(reference.partition("::")[0]) for reference in request.tests]
+    root = path if path.is_dir() else _root(path, tests)
     for each in tests:
         if not each.exists():
             raise UsageError(f"There is no {each}; name tests as pytest does: tests/test_it.py::test_name")
-    root = path if path.is_dir() else _root(path, tests)
-    for each in tests:
         if not each.resolve().is_relative_to(root.resolve()):
             raise UsageError(f"{each} lies outside of {root}; name tests of that project.")
     own = None if path.is_dir() else _relative(path, root)

@@ -27,6 +27,7 @@ _CUT = 30
 _RUNS = 8
 """Other runs of a script that are tried."""
 _MOST_SUMMARY = 300
+_UNWATCHED = "the script ended the process that watched it"
 _MOST_TRACEBACK = 3000
 
 
@@ -187,11 +188,8 @@ class ScriptCase(TreeCase):
 
     def _symptom(self, run: ScriptRun) -> Symptom | None:
         calls = self._masked_items(failing_calls(self.expected_calls, run.answers))
-        if run.stopped is not None:
-            how = f"the {run.stopped.limit} limit was reached"
-            return Symptom("limit", how, self._tail(run.stderr), items=calls)
-        if not run.whole:
-            how = "the script ended the process that watched it"
+        if run.stopped is not None or not run.whole:
+            how = f"the {run.stopped.limit} limit was reached" if run.stopped is not None else _UNWATCHED
             return Symptom("limit", how, self._tail(run.stderr), items=calls)
         main = run.errors[0] if run.errors and run.exit_code != 0 else None
         items = (*self._masked_items(self.expectations.failing(run.exit_code, run.stdout, run.contents)), *calls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, ValuesView
 from contextlib import suppress
 from copy import copy
 from typing import Any
@@ -57,13 +57,14 @@ def edges(value: object, values: Sequence[object]) -> Iterator[object]:
             yield set()
         case _:
             yield from of_value(value)
-    yield from (each for each in values if type(each) is type(value) and _may_be_equal(each, value))
+    yield from (each for each in values if type(each) is type(value) and may_be_equal(each, value))
 
 
-def _may_be_equal(one: Any, other: Any) -> bool:
-    """Return False for two lists or tuples that have no type of items in common, such as a matrix and a row."""
-    filled = isinstance(one, list | tuple) and one and other
-    return not filled or not {*map(type, one)}.isdisjoint(map(type, other))
+def may_be_equal(one: Any, other: Any) -> bool:
+    """Return False for two containers that have no type of items in common, such as a matrix and a row."""
+    items = [each.values() if isinstance(each, dict) else each for each in (one, other)]
+    kinds = [{*map(type, each)} for each in items if isinstance(each, list | tuple | set | ValuesView)]
+    return len(kinds) < 2 or not all(kinds) or bool(kinds[0] & kinds[1])
 
 
 def is_mark(value: object) -> bool:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeVar
 
 from ..records import Test, fingerprint
@@ -18,7 +20,7 @@ from ..syntax.literals import is_literal, literal_value
 from ..syntax.source import parse, parse_expression, swapped, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .claims import ValueClaim, as_test, claim_of
-from .near_values import another_mark, edges, is_mark, mutated
+from .near_values import another_mark, edges, is_mark, may_be_equal, mutated
 
 T = TypeVar("T")
 Calls = Sequence[tuple[ast.Call, T]]
@@ -31,6 +33,7 @@ EDGE, ODD = "test_edge_", "test_odd_"
 """Prefixes of the ids of probes: on inputs that a clause asks for, and on malformed texts."""
 UNKNOWN = "..."
 """The expected value of a probe: a literal that equals no value of plain data."""
+_CONTAINER = re.compile(rb"[\[({]|having\(\w+,")
 _PARTS = ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Set | ast.Call
 
 
@@ -117,16 +120,10 @@ def _replaced(text: bytes, others: Mapping[ast.expr, bytes]) -> str | None:
 def _is_fitting(part: ast.expr, spot: ast.expr) -> bool:
     """Return True if `part` may stand in the place of `spot`: they have one type, or one is None and the other a
     container, and containers with items have a type of item in common."""
-    types = [_type(part), _type(spot)]
-    one, other = ({*map(_type, getattr(each, "values", getattr(each, "elts", ())))} for each in (part, spot))
-    of_one = types[0] == types[1] or (
-        types.count("NoneType") and {*types} <= {"NoneType", "dict", "list", "tuple"}
-    )
-    return bool(of_one and (not one or not other or one & other))
-
-
-def _type(node: ast.expr) -> str:
-    return type(value_of(node)).__name__
+    one, other = value_of(part), value_of(spot)
+    types = {type(one), type(other)}
+    is_of_type = len(types) == 1 or (type(None) in types and types <= {type(None), dict, list, tuple})
+    return is_of_type and may_be_equal(one, other)
 
 
 def calls_with(calls: Calls[T], values: Sequence[object], count: int) -> dict[str, T]:
@@ -156,9 +153,10 @@ def _emptied(call: ast.Call) -> str | None:
     return with_arguments(call, {at: kind() for at, kind in kinds})
 
 
-def nested_calls(calls: Calls[T]) -> dict[str, T]:
-    """Return those of `calls` with nested dictionaries as arguments, each wrapped in one more under its first key,
-    as they are and with another separator where an argument is one (`is_mark`)."""
+def reshaped_calls(calls: Calls[T]) -> dict[str, T]:
+    """Return `calls` of another shape: with each nested dictionary wrapped in one more under its first key, as
+    they are and with another separator where an argument is one (`is_mark`); with arguments by place, not by name;
+    with two neighbours of object and arguments exchanged, if both are containers of one type or of one class."""
     made: list[tuple[str | None, T]] = []
     for call, label in calls:
         given = dict(enumerate(argument_values(call)))
@@ -167,6 +165,14 @@ def nested_calls(calls: Calls[T]) -> dict[str, T]:
         if any(isinstance(item, dict) for value in tables.values() for item in value.values()):
             deeper: dict[int, object] = {at: {next(iter(value)): value} for at, value in tables.items()}
             made += [(with_arguments(call, each), label) for each in (deeper, deeper | marks)]
+        by_place = [*call.args, *(keyword.value for keyword in call.keywords)]
+        made.append((unparse(ast.Call(call.func, by_place, [])), label))
+        text, tree = _parsed_again(call)
+        owner = [tree.func.value] if isinstance(tree.func, ast.Attribute) else []
+        for left, right in pairwise([*owner, *tree.args]):
+            one, other = (text[each.col_offset : each.end_col_offset] for each in (left, right))
+            if (kind := _CONTAINER.match(one)) and other.startswith(kind[0]):
+                made.append((_replaced(text, {left: other, right: one}), label))
     return _first(made, calls, None)
 
 

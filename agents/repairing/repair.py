@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from ..errors import UsageError
 from ..healing.call_process import CapturedCall, capture, home_of_method
+from ..healing.expectations import refusal
 from ..verifier.awaiting import in_thread
 from ..verifier.inside.proxy.plain import Unshareable
 from .options import SWITCH, Proposer, RepairEvent, RepairOptions, RepairResult, Runs, Stop
@@ -197,7 +198,7 @@ class _Calls:
     async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
         """Return the value of a call, healed if `verify` or the tests refuse it, or the error of `verify`. The
         tests run after the first call that returns."""
-        if (verify := self._options.verify) is not None and (refused := _refusal(verify, value)) is not None:
+        if (verify := self._options.verify) is not None and (refused := refusal(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
             return (None if settled else refused), value
         if self._options.tests or self._options.test_files:
@@ -269,16 +270,6 @@ def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
         return packing
     packed = packing()
     return lambda: packed
-
-
-def _refusal(verify: Callable[[Any], object], value: Any) -> Exception | None:
-    """Return the error that `verify` raises, or a ValueError if it returns a false value; else None."""
-    try:
-        if verify(value):
-            return None
-    except Exception as error:
-        return error
-    return ValueError("`verify` refused the value")
 
 
 def _is_signature_error(error: Exception | None) -> bool:

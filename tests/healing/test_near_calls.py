@@ -55,6 +55,24 @@ def test_a_number_as_text_is_tried_below_zero() -> None:
     assert {"port('-80')", "port('-1.5')"} <= found
 
 
+def test_a_limit_is_tried_that_equals_a_number_in_a_text() -> None:
+    text = "def low(rows, limit):\n    return [row for row in rows if int(row['left']) < limit]\n"
+    found = near(text, ["low([{'left': '7'}, {'left': '40'}], 10)"], "<", "<=")
+    assert {"low([{'left': '7'}, {'left': '40'}], 7)", "low([{'left': '7'}, {'left': '40'}], 40)"} <= found
+
+
+@pytest.mark.parametrize(
+    ("items", "longer"),
+    [
+        ("['tea', 'tea', 'milk']", "['tea', 'tea', 'milk', 'tea', 'teamilk']"),
+        ("[3, 1, 2]", "[3, 1, 2, 3, 5]"),
+    ],
+)
+def test_something_new_is_tried_behind_an_item_that_comes_again(items: str, longer: str) -> None:
+    text = "def prices(items):\n    return {each: len(each) for each in items}\n"
+    assert f"prices({longer})" in near(text, [f"prices({items})"], "len", "str")
+
+
 def test_two_tables_that_share_their_keys_are_tried() -> None:
     text = "def merged(base, over):\n    return {**base, **over}\n"
     found = near(text, ["merged({'a': 1}, {'b': 2, 'c': 3})"], "base,", "over,")

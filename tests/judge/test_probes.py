@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from functools import partial
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,10 +16,10 @@ from agents.judge.probes import (
     argument_values,
     calls_with,
     near_calls,
-    nested_calls,
     probed_call,
     probes,
     related_calls,
+    reshaped_calls,
     varied_calls,
 )
 from agents.records import Test
@@ -143,7 +144,26 @@ def test_an_empty_list_becomes_what_stands_elsewhere_in_its_argument() -> None:
 
 def test_nested_dictionaries_are_given_a_level_deeper_all_at_once() -> None:
     calls = [(call_of(each), "") for each in ("f({'a': {'x': 1}}, {'b': 2}, 3)", "f({'a': 1})", "f([{'a': {}}])")]
-    assert list(nested_calls(calls)) == ["f({'a': {'a': {'x': 1}}}, {'b': {'b': 2}}, 3)"]
+    assert "f({'a': {'a': {'x': 1}}}, {'b': {'b': 2}}, 3)" in reshaped_calls(calls)
+    assert not any("{'a': {'a': 1}}" in each or "{'a': {'a': {}}}" in each for each in reshaped_calls(calls))
+
+
+@pytest.mark.parametrize(
+    ("call", "others"),
+    [
+        ("meets((9, 10), (10, 11))", ["meets((10, 11), (9, 10))"]),
+        ("join({'a': 1}, {'b': 2}, {'b': 2})", ["join({'b': 2}, {'a': 1}, {'b': 2})"]),
+        (
+            "having(Slot, at=1).meets(having(Slot, at=2))",
+            ["having(Slot, at=2).meets(having(Slot, at=1))"],
+        ),
+        ("having(Slot, at=1).meets(having(Slots, at=2))", []),
+        ("low([1], 2, (3,))", []),
+        ("clamp(2, low=1)", ["clamp(2, 1)"]),
+    ],
+)
+def test_two_containers_or_objects_change_places(call: str, others: list[str]) -> None:
+    assert list(reshaped_calls([(call_of(call), "")])) == others
 
 
 def test_edges_of_types_and_equal_arguments_are_tried() -> None:
