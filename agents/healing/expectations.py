@@ -262,11 +262,9 @@ def _read_file_check(text: str) -> FileCheck:
 def refusal(verify: Callable[[Any], object], value: Any) -> Exception | None:
     """Return the error that `verify` raises, or a ValueError if it returns a false value; else None."""
     try:
-        if verify(value):
-            return None
+        return None if verify(value) else ValueError("`verify` refused the value")
     except Exception as error:
         return error
-    return ValueError("`verify` refused the value")
 
 
 def _pattern(text: str) -> str | None:
