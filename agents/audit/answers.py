@@ -108,6 +108,8 @@ def _on_changes(trial: Trial, suite: Suite, name: str, crossing: set[str]) -> It
         for mutant in trial.mutants(path)
         if f"{path}::{mutant.first}" in called and mutant.names and mutant.after != "return None"
     ]
+    if trial.left <= 0:  # there may be more
+        yield None
     first = sorted(found, key=lambda each: each[0])[:_MOST_CHANGES]
     left_out = [each for each in found if not each[2].after and each not in first]
     for _, path, mutant in first + left_out[:_MOST_CHANGES]:

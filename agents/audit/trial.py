@@ -75,7 +75,7 @@ class Trial:
                 made, rest = self._mutants.setdefault(path, ([], self._making(path)))
                 if index == len(made):
                     made.extend(islice(rest, 1))
-            if index == len(made):
+            if index == len(made) or self.left <= 0:
                 return
             yield made[index]
 
@@ -153,8 +153,7 @@ class Trial:
     def with_answer(
         self, suite: Suite, name: str, answer: tuple[int, int], run: SuiteRun
     ) -> tuple[SuiteRun, str] | None:
-        """Run a test with an alternative `answer`, limited by its time in `run`; also return the alternative's
-        text, empty if there is none. None if no time is left."""
+        """Run a test with another `answer`; also return its text, empty if none. None if no time is left."""
         job = SuiteJob(self.limit([name], run), (name,), functions=tuple(self.called[name]), answer=answer)
         done = self.timed(suite, job)
         if done is None:

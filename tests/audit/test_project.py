@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -16,7 +17,10 @@ import pytest
 from agents.audit.documents import sentences, totals
 from agents.audit.records import Change, Mutation, ProjectReport
 from agents.audit.records import TestFinding as Finding
-from agents.audit.trial import last_said
+from agents.audit.trial import Trial, last_said
+from agents.repository.suite import Collected, SuiteRun
+from agents.repository.suites import Suites
+from agents.worktree.tree import Tree
 
 from ..support.commands import greenloop, in_background
 
@@ -752,3 +756,10 @@ def test_tests_beside_compiled_modules_may_call_these_and_files_have_a_time(proj
     expected = {"test_discount": "counts", "test_class": "calls no code", "test_zip": "calls no code"}
     assert (code, statuses(document)) == (0, expected)
     assert "Compiled modules, in which no calls are noted: src/shop/_fast.so" in document["notes"]
+
+
+def test_no_more_changes_are_made_when_the_time_is_over(tmp_path: Path) -> None:
+    tree = Tree(tmp_path, {"a.py": b"def f(x):\n    return x + 1\n"})
+    now = time.monotonic()
+    trials = [Trial(Suites([]), tree, SuiteRun({}, ""), Collected(), False, end, print) for end in (now, now + 99)]
+    assert [bool([*each.mutants("a.py")]) for each in trials] == [False, True]
