@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.signature import parameters
+from ..syntax.collection import last_name
 from ..syntax.source import indented, unparse
 from .claims import ValueClaim, as_test, claim_of
 from .probes import UNKNOWN, Calls, literal_calls
@@ -62,7 +63,7 @@ def argument_tests(
         if said is None or (word == "new" and any(_ITSELF.search(clause.text) for clause in clauses)):
             continue
         only = named_arguments(without_heads(said), names) if word == "unchanged" else ()
-        telling = sorted(literal_calls(tests), key=_sort_key)
+        telling = sorted(calls_meant(said, tests), key=_sort_key)
         for number, (call, argument, preamble) in enumerate(dict.fromkeys(_calls(telling, only)), 1):
             name, before = f"{SAID}{word}_{number}", f"given = {argument}\n"
             holds = condition.format(argument=argument)
@@ -110,6 +111,16 @@ def argument_probes(tests: Sequence[Test]) -> tuple[Test, ...]:
             claim = ValueClaim(asked, UNKNOWN, (f"given = {argument}", step))
             found.append(as_test(claim, f"{prefix}{number}", "generated", preamble))
     return tuple(found)
+
+
+def calls_meant(words: str, tests: Sequence[Test]) -> list[tuple[ast.Call, str]]:
+    """Return the literal calls of `tests` of the functions that `words` name. Where they name none, return all if
+    one function is called, and none if several are."""
+    calls = literal_calls(tests)
+    called = {last_name(call) for call, _ in calls}
+    named = {name for name in called if re.search(rf"\b{re.escape(name)}\b", words)}
+    meant = named or (called if len(called) == 1 else ())
+    return [each for each in calls if last_name(each[0]) in meant]
 
 
 def positional_names(signature: Signature | None, call: ast.Call | None = None) -> list[str]:

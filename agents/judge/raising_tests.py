@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import Clause, Signature, Test
 from ..spec.kinds_of_input import BY_NAME
-from .argument_tests import named_arguments, positional_names, without_heads
-from .probes import argument_values, literal_calls, with_arguments
+from .argument_tests import calls_meant, named_arguments, positional_names, without_heads
+from .probes import argument_values, with_arguments
 
 RAISING = "test_spec_raises_"
 """Prefix of the ids of tests made here."""
@@ -62,13 +62,12 @@ def raising_tests(
 ) -> tuple[Test, ...]:
     """Return tests of the clauses that name one exception, on calls of `tests` with an argument that the words ask
     for. They are generated tests: where no draft raises it, they are a question."""
-    calls = literal_calls(tests)
     sources = "\n".join(test.source for test in tests)
     made: list[Test] = []
     for clause in clauses:
         exceptions = [need.value for need in clause.needs if need.kind == "exception"]
         found: dict[str, str] = {}
-        for call, preamble in calls if len(exceptions) == 1 else []:
+        for call, preamble in calls_meant(clause.text, tests) if len(exceptions) == 1 else []:
             made_of = _raising(clause, call, positional_names(signature, call), positional_names(signature))
             found |= {other: preamble for other in made_of if other not in sources}
             if len(found) >= _MOST_OF_A_CLAUSE:

@@ -11,8 +11,8 @@ from itertools import islice
 from ..records import Clause, Signature, Test
 from ..spec.kinds_of_input import EITHER_CASE, SAME_CASE
 from ..syntax.source import unparse
-from .argument_tests import SAID, named_arguments, positional_names, without_heads
-from .probes import argument_values, literal_calls, with_arguments
+from .argument_tests import SAID, calls_meant, named_arguments, positional_names, without_heads
+from .probes import argument_values, with_arguments
 
 _RESULT_CASE = re.compile(
     r"(?i)\b(?:return|convert|result|output|giv|writ|print|turn|key)\w*\b[^.;,]{0,60}"
@@ -82,7 +82,7 @@ def relation_tests(
     rules += [(clause.text, _of_spaces, _padded) for clause in clauses if re.search(_SPACES, clause.text.lower())]
     for about, spoken_of, change in rules:
         found = {}
-        for call, label in literal_calls(tests) if about else []:
+        for call, label in calls_meant(about, tests) if about else []:
             values = argument_values(call)
             texts = [(at, each) for at, value in enumerate(values) for each in _texts(value)]
             meant = spoken_of(without_heads(about), texts, positional_names(signature, call))

@@ -126,3 +126,18 @@ def test_what_a_test_has_already_and_clauses_of_two_exceptions_are_left_alone() 
     assert raising_tests([clause], [NUMBER, known]) == ()
     two = Clause(clause.text, (*clause.needs, Need("exception", "TypeError")))
     assert raising_tests([two], [NUMBER]) == ()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("`g` raises ValueError for anything else", ["g('?!')"]),
+        ("f and g raise ValueError for anything else", ["f('?!')", "g('?!')"]),
+        ("Raise ValueError for anything else", []),
+    ],
+)
+def test_of_several_functions_those_are_called_that_the_clause_names(sentence: str, expected: list[str]) -> None:
+    clause = Clause(sentence, (Need("exception", "ValueError"),))
+    other = value_test("test_2", "g('IV')", "4")
+    made = raising_tests([clause], [TEXT, other])
+    assert [each.source.splitlines()[2].strip() for each in made] == expected

@@ -137,3 +137,14 @@ def test_the_kind_of_input_counts_as_used() -> None:
     made = relation_tests([Clause("Case does not matter")], [value_test("test_1", "f('a')", "1")])
     assert all(test.trusted for test in made)
     assert any(used_by(test).meets(Need("input", "a word in capitals")) for test in made)
+
+
+def test_of_several_functions_those_are_called_that_the_clause_names() -> None:
+    tests = [value_test("test_1", "f('ab')", "1"), value_test("test_2", "g('cd')", "2")]
+    made = [
+        relation_tests([Clause(said)], tests) for said in ("Case does not matter in `g`", "Case does not matter")
+    ]
+    assert [{"g('CD')" in each.source or "g('Cd')" in each.source for each in some} for some in made] == [
+        {True},
+        set(),
+    ]
