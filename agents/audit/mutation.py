@@ -62,6 +62,7 @@ def measured(
             if before is None or sooner.left <= 0:
                 return
             yield each
+        made += trial.left <= 0  # there may be more
 
     def noticing(suite: Suite, each: _Made) -> tuple[_Made, bool | None]:
         found: bool | None = False if sooner.left > 0 else None

@@ -36,8 +36,8 @@ def test_no_change_is_made_when_the_time_is_over(suite: Suite) -> None:
     end = time.monotonic() - 1
     trial = Trial(Suites([suite]), suite.tree, run, Collected(), False, end, lambda text: None)
     mutation = measured(trial, None, ["test_a"])
-    assert (mutation.made, mutation.tried) == (1, 0)
-    assert len(list(trial.mutants("shop.py"))) > 1
+    assert (mutation.made, mutation.tried) == (1, 0), "not all were tried"
+    assert list(trial.mutants("shop.py")) == []
 
 
 DEFAULTS = """
