@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -66,7 +67,7 @@ def test_a_heal_that_is_stopped_keeps_its_best_patch_and_goes_on(heals: Heals, h
     assert "x / 2" in result.diff
     assert result.error is not None
     if how != "server":
-        assert f"heal --resume {result.run_dir}" in result.error.message
+        assert f"heal --resume {shlex.quote(str(result.run_dir))}" in result.error.message
     found = kept(result)
     assert found is not None
     assert (found.diff, found.error) == (result.diff, result.error)
@@ -178,7 +179,7 @@ def test_a_result_says_how_its_patch_is_written(heals: Heals) -> None:
     shown = greenloop(heals.folder, *given, extra={"OPENAI_API_KEY": "k"}).stdout
     told = shown.partition("Not written yet; to write the patch: heal ")[2].splitlines()[0]
     assert "Written:" not in shown
-    heals.approve(*told.removesuffix(" --ask").split())
+    heals.approve(*shlex.split(told.removesuffix(" --ask")))
     assert path.read_text() == HALVES.replace("/ 0", "/ 2")
 
 

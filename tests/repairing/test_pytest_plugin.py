@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def test_patches_are_written_and_pytest_passes_the_next_time(project: Heals) -> 
     assert (project.folder / "prices.py.heal-backup").read_text() == CODE
     assert ran(project).returncode == 0
     (run,) = re.findall(r"^Written: .*; undo: heal --undo (.*)", ended.stdout, re.MULTILINE)
-    assert greenloop(project.folder, "heal", "--undo", run).returncode == 0
+    assert greenloop(project.folder, "heal", "--undo", *shlex.split(run)).returncode == 0
     assert (project.folder / "prices.py").read_text() == CODE
 
 
@@ -133,7 +134,7 @@ def test_a_question_says_where_it_is_answered(project: Heals) -> None:
     shown = ran(project, "--heal").stdout.splitlines()
     at = next(number for number, line in enumerate(shown) if line.startswith("Open: "))
     assert shown[at + 1].startswith(
-        f"To answer, and to write the patch: heal --resume {project.folder}/work_dir/runs/"
+        f"To answer, and to write the patch: heal --resume '{project.folder}/work_dir/runs/"
     )
 
 
