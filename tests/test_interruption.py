@@ -77,7 +77,7 @@ def finishes(directory: Path, provider: Provider, grade: str = "consensus") -> d
     ("spec", "phases", "grade", "calls"),
     [
         (QUICKSORT, ("first draft", "second draft", "tests", "board", "last words"), "consensus", 5),
-        (SLUGIFY, ("board", "redraft"), "contested", 6),
+        (SLUGIFY, ("board", "redraft"), "contested", 7),
     ],
     ids=["to the first ruling", "in the redrafts"],
 )
