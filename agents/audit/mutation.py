@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import islice
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
@@ -132,12 +133,15 @@ def _made(
 
 def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
     """Yield the changes of each file in turn, made a round at a time: those in functions first, being quicker."""
-    later = []
-    for each in filter(None, chain.from_iterable(zip_longest(*made))):
-        if each.mutant.names:
-            yield each
-        else:
-            later.append(each)
+    files, later = deque(made), []
+    while files:
+        for each in islice(files[0], 1):
+            files.append(files[0])
+            if each.mutant.names:
+                yield each
+            else:
+                later.append(each)
+        files.popleft()
     yield from later
 
 
