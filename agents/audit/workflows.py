@@ -107,8 +107,8 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     )
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
-        lost = before - now or _told(base.tree, path, RUNS_TESTS)
-        if lost and _is_heeded(path, _text(base.tree, path)) and not _is_heeded(path, _text(tree, path)):
+        ran = before - now or _told(base.tree, path, RUNS_TESTS)
+        if ran and _is_heeded(path, _text(base.tree, path)) and not _is_heeded(path, _text(tree, path)):
             yield Tampering(clean(path), 1, "failures are ignored: it does not end with how the tests ended")
         old, new = (starting(path, _text(each, path), each) for each in (base.tree, tree))
         is_gone = not path.endswith(YAML) or not any(map(runs_tests, _text(tree, path).splitlines()))
@@ -192,7 +192,9 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
         fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
         seldom = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
-        on_condition = seldom or (not more and _IF.match(text) and _is_in_one_branch(lines[number:]))
+        on_condition = seldom or (
+            not more and _IF.match(text) and _is_in_one_branch(lines[number : number + _MOST_THEN])
+        )
         told = {
             "tests are run on a condition": on_condition and not ignored,
             "tests are run on another commit": _OTHER_COMMIT.match(text) and has_kept(around.steps(number - 1)),
@@ -207,7 +209,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
 
 def _is_in_one_branch(lines: Sequence[str]) -> bool:
     """Return True if tests are run after a shell's `if`, and it has a branch that neither runs any nor fails."""
-    body, closed, _ = "\n".join(map(str.strip, lines[:_MOST_THEN])).partition("\nfi")
+    body, closed, _ = "\n".join(map(str.strip, lines)).partition("\nfi")
     branches = [*body.split("\nel"), *([""] if "\nelse" not in body else [])]
     ends = [any(runs_tests(line) or _FAILS.search(line) for line in each.splitlines()) for each in branches]
     return bool(closed) and any(map(runs_tests, body.splitlines())) and not all(ends)
@@ -215,9 +217,10 @@ def _is_in_one_branch(lines: Sequence[str]) -> bool:
 
 def _is_heeded(path: str, text: str) -> bool:
     """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
-    goes_on = (path.endswith((".sh", ".bash")) or re.match(r"#!.*sh\b", text)) and not _ENDS.search(text)
+    if not (path.endswith((".sh", ".bash")) or re.match(r"#!.*sh\b", text)) or _ENDS.search(text):
+        return True
     told = [each for _, each in _commands(path, text.splitlines()) if each not in ("fi", "done", "esac", "}")]
-    running = [at for at, each in enumerate(told) if runs_tests(each)] if goes_on else []
+    running = [at for at, each in enumerate(told) if runs_tests(each)]
     return not running or running[-1] + 1 == len(told) or any(map(_FAILS.search, told[running[-1] :]))
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..records import Clause, Signature, Test
+from ..spec.sentences import TO_CHANGE
 from ..spec.signature import parameters
 from ..syntax.collection import last_name
 from ..syntax.source import indented, unparse
@@ -16,13 +17,12 @@ from .probes import UNKNOWN, Calls, literal_calls
 _CONTAINER = r"lists?|dict\w*|sets?|arrays?|matrix|grid"
 _ARGUMENT = rf"\b(?:inputs?|arguments?|parameters?|original|given|either|them|it|{_CONTAINER})\b"
 _NEAR = r"[^.;,]{0,30}"
-_CHANGED = r"(?:modif|chang|mutat|alter|touch)\w*"
 _UNCHANGED = re.compile(
-    rf"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?{_CHANGED}(?:\s+(?:the|any|its|of|either))*\s+{_ARGUMENT}"
-    rf"|{_ARGUMENT}{_NEAR}(?:\bnot|n't|\bnever)\s+(?:be\s+)?{_CHANGED}"
+    rf"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?{TO_CHANGE}(?:\s+(?:the|any|its|of|either))*\s+{_ARGUMENT}"
+    rf"|{_ARGUMENT}{_NEAR}(?:\bnot|n't|\bnever)\s+(?:be\s+)?{TO_CHANGE}"
     rf"|\bleav\w+\s+(?:\w+\s+){{0,2}}{_ARGUMENT}{_NEAR}\b(?:unchanged|untouched|alone|as\s+(?:it|they)\b)"
     rf"|{_ARGUMENT}{_NEAR}\b(?:unchanged|untouched|unmodified|intact|(?:stays?|left)\s+as\s+(?:it|they)\b)"
-    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT}{_NEAR}\b{_CHANGED}"
+    rf"|\bneither\s+(?:\w+\s+){{0,3}}{_ARGUMENT}{_NEAR}\b{TO_CHANGE}"
 )
 _NEW = re.compile(
     rf"(?i)\b(?:a|as|the)\s+(?:brand\s+)?(?:new|fresh)\s+(?:\w+\s+){{0,2}}(?:{_CONTAINER}|copy|object)\b"

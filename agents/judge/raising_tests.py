@@ -32,7 +32,8 @@ _NOT_POSITIVE = re.compile(
 )
 _COUNTED = re.compile(
     r"(?i)\b(?:lengths?|long|number of|sum|total|digits?|characters?|letters?|items?|words?|elements?|fewer|while"
-    r"|after|already|ends?|starts?|difference|absolute|average|mean|product|ratio|results?|remainder|rate|root|square|twice|first|last|next|remain\w*|left)\b"
+    r"|after|already|ends?|starts?|difference|absolute|average|mean|product|ratio|results?|remainder|rate|root"
+    r"|square|twice|first|last|next|remain\w*|left)\b"
 )
 """Words on what is counted or known otherwise than from one argument."""
 _OTHERS = (
@@ -62,13 +63,13 @@ def raising_tests(
 ) -> tuple[Test, ...]:
     """Return tests of the clauses that name one exception, on calls of `tests` with an argument that the words ask
     for. They are generated tests: where no draft raises it, they are a question."""
-    sources = "\n".join(test.source for test in tests)
+    sources, known = "\n".join(test.source for test in tests), positional_names(signature)
     made: list[Test] = []
     for clause in clauses:
         exceptions = [need.value for need in clause.needs if need.kind == "exception"]
         found: dict[str, str] = {}
         for call, preamble in calls_meant(clause.text, tests) if len(exceptions) == 1 else []:
-            made_of = _raising(clause, call, positional_names(signature, call), positional_names(signature))
+            made_of = _raising(clause, call, positional_names(signature, call), known)
             found |= {other: preamble for other in made_of if other not in sources}
             if len(found) >= _MOST_OF_A_CLAUSE:
                 break

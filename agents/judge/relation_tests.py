@@ -10,6 +10,7 @@ from itertools import islice
 
 from ..records import Clause, Signature, Test
 from ..spec.kinds_of_input import EITHER_CASE, SAME_CASE
+from ..spec.sentences import quoted_texts
 from ..syntax.source import unparse
 from .argument_tests import SAID, calls_meant, named_arguments, positional_names, without_heads
 from .probes import argument_values, with_arguments
@@ -24,8 +25,8 @@ _OWN_CASE = re.compile(
     r"(?i)\bcases?\b|\b(?:different|distinct|distinguish|upper|lower|capital|title|camel|(?:small|big) letter)"
 )
 """Words by which the case of a letter has a meaning elsewhere in a spec."""
-_LIMITED = re.compile(r"(?i)\A(?:if|when(?! \w+ing)|where)\b|\b(?:unless|only|but|except|\w*else|otherwise)\b")
 _CONDITION = re.compile(r"(?i)\b(?:if|when(?! \w+ing)|where)\b")
+_LIMITED = re.compile(r"(?i)\b(?:unless|only|but|except|\w*else|otherwise)\b")
 _BESIDE = re.compile(r"(?i)(?<!is )(?<!are )(?<!be )(?:ignoring|case|regardless|irrespective|without)")
 """Begins words that a condition may stand before: `True if a and b are equal, ignoring case`."""
 _OF_ALL = re.compile(
@@ -34,7 +35,6 @@ _OF_ALL = re.compile(
     r"|punctuation)\b\W*)*"
 )
 """The other words of a statement on all letters. More, such as `units`, name a part: the rest may be different."""
-_QUOTED = re.compile(r"(?<!\w)([\"'`])(.+?)\1(?!\w)")
 _SPACES = r"(?:white ?space|spaces|blanks)"
 _AT_ENDS = (
     rf"(?:(?:surrounding|leading (?:and|or) trailing) {_SPACES}(?: (?:of|in|around|from) (?:the )?{{0}})?"
@@ -106,13 +106,13 @@ def _on_case(clauses: Sequence[Clause], said: re.Pattern[str], names: Sequence[s
 def _of_case(words: str, texts: _Texts, names: Sequence[str]) -> _Texts:
     """Return those of `texts` whose case makes no difference by `words`; none where that is not sure."""
     said = SAME_CASE.search(words) or EITHER_CASE.search(words)
-    if said is None or _LIMITED.search(words):
+    if said is None or _CONDITION.match(words) or _LIMITED.search(words):
         return ()
     before, after = words[: said.start()], words[said.end() :]
     condition = _CONDITION.search(words)
     if condition and (_CONDITION.search(after) or not _BESIDE.match(words, said.start())):
         return ()
-    if quoted := {found[2].casefold() for found in _QUOTED.finditer(before)}:
+    if quoted := {each.casefold() for each in quoted_texts(before) if each}:
         return [each for each in texts if each[1].casefold() in quoted]
     if named := named_arguments(words, names):
         return [each for each in texts if each[0] in named]

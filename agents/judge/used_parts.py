@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ..records import Need, Test
 from ..spec.kinds_of_input import BY_NAME
-from ..spec.sentences import QUOTED, SUCH_AS
+from ..spec.sentences import SUCH_AS, quoted_texts
 from ..syntax.checks import checks_in
 from ..syntax.collection import last_name
 from ..syntax.literals import literal_value
@@ -95,7 +95,7 @@ class Used:
     def _repeats_and_fails(self, rule: str) -> bool:
         """Return False for a rule on what is done twice without a call or an item that occurs twice, for one on
         what raises without an exception, and for one with illustrations (`such as "van"`) without any of them."""
-        illustrated = [each.strip("`'\"") for found in SUCH_AS.findall(rule) for each in QUOTED.findall(found)]
+        illustrated = [each for found in SUCH_AS.findall(rule) for each in quoted_texts(found)]
         if illustrated and not any(each in text for each in illustrated for text in self.texts):
             return False
         twice = self.twice or not _TWICE.search(rule)

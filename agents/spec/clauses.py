@@ -114,6 +114,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
     found: list[Clause] = []
     raised = named = ""
     whole = _without_spaces(spec.text)
+    joined = whole.replace("aswell", "").replace(",", "")
     placed = [(each.code, place) for each in spec.examples if (place := _place(each, whole)) >= 0]
     parts = [*dict.fromkeys(part.strip(" ,") for part in _parts(_prose(spec)))]
     asking = re.compile(rf"(?i:{ASKED}).*\b{re.escape(spec.signature.name)}\b" if spec.signature else "(?!)")
@@ -131,8 +132,7 @@ def clauses(spec: Spec) -> tuple[Clause, ...]:
             told = len(earlier) < len(placed) or number < purpose
             told |= len(found) < purpose + 2 and _RETURNS.match(said) is not None
             rule = rule_need(text, said, needs, first=number in (0, purpose), exemplified=told)
-            beside = f"{before}and{_without_spaces(text)}"
-            if rule and before and beside in whole.replace("aswell", "").replace(",", ""):
+            if rule and before and f"{before}and{_without_spaces(text)}" in joined:
                 rule = replace(rule, raising=before)
             found.append(Clause(text, (*needs, rule) if rule else needs, earlier))
     return tuple(found)

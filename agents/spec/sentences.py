@@ -14,10 +14,12 @@ _END = re.compile(
 )
 _ACTS = re.compile(r"`?[a-z_]\w*\([^()\n]{0,60}\)`?\s+[a-z]+s\b")
 """`push(x) adds`: each method in a list is a part of its own."""
+TO_CHANGE = r"(?:modif|chang|mutat|alter|touch)\w*"
+"""Verbs for what is done to an argument."""
 _UNCHANGED = re.compile(
-    r"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?(?:modif|chang|mutat|alter|touch)"
+    rf"(?i)(?:\b(?:not|never|without|nor)|n't)\s+(?:be\s+)?{TO_CHANGE}"
     r"|\b(?:unchanged|untouched|unmodified|intact)\b|\bleav\w+ [^,]{1,40} (?:alone\b|as (?:it|they)\b)"
-    r"|\bneither [^,]{1,40}(?:modif|chang|mutat|alter|touch)"
+    rf"|\bneither [^,]{{1,40}}{TO_CHANGE}"
 )
 
 VERB = re.compile(
@@ -119,6 +121,11 @@ def meant_quotations(said: str, names: Collection[str]) -> str:
         if re.fullmatch(r"(?=.*\w)(?=.*[^\w\s])\D*", text) and known.issuperset(re.findall(r"\w+", text.lower())):
             said = said.replace(quoted, text)
     return said
+
+
+def quoted_texts(said: str) -> list[str]:
+    """Return the texts that are quoted in `said`, without their quotes."""
+    return [each.strip("`'\"") for each in QUOTED.findall(said)]
 
 
 def _masked(text: str) -> str:

@@ -59,6 +59,10 @@ class Answers:
         self._report = report
         self._end = time.monotonic() + seconds
 
+    def alone(self, call: list[str]) -> dict[str, Any] | None:
+        """Return the answer to one call (path and source), made in a fork of its own."""
+        return next(self.in_turn([call]))
+
     def in_turn(self, calls: list[list[str]]) -> Iterator[dict[str, Any] | None]:
         """Yield the answers to calls made in turn in one fork, and in another fork after a call that ends it or
         hangs. None after the timeout of all calls."""

@@ -67,7 +67,7 @@ class Report:
             self.calls = Calls(self._tree)
         answers = Answers(self._tree, self if traced else None)
         for call in asked:
-            self.answers.append(next(answers.in_turn([call])))
+            self.answers.append(answers.alone(call))
             self.write()
 
     def described(self, error: BaseException) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ class SuiteSession:
         code = int(run(arguments, plugins=[self]))
         if self._job["asked"]:
             answers = CallAnswers(self._place)
-            self._emit({"answers": [next(answers.in_turn([call])) for call in self._job["asked"]]})
+            self._emit({"answers": [*map(answers.alone, self._job["asked"])]})
         return code
 
     # --- hooks of pytest -----------------------------------------------------------------------------------
