@@ -1,4 +1,5 @@
-"""No test reaches a real model: the network ends at loopback, and no key or proxy of the user's is in sight.
+"""No test reaches a real model: the network ends at loopback, and no key or proxy of the user's is in sight,
+nor that they run in CI, where output is another.
 
 A test marked `embedded` may fetch weights.
 """
@@ -21,6 +22,7 @@ import hypothesis
 import pytest
 
 _USERS_OWN = re.compile(r"(_API_KEY|_API_BASE|_PROXY|_proxy)$|^(GREENLOOP|OLLAMA|LITELLM)_")
+_OF_CI = ("CI", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID")
 _LOOPBACK_NAMES = (None, "", "localhost", b"localhost")
 
 
@@ -57,7 +59,7 @@ def _loopback_only(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _forget_the_users_own() -> None:
-    for name in [name for name in os.environ if _USERS_OWN.search(name)]:
+    for name in [name for name in os.environ if _USERS_OWN.search(name) or name in _OF_CI]:
         del os.environ[name]
 
 

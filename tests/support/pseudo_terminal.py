@@ -69,11 +69,9 @@ class Keyboard:
 def on_terminal(folder: Path, *arguments: str, extra: Mapping[str, str] | None = None) -> Iterator[Keyboard]:
     """Run in `folder` on a terminal of its own; killed at the end of the body."""
     own, its = pty.openpty()
-    own_environment = {**environment(folder, extra), "TERM": "xterm"}
-    own_environment.pop("CI", None)
     process = subprocess.Popen(
-        command(*arguments), cwd=folder, env=own_environment, stdin=its, stdout=its, stderr=its,
-        start_new_session=True, preexec_fn=_control,
+        command(*arguments), cwd=folder, env={**environment(folder, extra), "TERM": "xterm"},
+        stdin=its, stdout=its, stderr=its, start_new_session=True, preexec_fn=_control,
     )  # fmt: skip
     os.close(its)
     try:
