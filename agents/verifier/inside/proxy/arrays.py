@@ -160,28 +160,16 @@ def whole(parts: object) -> Any:
     return array
 
 
-def scalar_parts(value: Any) -> Parts:
-    """Return the dtype and the bytes of a scalar."""
-    text = {"U": str, "S": bytes}.get(value.dtype.kind)
-    return value.dtype.str, text(value) if text is not None else value.tobytes()
-
-
-def scalar(parts: Any) -> Any:
-    """Return the scalar of `scalar_parts`. Raises ValueError and TypeError."""
-    np = _numpy()
-    told, data = parts
-    if type(told) is str and told[1:2] == "U" and type(data) is str:
-        return np.str_(data)
-    if type(told) is str and told[1:2] == "S" and type(data) is bytes:
-        return np.bytes_(data)
-    dtype = _dtype(told)
-    if dtype.names is not None or dtype.hasobject or dtype.kind in "US":
+def _scalar(parts: Any) -> Any:
+    """Return the scalar whose array has these parts. Raises ValueError and TypeError."""
+    array = whole(parts)
+    if array.ndim or array.dtype.names is not None or array.dtype.hasobject:
         raise ValueError("no scalar")
-    return _data(data, dtype, (1,))[0]
+    return array[()]
 
 
 KINDS = {
     "ndarray": Kind(array_parts, empty, fill, form),
-    "scalar": Kind(scalar_parts, scalar),
+    "scalar": Kind(lambda value: whole_parts(_numpy().asarray(value)), _scalar),
     "dtype": Kind(lambda dtype: (_dtype_parts(dtype),), lambda parts: _dtype(*parts)),
 }

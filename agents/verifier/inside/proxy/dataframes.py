@@ -173,26 +173,11 @@ def _check_plain(value: Any) -> None:
         raise Unshareable(f"a {type(value).__name__} with attributes of its own is passed on")
 
 
-def _scalar_parts(value: Any) -> Parts:
-    if isinstance(value, _pandas().Period):
-        return "Period", value.ordinal, str(_pandas().PeriodDtype(value.freq))[7:-1]
-    if isinstance(value, _pandas().Timedelta):
-        return "Timedelta", *arrays.scalar_parts(value.to_timedelta64())
-    return "Timestamp", *arrays.scalar_parts(value.to_datetime64()), _zone(value.tzinfo), value.fold
-
-
 def _scalar(parts: Any) -> Any:
-    pd = _pandas()
-    name, *rest = parts
-    if name == "Period":
-        return pd.Period(ordinal=rest[0], freq=_frequency(rest[1]))
-    value = arrays.scalar(rest[:2])
-    if name == "Timedelta":
-        return pd.Timedelta(value)
-    if name == "Timestamp":
-        moment = pd.Timestamp(value)
-        return moment if rest[2] is None else moment.tz_localize("UTC").tz_convert(_zone(rest[2]))
-    raise ValueError("no scalar")
+    value = _pandas().Index(_column(parts))[0]
+    if _names().get(type(value)) not in _SCALARS:
+        raise ValueError("no scalar")
+    return value
 
 
 KINDS = {
@@ -207,5 +192,5 @@ KINDS = {
     "Index": Kind(_index_parts, _index),
     "NaT": Kind(lambda _: (), lambda _: _pandas().NaT),
     "NA": Kind(lambda _: (), lambda _: _pandas().NA),
-    **dict.fromkeys(_SCALARS, Kind(_scalar_parts, _scalar)),
+    **dict.fromkeys(_SCALARS, Kind(lambda value: _column_parts(_pandas().Index([value])), _scalar)),
 }
