@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Optional
 
@@ -34,29 +33,26 @@ def found_in(folder: str, most: int, follow: bool) -> Found:
     special files are left out; else they raise ValueError, as do more than `most` bytes."""
     found: Found = {}
     left = most
-    waiting: list[tuple[str, Iterator[os.DirEntry[str]]]] = []
 
     def enter(name: str) -> None:
+        nonlocal left
         found[f"{name}/"] = File(b"")
-        with os.scandir(f"{folder}/{name}") as entries:  # a file system in memory lists the newest first
-            waiting.append((f"{name}/" if name else "", reversed(list(entries))))
+        with os.scandir(f"{folder}/{name}") as listed:
+            entries = list(listed)
+        for entry in reversed(entries):  # a file system in memory lists the newest first
+            path = f"{name}/{entry.name}".removeprefix("/")
+            if entry.is_dir(follow_symlinks=follow):
+                enter(path)
+            elif entry.is_file(follow_symlinks=follow):
+                left -= entry.stat().st_size
+                found[path] = _read(entry) if left >= 0 else File(b"")
+            elif not follow:
+                raise ValueError("a link or a device lies in the temporary directory")
+            if left < len(found) * _EACH:
+                raise ValueError("too much lies in the temporary directory")
 
     if Path(folder).is_dir():
         enter("")
-    while waiting:
-        prefix, entries = waiting[-1]
-        entry = next(entries, None)
-        if entry is None:
-            waiting.pop()
-        elif entry.is_dir(follow_symlinks=follow):
-            enter(prefix + entry.name)
-        elif entry.is_file(follow_symlinks=follow):
-            left -= entry.stat().st_size
-            found[prefix + entry.name] = _read(entry) if left >= 0 else File(b"")
-        elif not follow:
-            raise ValueError("a link or a device lies in the temporary directory")
-        if left < len(found) * _EACH:
-            raise ValueError("too much lies in the temporary directory")
     return found
 
 
