@@ -109,7 +109,7 @@ class Caller(Rulings):
         if changes := self._environment.changes():
             self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])
-        if call is None or self._environment.set or self.temporary.folder:
+        if call is None or self._environment.is_set or self.temporary.folder:
             return self._asked_for(what, *arguments)
         try:
             result = self._asked_for(what, *arguments)

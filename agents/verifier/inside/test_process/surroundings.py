@@ -78,10 +78,13 @@ class Environment:
     """Changes of the environment by a test, for the code process."""
 
     def __init__(self) -> None:
-        self._before = dict(os.environ)
+        self._before = self._sent = _variables()
         self._seen: dict[Any, Any] = {}
-        self.set: dict[str, str | None] = {}
-        """Variables that differ from the start, as the code process has them."""
+
+    @property
+    def is_set(self) -> bool:
+        """Return True if a variable that the code process has differs from the start."""
+        return self._sent != self._before
 
     def changes(self) -> dict[str, str | None]:
         """Return what has changed since the last call, by name; None for an unset variable."""
@@ -90,9 +93,10 @@ class Environment:
         if held == self._seen:
             return {}
         self._seen = dict(held)
-        names = {name for name in os.environ.keys() | self._before.keys() if name.partition("_")[0] != "PYTEST"}
-        now = {name: os.environ.get(name) for name in names if os.environ.get(name) != self._before.get(name)}
-        back = {name: self._before.get(name) for name in self.set if name not in now}
-        changed = {name: value for name, value in now.items() if self.set.get(name, self) != value} | back
-        self.set = now
-        return changed
+        before, self._sent = self._sent, _variables()
+        names = before.keys() | self._sent.keys()
+        return {name: self._sent.get(name) for name in names if self._sent.get(name) != before.get(name)}
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.partition("_")[0] != "PYTEST"}
