@@ -143,6 +143,8 @@ class Tables:
         self._parity = first % 2
         self.shared = SharedTable(first)
         self.next = first
+        self.repeats = False
+        """True where frames of a log may define an object again: it stays the first one."""
         self._exports: dict[int, Any] = {}
         self._export_numbers: dict[int, int] = {}
         self._methods: dict[Any, Any] = {}
@@ -185,7 +187,9 @@ class Tables:
             self._methods.pop(value, None)
 
     def adopt(self, number: int, proxy: Any) -> Any:
-        """Register the proxy of the other process's object `number`. Raises Malformed."""
+        """Register the proxy of the other process's object `number`, and return it. Raises Malformed."""
+        if self.repeats and number in self._remotes:
+            return self._remotes[number]
         if type(number) is not int or number in self._remotes or number % 2 == self._parity:
             raise Malformed("an object has a number that is not free")
         self._remotes[number] = proxy

@@ -121,6 +121,7 @@ class CrossingAnswers:
 
     def change(self, order: Order) -> None:
         """Answer from the log with these changes."""
+        self.crossing.repeats = True
         self._channel = Replay(self._log, self._spots, order, self.crossing)
 
 

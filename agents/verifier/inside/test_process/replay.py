@@ -11,7 +11,7 @@ from typing import Any, Literal
 from ..proxy.crossing import Crossing
 from ..proxy.frames import ANSWER, ASK
 from ..proxy.plain import Tree
-from .changes import NEW, NO_ATTRIBUTE, ONE_MORE, Change
+from .changes import NO_ATTRIBUTE, ONE_MORE, Change
 from .exchanges import COLLECTION, EVERY, Segment, Spot, key_of
 from .other_answers import VALUE
 
@@ -133,8 +133,6 @@ class Replay:
             _, kind, payload = frames[index]
             self._at += 1
             if index not in self._changed:
-                if index in self._learnt:
-                    payload = _bare(payload)
                 self._learnt.add(index)
                 return kind, payload
             if self.followed == "before":
@@ -144,7 +142,7 @@ class Replay:
             if changed.text == ONE_MORE:  # a loop asks on until there is an end
                 del self._changed[index]
             if changed.payload is not None:
-                return kind, _bare(changed.payload)
+                return kind, changed.payload
             self._skip_answer()
         if self.followed == "before":
             self.followed = "left"
@@ -207,17 +205,3 @@ def _definitions(payload: bytes) -> Tree | None:
         walk(["", *entry[3:]])
     fresh = [[*entry[:3]] for entry in containers if entry[1] is not None]
     return [["t", *found], fresh, []] if found or fresh else None
-
-
-def _bare(payload: bytes) -> bytes:
-    """Return a frame without definitions of the code's objects, except those that a change made."""
-
-    def walked(node: Any) -> Any:
-        if not isinstance(node, list):
-            return node
-        if node[:1] in (["o"], ["K"]) and len(node) > 2 and node[1] < NEW:
-            return node[:2]
-        return [walked(part) for part in node]
-
-    what, (tree, containers, forgotten), *rest = json.loads(payload)
-    return json.dumps([what, [walked(tree), [walked(entry) for entry in containers], forgotten], *rest]).encode()
