@@ -203,7 +203,10 @@ def _choose_modules(
         asserts.asked = answers.count
         asserts.unused = lambda before, value: id(value) == caller.answered and answers.unused(before)
     if task["measure"]:
-        reporter.measuring = Measuring(answers, task["tests_file"], apart, known, task["common"])
+        reporter.measuring = Measuring(
+            answers, task["tests_file"], apart, known, task["common"], reporter.begin_again, reporter.failed
+        )
+        plugins.append(reporter.measuring)
     return plugins
 
 

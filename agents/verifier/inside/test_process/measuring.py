@@ -6,9 +6,11 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from ..proxy.crossing import Crossing
 from ..proxy.frames import FrameSocket
@@ -125,17 +127,20 @@ class CrossingAnswers:
         self._channel = Replay(self._log, self._spots, order, self.crossing)
 
 
-@dataclass
+@dataclass(eq=False)
 class Measuring:
-    """Forks the servers: before the first test, and before the import of the tests if `common` says that they may
-    share answers; runs the passes afterwards. `mute` keeps a pass from writing to the host; `ask` returns True if
-    the host has the sensitivities for a digest."""
+    """A pytest plugin that forks servers: before the first test, and before the import of the tests if `common`,
+    as they may share answers; runs the passes afterwards. `mute` keeps a pass from writing to the host; `ask`
+    returns True if the host has the sensitivities for a digest; `begin_test` begins a test in a pass; of tests in
+    `failed` a part has failed."""
 
     answers: CrossingAnswers | CallAnswers
     tests_file: str
     mute: Callable[[], None]
     ask: Callable[[str], bool]
     common: bool
+    begin_test: Callable[[str], None]
+    failed: Container[str]
     _servers: list[ForkServer] = field(default_factory=list, init=False)
     _seconds: Mapping[str, float] = field(default_factory=dict, init=False)
     _replaying: ForkServer | None = field(default=None, init=False)
@@ -151,23 +156,33 @@ class Measuring:
         answers, self._seconds = given
         self.answers.take(answers)
 
-    def at_collection(self) -> None:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
         """Fork before the tests are imported, if needed."""
         if self.common:
             self._fork()
         self.answers.begin(COLLECTION)
 
-    def at_tests(self, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]) -> None:
-        """Fork before the first test; in a pass run the tests and exit. Parts of `failed_within` have failed."""
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Fork before the first test; in a pass run the tests and exit."""
         if self._replaying is None:
             self._fork()
         if self._replaying is not None:
-            self._run_pass(self._replaying, session, begin_test, failed_within)
+            self._run_pass(self._replaying, session)
             os._exit(0)
 
-    def _run_pass(
-        self, server: ForkServer, session: Any, begin_test: Callable[[str], None], failed_within: Container[str]
-    ) -> None:
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
+        """Mark requests of a fixture of a wider scope as shared by several tests."""
+        before = self.answers.shared
+        self.answers.shared = before or fixturedef.scope != "function"
+        try:
+            return (yield)
+        finally:
+            self.answers.shared = before
+
+    def _run_pass(self, server: ForkServer, session: pytest.Session) -> None:
         items = [item for item in session.items if item.nodeid.startswith(f"{self.tests_file}::")]
         left = defaultdict(list)
         for name in self._seconds:
@@ -178,10 +193,10 @@ class Measuring:
                 continue
             name = item.nodeid if item.nodeid in names else names[0]
             names.remove(name)
-            begin_test(item.nodeid)
+            self.begin_test(item.nodeid)
             self.answers.begin(name)
             failed = run_item(item, following, TEST_SECONDS + 2 * self._seconds[name])
-            failed = failed or item.nodeid in failed_within
+            failed = failed or item.nodeid in self.failed
             followed = self.answers.followed
             if followed == "delivered" or not server.order:
                 result: Result = "noticed" if failed else "missed"

@@ -67,29 +67,6 @@ class Reporter:
         """Disable tracebacks: failures are reported as facts."""
         config.option.tbstyle = "value"
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection(self) -> None:
-        """Fork before the tests are imported."""
-        if self.measuring is not None:
-            self.measuring.at_collection()
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """Fork before the first test."""
-        if self.measuring is not None:
-            self.measuring.at_tests(session, self._begin_again, self.failed)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, object, object]:
-        """Mark requests of a fixture of a wider scope as shared by several tests."""
-        if self.measuring is None or fixturedef.scope == "function" or self.measuring.answers.shared:
-            return (yield)
-        self.measuring.answers.shared = True
-        try:
-            return (yield)
-        finally:
-            self.measuring.answers.shared = False
-
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Install the modules that the next file imports."""
         if isinstance(collector, pytest.Module):
@@ -138,7 +115,8 @@ class Reporter:
             self.measuring.answers.begin(nodeid if nodeid.startswith(self._tests_file + "::") else None)
         self._emit({"is": "start", "id": nodeid})
 
-    def _begin_again(self, nodeid: str) -> None:
+    def begin_again(self, nodeid: str) -> None:
+        """Begin a test in a pass."""
         self._again = True
         if nodeid in self._taken_over and self.measuring is not None:
             self._taken_over[nodeid].keep_what_fails(self.measuring.answers.fail)
