@@ -215,13 +215,9 @@ def native_fields(kind: type) -> list[str]:
 def plain_value(value: Any, base: type) -> object:
     """Return the plain value of an instance of a subclass of `base`, by the methods of `base` itself."""
     kind: Any = base
-    if base in (str, bytes):
-        return kind.__getitem__(value, slice(None))
-    if base in (tuple, frozenset):
-        return kind(kind.__iter__(value))
-    if base in (int, float, complex):
-        return kind.__add__(value, kind())
-    return kind(*kind.__reduce__(value)[1])
+    if base is frozenset or base.__name__ in _REDUCED:
+        return kind(*kind.__reduce__(value)[1])
+    return kind(*kind.__getnewargs__(value))
 
 
 def value_of_subclass(made: Any, base: type, value: Any) -> Any:
