@@ -13,6 +13,7 @@ import inspect
 import json
 import linecache
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..proxy.crossing import PlainCrossing
@@ -153,12 +154,10 @@ class Called:
         return {"name": type(error).__qualname__, "error": packed, "errors": report.described(error)}
 
 
-def _definitions(body: list[Any]) -> list[Any]:
-    """Return the functions and classes of one scope in order, also those within `if` and `with`."""
-    found: list[Any] = []
+def _definitions(body: Iterable[Any]) -> Iterator[Any]:
+    """Yield the functions and classes of one scope in order, also those within `if` and `with`."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            found.append(node)
+            yield node
         else:
-            found += _definitions(list(ast.iter_child_nodes(node)))
-    return found
+            yield from _definitions(ast.iter_child_nodes(node))

@@ -24,7 +24,7 @@ def main(descriptor: int) -> None:
     if importable["allowed"] is not None:
         rule = ImportRule(importable["allowed"], importable["named"])
         rule.forget_others()
-        rule.hold()
+        sys.meta_path.insert(0, rule)
     code = Code()
     os.register_at_fork(after_in_child=channel.close)  # the process that is asked answers, and no copy of it
     responder = Responder(channel, code, importable["modules"], spare)

@@ -37,7 +37,7 @@ class Crossing(Tables):
     def take_back_last(self) -> None:
         """Undo the exports of the last packed value, which is not sent."""
         first, first_shared = self._before
-        for number in [number for number in self._exports if number >= first]:
+        for number in [number for number in self.exports if number >= first]:
             self.take_back(number)
         for number in range(first_shared, self.shared.next, 2):
             self.shared.forget(number)

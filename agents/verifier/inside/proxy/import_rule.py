@@ -32,10 +32,6 @@ class ImportRule:
     def _allows(self, name: str) -> bool:
         return name.partition(".")[0] in self._allowed or name.startswith(_PLATFORM)
 
-    def hold(self) -> None:
-        """Apply the rule to every import from now on."""
-        sys.meta_path.insert(0, self)
-
     def forget_others(self) -> None:
         """Drop refused modules that a warm worker has imported, so that they are looked for again."""
         for name in [name for name in sys.modules if not self._allows(name)]:

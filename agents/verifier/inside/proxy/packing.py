@@ -15,7 +15,7 @@ from .kinds import CONTAINERS
 from .mirror import BoundMethod
 from .peer import Peer
 from .plain import MOST_DEPTH, Tree, Unshareable, writer
-from .tables import VIEWS, Tables, extra_of
+from .tables import VIEWS, Tables
 from .versions import EXCEPTION_GROUP
 
 FUNCTIONS = (
@@ -205,12 +205,12 @@ class Packer:
         trees: list[Tree] = []
         for number, items in shared.changes(self._fresh):
             trees.append([number, None, None, *(self.tree(item, 0) for item in items)])
-            shared.entry(number).known = items
+            shared.entries[number].known = items
         while self._fresh:
             number = self._fresh.popleft()
-            entry = shared.entry(number)
+            entry = shared.entries[number]
             items = entry.items()
-            extra = self.tree(extra_of(entry.value), 0)
+            extra = self.tree(entry.extra(), 0)
             trees.append([number, entry.kind, extra, *(self.tree(item, 0) for item in items)])
             entry.known = items
         return trees

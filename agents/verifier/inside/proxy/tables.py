@@ -50,10 +50,9 @@ class Entry:
         kinds.fill(self.kind, self.value, items)
         self.known = self.items()
 
-
-def extra_of(value: object) -> object:
-    """Return what it takes to make an empty container of this kind."""
-    return kinds.kind(kinds.kind_of(type(value))).extra(value)
+    def extra(self) -> object:
+        """Return what it takes to make an empty container of this kind."""
+        return kinds.kind(self.kind).extra(self.value)
 
 
 class SharedTable:
@@ -61,7 +60,7 @@ class SharedTable:
 
     def __init__(self, first: int) -> None:
         self.next = first
-        self._entries: dict[int, Entry] = {}
+        self.entries: dict[int, Entry] = {}
         self._numbers: dict[int, int] = {}
         self._forgotten: list[int] = []
         self._most = _FEW
@@ -79,45 +78,41 @@ class SharedTable:
 
     def place(self, number: int, value: object) -> None:
         """Register a container under `number`."""
-        self._entries[number] = Entry(value)
+        self.entries[number] = Entry(value)
         self._numbers[id(value)] = number
-
-    def entry(self, number: int) -> Entry:
-        """Return the entry of `number`. Raises KeyError."""
-        return self._entries[number]
 
     def changes(self, fresh: Iterable[int]) -> Iterator[tuple[int, Sequence[object]]]:
         """Return the containers that changed since they were last sent; `fresh` ones are left to the caller."""
         skipped = set(fresh)
-        for number, entry in list(self._entries.items()):
+        for number, entry in list(self.entries.items()):
             if number not in skipped and (items := entry.changed()) is not None:
                 yield number, items
 
     def restore(self) -> None:
         """Give every container the items back that the other side knows of."""
-        for entry in self._entries.values():
+        for entry in self.entries.values():
             if entry.changed() is not None:
                 entry.fill(entry.known)
 
     def trim(self) -> None:
         """Call `let_go` once the number of containers has doubled since the last time."""
-        if len(self._entries) > self._most:
+        if len(self.entries) > self._most:
             self.let_go()
-            self._most = max(_FEW, 2 * len(self._entries))
+            self._most = max(_FEW, 2 * len(self.entries))
 
     def let_go(self) -> None:
         """Forget containers that only this table refers to, as no one can tell them from copies."""
         before = -1
-        while len(self._entries) != before:  # a container that is gone may have held others
-            before = len(self._entries)
-            for number, entry in list(self._entries.items()):
+        while len(self.entries) != before:  # a container that is gone may have held others
+            before = len(self.entries)
+            for number, entry in list(self.entries.items()):
                 if sys.getrefcount(entry.value) <= _OF_THE_TABLE and entry.changed() is None:
                     self.forget(number)
                     self._forgotten.append(number)
 
     def held(self) -> Iterator[object]:
         """Yield what containers of this side hold, in tuples too."""
-        waiting = [entry.value for number, entry in self._entries.items() if number % 2 == self.next % 2]
+        waiting = [entry.value for number, entry in self.entries.items() if number % 2 == self.next % 2]
         while waiting:
             for part in gc.get_referents(waiting.pop()):
                 yield part
@@ -126,7 +121,7 @@ class SharedTable:
 
     def forget(self, number: int) -> None:
         """Forget one container, if it is there."""
-        entry = self._entries.pop(number, None)
+        entry = self.entries.pop(number, None)
         if entry is not None:
             self._numbers.pop(id(entry.value), None)
 
@@ -145,7 +140,8 @@ class Tables:
         self.next = first
         self.repeats = False
         """True where frames of a log may define an object again: it stays the first one."""
-        self._exports: dict[int, Any] = {}
+        self.exports: dict[int, Any] = {}
+        """Exported objects by number, oldest first."""
         self._export_numbers: dict[int, int] = {}
         self._methods: dict[Any, Any] = {}
         self._remotes: dict[int, Any] = {}
@@ -159,21 +155,17 @@ class Tables:
             return known
         number = self.next
         self.next += 2
-        self._exports[number] = value
+        self.exports[number] = value
         self._export_numbers[id(value)] = number
         return number
 
     def exported(self, number: object) -> Any:
         """Return the object exported under `number`, or a placeholder if that was revoked. Raises Malformed."""
-        if type(number) is int and number in self._exports:
-            return self._exports[number]
+        if type(number) is int and number in self.exports:
+            return self.exports[number]
         if type(number) is int and 0 < number < self.next and number % 2 == self._parity:
             return Expired()
         raise Malformed("an object was named that was never handed out")
-
-    def numbers(self) -> list[int]:
-        """Return the numbers of exported objects, oldest first."""
-        return list(self._exports)
 
     def held(self) -> set[int]:
         """Return the numbers of exported objects that are in a container of this process that stays shared."""
@@ -181,7 +173,7 @@ class Tables:
 
     def take_back(self, number: int) -> None:
         """Revoke the export of `number`."""
-        value = self._exports.pop(number)
+        value = self.exports.pop(number)
         self._export_numbers.pop(id(value), None)
         if isinstance(value, _METHODS):
             self._methods.pop(value, None)

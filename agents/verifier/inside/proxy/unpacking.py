@@ -47,7 +47,7 @@ class Unpacker:
         result = self.tree(tree, 0)
         for number, _, _, *items in containers:
             self.changed |= self._tables.is_ours(number)
-            shared.entry(number).fill([self.tree(item, 0) for item in items])
+            shared.entries[number].fill([self.tree(item, 0) for item in items])
         return result
 
     def tree(self, tree: Tree, depth: int) -> Any:
@@ -154,7 +154,7 @@ class Unpacker:
             if issubclass(made, EXCEPTION_GROUP):
                 raise Malformed("a group of exceptions cannot be made") from None
             fresh = made.__new__(made)
-        error: Any = self._tables.exported(number) if number in self._tables.numbers() else None
+        error: Any = self._tables.exports.get(number)
         if type(error) is not made:
             new = number is None or self._tables.is_ours(number)
             error = fresh if new else self._tables.known(number, lambda: fresh)
@@ -192,7 +192,7 @@ class Unpacker:
         "z": _zoned,
         "s": lambda self, parts, depth: slice(*self._many(parts, depth)),
         "v": _view,
-        "@": lambda self, parts, _: self._tables.shared.entry(parts[0]).value,
+        "@": lambda self, parts, _: self._tables.shared.entries[parts[0]].value,
         "y": lambda self, parts, _: self._tables.exported(parts[0] if parts else None),
         "T": lambda self, parts, _: self._peer.resolve(parts),
         "V": _of_package,

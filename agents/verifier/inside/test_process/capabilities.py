@@ -189,21 +189,21 @@ class Capabilities:
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
         """Keep objects that a fixture of several tests passes to the code usable for all of them."""
-        before = set(self._crossing.numbers())
+        before = set(self._crossing.exports)
         result = yield
         if fixturedef.scope != "function":
-            self._lasting.update(set(self._crossing.numbers()) - before)
+            self._lasting.update(self._crossing.exports.keys() - before)
         return result
 
     def keep(self) -> None:
         """Keep objects that were passed while the tests were imported usable for all of them."""
-        self._lasting.update(self._crossing.numbers())
+        self._lasting.update(self._crossing.exports)
 
     def end_test(self) -> None:
         """Revoke what the last test passed to the code, except what is in a container that lives on."""
         self._crossing.shared.let_go()
         lasting = self._lasting | self._crossing.held()
-        for number in self._crossing.numbers():
+        for number in list(self._crossing.exports):
             if number not in lasting and self._kind(self._crossing.exported(number)) is not None:
                 self._crossing.take_back(number)
         self._crossing.shared.let_go()

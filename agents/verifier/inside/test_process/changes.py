@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..proxy import kinds
 from ..proxy.plain import Malformed, Tree, Unshareable, is_scalar, read, writer
-from ..proxy.tables import Entry, extra_of
+from ..proxy.tables import Entry
 from .other_answers import ASIDE, DEEPEST, TYPE, VALUE, Held, of_value, others_of, retyped
 
 Containers = dict[int, tuple[str, Tree, list[Tree]]]
@@ -116,7 +116,7 @@ class Values:
             number, self._known.made = self._known.made, self._known.made + 2
             entry = Entry(value)
             items = map(self.write, entry.items())
-            self.containers.append([number, entry.kind, self.write(extra_of(value)), *items])
+            self.containers.append([number, entry.kind, self.write(entry.extra()), *items])
             return ["@", number]
         if name is not None:
             return ["V", name, self.write(kinds.kind(name).parts(value))]

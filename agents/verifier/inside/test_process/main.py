@@ -191,7 +191,8 @@ def _choose_modules(
         from .wrapping import CallAnswers, load  # what only tests in one process need
 
         if task["importable"]["allowed"] is not None:
-            ImportRule([*_TOOLS, *task["importable"]["allowed"]], task["importable"]["named"]).hold()
+            rule = ImportRule([*_TOOLS, *task["importable"]["allowed"]], task["importable"]["named"])
+            sys.meta_path.insert(0, rule)
         restrict_eval(task["tests_file"], lambda value: getattr(value, "__module__", "") == "user_code")
         answers = CallAnswers()
         failed = [answers.fail]
@@ -234,8 +235,6 @@ def _arguments(source: Path, task: Mapping[str, Any]) -> list[str]:
     arguments = ["-c", os.devnull, "--rootdir", str(source), "--confcutdir", str(source), "--noconftest"]
     arguments += ["--import-mode=importlib", "--continue-on-collection-errors"]
     arguments += ["--basetemp", PLACE] if task["isolated"] and is_shared() else []
-    for name in _WITHOUT:
-        arguments += ["-p", f"no:{name}"]
-    for name in task["plugins"]:
-        arguments += ["-p", name]
+    arguments += [f"-pno:{name}" for name in _WITHOUT]
+    arguments += [f"-p{name}" for name in task["plugins"]]
     return arguments + [str(source / name) for name in task["files"]]

@@ -18,7 +18,6 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import Any, TypeVar
 
 from ..proxy.kinds import CONTAINERS, fill, package_kind
-from ..proxy.tables import extra_of
 
 T = TypeVar("T")
 VALUE, ASIDE, TYPE = range(3)
@@ -176,7 +175,7 @@ def _of_container(value: Any, depth: int) -> Iterator[Any]:
             fill(type(value).__name__, other, items)
             yield other
         return
-    kind = [extra_of(value)] if type(value) is array else []
+    kind = [value.typecode] if type(value) is array else []
     for items in _of_items(list(value), first):
         try:
             other = type(value)(*kind, items)
@@ -280,10 +279,9 @@ def _other(element: Any) -> Any:
 def _of_array(array: Any) -> Iterator[Any]:
     for at in (0, -1)[: min(array.size, 2)]:
         other = array.copy(order="K")
-        index = tuple(0 if at == 0 else length - 1 for length in array.shape)
         with suppress(TypeError, ValueError):
-            other[index] = _other(array[index])
-            if other[index] != array[index]:
+            other.flat[at] = _other(array.flat[at])
+            if other.flat[at] != array.flat[at]:
                 yield other
     if array.nbytes > _LARGE:
         return

@@ -42,7 +42,7 @@ class RemoteModule(types.ModuleType):
         value = caller.get(self, name)
         number = caller.crossing.remote_number(value)
         if isinstance(value, type) and number is not None:
-            caller.name(value)
+            caller.named.add(id(value))
         if callable(value) and self.__name__ == USER_MODULE:
             caller.calls.functions[number or 0] = name
         return value

@@ -55,7 +55,8 @@ class Rulings(Peer):
     def __init__(self, emit: Callable[[str, str], None]) -> None:
         self.crossing = Crossing(self, first=2)
         self._emit = emit
-        self._named: set[int] = set()
+        self.named: set[int] = set()
+        """Classes that the tests name, by `id`."""
         self._differences: set[int | None] = set()
         self._members: dict[object, str] = {}
         self._constants: dict[object, int] = {}
@@ -67,13 +68,9 @@ class Rulings(Peer):
         """Apply an operator as the object's class defines it."""
         return super().special(target, name, args, kwargs)
 
-    def name(self, value: object) -> None:
-        """Mark a class as named by the tests."""
-        self._named.add(id(value))
-
     def is_named(self, kind: type) -> bool:
         """Return True if the tests name `kind` or a base of it."""
-        return any(id(base) in self._named for base in kind.__mro__)
+        return any(id(base) in self.named for base in kind.__mro__)
 
     def is_local(self, target: Any, name: str) -> bool:
         """Return True if method `name` of a subclass of plain data is the base's own, not the code's override."""
