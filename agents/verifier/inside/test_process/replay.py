@@ -98,11 +98,12 @@ class Replay:
         what, *_, name = key = key_of(payload)
         if what != "get" or not name.startswith("__"):
             return None
-        if not self._probes:
-            for segment in self.log.values():
-                for (_, kind, asked), (_, _, answer) in zip(segment.frames, segment.frames[1:]):
-                    if kind == ASK:
-                        self._probes[key_of(asked)] = answer
+        self._probes = self._probes or {
+            key_of(asked): answer
+            for segment in self.log.values()
+            for (_, kind, asked), (_, _, answer) in zip(segment.frames, segment.frames[1:])
+            if kind == ASK
+        }
         found = self._probes.get(key, NO_ATTRIBUTE)
         return found if _definitions(found) is None else None
 

@@ -67,10 +67,9 @@ class CallAnswers:
     def __init__(self) -> None:
         self.shared = False
         self.followed = "before"
+        self._made: dict[int, Any] = {}
         self._spots: dict[str, list[Spot]] = {}
         self._current: list[Spot] | None = None
-        self._keys: Mapping[str, frozenset[str]] = {}
-        self._expected: frozenset[str] | None = None
         self._order: Order | None = None
         self._wanted = ("", 0)
 
@@ -88,7 +87,6 @@ class CallAnswers:
         if self._order is not None and name is not None:
             together = COLLECTION in self._order
             self._wanted = self._order.get(COLLECTION if together else name, ("", 0))
-            self._expected = None if together else self._keys.get(name)
             if not together or self.followed != "delivered":
                 self.followed = "before"
 
@@ -96,13 +94,11 @@ class CallAnswers:
         """Return None: the code may do more than answer, so answers identify nothing."""
         return None
 
-    def given(self) -> Any:
-        """Return the calls of each segment as data for marshal."""
-        return [(name, [spot.group[:16] for spot in found]) for name, found in self._spots.items()]
+    def given(self) -> None:
+        """Return None: a pass calls the code again, and needs no answers."""
 
-    def take(self, given: Any) -> None:
-        """Read what `given` returned."""
-        self._keys = {name: frozenset(keys) for name, keys in given}
+    def take(self, given: None) -> None:
+        """No-op."""
 
     def change(self, order: Order) -> None:
         """Change answers from now on."""
@@ -114,16 +110,15 @@ class CallAnswers:
 
     def wrap(self, module: types.ModuleType) -> None:
         """Wrap the functions of `module`, and those in its classes."""
-        made: dict[int, Any] = {}
         for name, value in list(vars(module).items()):
             if getattr(value, "__module__", None) != module.__name__:
                 continue
             if isinstance(value, type):
-                self._wrap_class(value, made)
+                self._wrap_class(value)
             elif isinstance(value, types.FunctionType) or (callable(value) and hasattr(value, "cache_info")):
-                setattr(module, name, self._once(value, made))
+                setattr(module, name, self._once(value))
 
-    def _wrap_class(self, owner: type, made: dict[int, Any]) -> None:
+    def _wrap_class(self, owner: type) -> None:
         if issubclass(owner, enum.Enum):
             return
         for name, value in list(vars(owner).items()):
@@ -131,19 +126,17 @@ class CallAnswers:
                 continue
             wrapped: Any = None
             if isinstance(value, types.FunctionType):
-                wrapped = self._once(value, made)
+                wrapped = self._once(value)
             elif isinstance(value, (staticmethod, classmethod)) and isinstance(value.__func__, types.FunctionType):
-                wrapped = type(value)(self._once(value.__func__, made))
+                wrapped = type(value)(self._once(value.__func__))
             elif type(value) is property and isinstance(value.fget, types.FunctionType):
-                wrapped = property(self._once(value.fget, made), value.fset, value.fdel, value.__doc__)
+                wrapped = property(self._once(value.fget), value.fset, value.fdel, value.__doc__)
             if wrapped is not None:
                 with suppress(Exception):  # `__name__` as a property, and what a metaclass lets nobody set
                     setattr(owner, name, wrapped)
 
-    def _once(self, function: Any, made: dict[int, Any]) -> Any:
-        if id(function) not in made:
-            made[id(function)] = self.wrapped(function)
-        return made[id(function)]
+    def _once(self, function: Any) -> Any:
+        return self._made.setdefault(id(function), self.wrapped(function))
 
     def wrapped(self, function: Any) -> Any:
         """Return `function` wrapped."""
@@ -223,18 +216,14 @@ class CallAnswers:
         return self._current is None or _WITHIN_CODE.get() or len(self._current) > _MOST_CALLS
 
     def _is_left_out(self, call: _Call) -> bool:
-        if self._order is None:
-            return False
-        if self.followed == "before" and self._expected is not None and call.key not in self._expected:
-            self.followed = "left"
-        if not self._is_to_have(call, _LEFT_OUT):
-            return False
-        self.followed = "delivered"
-        return True
+        left_out = self._is_to_have(call, _LEFT_OUT)
+        if left_out:
+            self.followed = "delivered"
+        return left_out
 
     def _is_to_have(self, call: _Call, change: int) -> bool:
         group, number = self._wanted
-        return number == change and group != EVERY and group.startswith(call.key) and self.followed != "left"
+        return number == change and group != EVERY and group.startswith(call.key)
 
     def _answer(self, call: _Call, result: Any) -> Any:
         target = call.args[0] if call.is_init else result
@@ -283,7 +272,7 @@ class CallAnswers:
         first = _SILENT + 1
         if wanted == EVERY and len(changes) > first + 1 and changes[first].rank == VALUE:
             wanted, number = group, first
-        if wanted != group or self.followed == "left":
+        if wanted != group:
             return None
         self.followed = "delivered"
         return number
