@@ -10,18 +10,12 @@ import re
 import sys
 import types
 import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
-from ..test_process.other_answers import altered, attributes_of, of_attributes, others_of, silence
-from .close_answers import close_states, close_to
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    Other = tuple[str, Callable[[], Any]]
-    Attribute = tuple[str, str, Callable[[], Any]]
+from ..test_process.other_answers import Other, altered, attributes_of, of_attributes, others_of, silence
+from .close_answers import Attribute, close_states, close_to
 
 SILENT = -1
 """An alternative's number: the same answer, without output, warnings and log messages."""

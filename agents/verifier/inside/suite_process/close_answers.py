@@ -5,18 +5,16 @@ from __future__ import annotations
 import copy
 import itertools
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
+from typing import Any
 
-from ..test_process.other_answers import DEEPEST, attributes_of, text_of
+from ..test_process.other_answers import DEEPEST, Other, attributes_of, text_of
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
+Attribute = tuple[str, str, Callable[[], Any]]
+"""Its name, and another value's text and factory."""
 _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
     (str, str.swapcase),
     (str, lambda text: f"{text} "),
@@ -26,7 +24,7 @@ _CHANGES: tuple[tuple[type, Callable[[Any], Any]], ...] = (
 )
 
 
-def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+def close_to(value: Any) -> Iterator[Other]:
     """Yield values close to `value`: reordered, with a repeated item, other case, a space more, or greater."""
     if isinstance(value, Iterator):  # it may have no end
         yield "its items in another order", lambda: itertools.chain([*itertools.islice(value, 1000)][::-1], value)
@@ -36,8 +34,8 @@ def close_to(value: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield from ((text_of(other), partial(copy.copy, other)) for other in others if other is not value)
 
 
-def close_states(value: Any) -> Iterator[list[tuple[str, str, Callable[[], Any]]]]:
-    """Yield close values of an object's attributes, all of one change at once: name, text and factory of each."""
+def close_states(value: Any) -> Iterator[list[Attribute]]:
+    """Yield close values of an object's attributes, all of one change at once."""
     held = {name: getattr(value, name) for name in attributes_of(value)}
     for kind, change in _CHANGES:
         others = {name: _with_each(each, kind, change) for name, each in held.items()}
