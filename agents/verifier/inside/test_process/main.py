@@ -164,9 +164,7 @@ def _choose_modules(
             lambda stream, text: print(text, end="", file=sys.stderr if stream == 2 else sys.stdout),
             expected,
         )
-        reporter.modules[task["tests_file"]] = remote_modules(
-            caller, task["names"], task["importable"]["modules"], task["imports"]
-        )
+        reporter.modules = remote_modules(caller, task["names"], task["importable"]["modules"], task["imports"])
         divert(lambda *how: caller.ask("program", "user_code.py", *how))
         _write_as_json()
         restrict_eval(task["tests_file"], lambda value: caller.crossing.remote_number(value) is not None)
@@ -179,7 +177,7 @@ def _choose_modules(
         for path in task["members"]:  # from now on each is to be the same object
             with suppress(BaseException):  # the tests will see what is wrong
                 named = path[path[0] == USER_MODULE :]
-                reduce(getattr, named, reporter.modules[task["tests_file"]][USER_MODULE])
+                reduce(getattr, named, reporter.modules[USER_MODULE])
         answers.begin(None)
         failed = [answers.fail, caller.fail]
         written = tests_path.read_text("utf-8", "replace")

@@ -39,7 +39,7 @@ class Reporter:
         self._compared: dict[str, str] | None = None
         self._begun = 0.0
         self._current = ""
-        self.modules: dict[str, Mapping[str, types.ModuleType]] = {}
+        self.modules: Mapping[str, types.ModuleType] = {}
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
         self.between_tests: Callable[[], None] = lambda: None
@@ -70,10 +70,7 @@ class Reporter:
     def pytest_collectstart(self, collector: pytest.Collector) -> None:
         """Install the modules that the next file imports."""
         if isinstance(collector, pytest.Module):
-            self._see(collector.nodeid)
-
-    def _see(self, node_id: str) -> None:
-        sys.modules.update(self.modules.get(node_id.partition("::")[0], {}))
+            sys.modules.update(self.modules)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -108,7 +105,7 @@ class Reporter:
         self._compared = None
         self._begun = time.perf_counter()
         self.between_tests()
-        self._see(nodeid)
+        sys.modules.update(self.modules)
         self._current = nodeid
         self._failures = self.asserts.failures if self.asserts is not None else 0
         if self.measuring is not None:
@@ -121,7 +118,7 @@ class Reporter:
         if nodeid in self._taken_over and self.measuring is not None:
             self._taken_over[nodeid].keep_what_fails(self.measuring.answers.fail)
         self.between_tests()
-        self._see(nodeid)
+        sys.modules.update(self.modules)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
