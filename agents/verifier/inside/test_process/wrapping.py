@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import enum
-import functools
 import hashlib
 import inspect
 import sys
 import types
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from typing import Any, cast
+from functools import partial, wraps
+from typing import Any
 
 from ..proxy.describe import words
 from .changes import LEFT_OUT, NO_VALUE, Change
@@ -42,23 +42,6 @@ def _within_code() -> Iterator[None]:
         yield
     finally:
         _WITHIN_CODE.set(before)
-
-
-class _Steps(Generator[Any, Any, Any]):
-    """A generator of the code, each step of which runs as the code."""
-
-    def __init__(self, steps: Any) -> None:
-        self._steps = iter(steps)
-
-    def send(self, value: Any) -> Any:
-        with _within_code():
-            return next(self._steps) if value is None else cast("Any", self._steps).send(value)
-
-    def throw(self, kind: Any, value: Any = None, trace: Any = None) -> Any:
-        with _within_code():
-            if isinstance(self._steps, Generator):
-                return self._steps.throw(kind if value is None else value)
-            raise kind if value is None else value
 
 
 class CallAnswers:
@@ -142,7 +125,7 @@ class CallAnswers:
         """Return `function` wrapped."""
         if inspect.iscoroutinefunction(function):
 
-            @functools.wraps(function)
+            @wraps(function)
             async def waited(*args: Any, **kwargs: Any) -> Any:
                 if self._idle:
                     return await function(*args, **kwargs)
@@ -159,7 +142,7 @@ class CallAnswers:
 
             return waited
 
-        @functools.wraps(function)
+        @wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
             if self._idle:
                 sys.setrecursionlimit(sys.getrecursionlimit() + 1)  # this frame counts for none of the code's
@@ -180,17 +163,29 @@ class CallAnswers:
 
         if inspect.isgeneratorfunction(function):
 
-            @functools.wraps(function)
+            @wraps(function)
             def produced(*args: Any, **kwargs: Any) -> Any:
-                return (yield from _Steps(called(*args, **kwargs)))
+                steps: Any = iter(called(*args, **kwargs))  # another answer may be no generator
+                step: Callable[[], Any] = partial(next, steps)
+                while True:
+                    try:
+                        with _within_code():
+                            item = step()
+                    except StopIteration as stop:
+                        return stop.value
+                    try:
+                        sent = yield item
+                        step = partial(next, steps) if sent is None else partial(steps.send, sent)
+                    except BaseException as error:
+                        step = partial(steps.throw, error)
 
             return produced
         if inspect.isasyncgenfunction(function):
 
-            @functools.wraps(function)
+            @wraps(function)
             async def streamed(*args: Any, **kwargs: Any) -> Any:
                 steps = called(*args, **kwargs)
-                step = functools.partial(steps.asend, None)
+                step = partial(steps.asend, None)
                 while True:
                     try:
                         with _within_code():
@@ -198,12 +193,9 @@ class CallAnswers:
                     except StopAsyncIteration:
                         return
                     try:
-                        step = functools.partial(steps.asend, (yield item))
-                    except GeneratorExit:
-                        await steps.aclose()
-                        raise
+                        step = partial(steps.asend, (yield item))
                     except BaseException as error:
-                        step = functools.partial(steps.athrow, error)
+                        step = partial(steps.athrow, error)
 
             return streamed
         for name in _OF_CACHES:
@@ -235,7 +227,7 @@ class CallAnswers:
             variants.append(("None", TYPE if own else VALUE, lambda: None))
         for given in call.args:
             if isinstance(given, (list, dict, set, bytearray)):
-                variants.append(("it with its argument changed", ASIDE, functools.partial(altered, given, result)))
+                variants.append(("it with its argument changed", ASIDE, partial(altered, given, result)))
         variants.insert(0, ("it and saying nothing", ASIDE, lambda: target))
         changes = [Change(LEFT_OUT, b"", ASIDE if result is None and not call.is_init else TYPE)]
         changes += [Change(f"returning {text}", b"", rank) for text, rank, _ in variants]
