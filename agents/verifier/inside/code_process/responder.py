@@ -248,12 +248,7 @@ class Responder(Peer):
             if not self._asked_for:
                 raise RuntimeError("the tests can be used only while they wait for an answer")
             self._send(ASK, what, self._crossing.pack(arguments))
-            while True:
-                kind, payload = self._channel.receive()
-                if kind != ASK:
-                    break
-                self.nested(self._answer, payload)
-            how, body, _ = json.loads(payload)
+            how, body, _ = json.loads(self.received(self._channel, self._answer))
             value, _ = self._crossing.unpack(body)
         if how == "raise":
             raise value

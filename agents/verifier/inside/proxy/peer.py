@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .describe import named_type, type_named
+from .frames import ASK, FrameSocket
 from .plain import Malformed, Tree, Unshareable
 
 USER_MODULE = "user_code"
@@ -43,14 +44,19 @@ class Peer:
         """Return the answer to one question. Raises ChannelClosed, Unshareable."""
         raise Unshareable("only plain data crosses here")
 
-    def nested(self, answer: Callable[[bytes], None], payload: bytes) -> None:
-        """Answer requests within a request; their frames do not count towards the recursion limit."""
-        room = _FRAMES if sys.getrecursionlimit() < _DEEPEST else 0
-        sys.setrecursionlimit(sys.getrecursionlimit() + room)
-        try:
-            answer(payload)
-        finally:
-            sys.setrecursionlimit(sys.getrecursionlimit() - room)
+    def received(self, channel: FrameSocket, answer: Callable[[bytes], None]) -> bytes:
+        """Return the next answer; `answer` answers requests before it, whose frames do not count towards the
+        recursion limit. Raises ChannelClosed."""
+        while True:
+            kind, payload = channel.receive()
+            if kind != ASK:
+                return payload
+            room = _FRAMES if sys.getrecursionlimit() < _DEEPEST else 0
+            sys.setrecursionlimit(sys.getrecursionlimit() + room)
+            try:
+                answer(payload)
+            finally:
+                sys.setrecursionlimit(sys.getrecursionlimit() - room)
 
     def get(self, target: object, name: str) -> Any:
         """Get an attribute of an object of the other process."""

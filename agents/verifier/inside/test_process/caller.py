@@ -11,6 +11,7 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import pytest
@@ -135,13 +136,7 @@ class Caller(Rulings):
                 self._emit("unshareable", str(error))
                 raise
             self._send(ASK, what, body)
-            while True:
-                kind, payload = self._channel.receive()
-                self._heard += len(payload)
-                if kind != ASK:
-                    break
-                self._asking = self._name_of(what, arguments)
-                self.nested(self._called_back, payload)
+            payload = self.received(self._channel, partial(self._called_back, self._name_of(what, arguments)))
             read = self._unpack_subclass if what == "subclass" else self.crossing.unpack
             how, (value, changed) = self._opened(payload, ("return", "raise"), read)
             if what not in ("environment", "files"):
@@ -240,8 +235,9 @@ class Caller(Rulings):
         own = target.__name__ if isinstance(target, type) else f"a {type(target).__name__}"
         return self.calls.functions.get(number or 0, own)
 
-    def _called_back(self, payload: bytes) -> None:
+    def _called_back(self, asking: str, payload: bytes) -> None:
         """Let the code use what a test passed to it, whose target must be given by number."""
+        self._asking = asking
         what, (number, arguments) = self._opened(payload, self.capabilities.uses, self._target)
         how, asked, failures = "return", self._asked, self._failures
         try:
@@ -287,6 +283,7 @@ class Caller(Rulings):
 
     def _opened(self, payload: bytes, known: Any, read: Callable[[Tree], Any]) -> tuple[str, Any]:
         """Return a frame's first word, one of `known`, and its body as `read` returns it."""
+        self._heard += len(payload)
         try:
             what, body, printed = json.loads(payload.decode())
             pieces = [(int(stream), str(text)) for stream, text in printed]
