@@ -135,27 +135,26 @@ def _fork() -> int:
 
 def run_item(item: Any, following: Any, seconds: float) -> bool:
     """Run one pytest item as pytest does, without its reports; return True if it failed."""
-    failed = broken = False
+    failed = False
     hook = item.ihook
     item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
     signal.signal(signal.SIGALRM, _out_of_time)
     if hasattr(item, "_request") and not item._request:
         item._initrequest()
-    for phase in ("setup", "call", "teardown"):
-        if phase == "call" and broken:
-            continue
-        arguments = {"item": item} if phase != "teardown" else {"item": item, "nextitem": following}
-        try:
-            if phase != "teardown":
-                signal.setitimer(signal.ITIMER_REAL, seconds)
-            getattr(hook, f"pytest_runtest_{phase}")(**arguments)
-        except BaseException as error:
-            broken = True
-            failed = failed or type(error).__name__ not in _NOTHING_TO_RUN_ON
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        if getattr(item, "_excinfo", None):
-            failed, item._excinfo = True, None
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        hook.pytest_runtest_setup(item=item)
+        hook.pytest_runtest_call(item=item)
+    except BaseException as error:
+        failed = type(error).__name__ not in _NOTHING_TO_RUN_ON
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    try:
+        hook.pytest_runtest_teardown(item=item, nextitem=following)
+    except BaseException as error:
+        failed = failed or type(error).__name__ not in _NOTHING_TO_RUN_ON
+    if getattr(item, "_excinfo", None):
+        failed, item._excinfo = True, None
     return failed
 
 
