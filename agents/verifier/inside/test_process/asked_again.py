@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..proxy.crossing import PlainCrossing
@@ -26,7 +26,7 @@ _MOST_SECONDS = 1.0
 """Timeout of one answer; the call took at most a quarter of it."""
 _MOST_IMPORT_SECONDS = 1.5
 
-Call = tuple[str, ...]
+Call = tuple[tuple[str, str], ...]
 """The name of a function or class and its packed arguments; then the same for a method of its result."""
 
 
@@ -60,7 +60,7 @@ class PlainCalls:
             return None
         packed = _packed((arguments[-2], dict(arguments[-1])))
         self._asked = time.monotonic()
-        return None if packed is None else (*before, name, packed)
+        return None if packed is None else (*before, (name, packed))
 
     def answered(self, call: Call, answer: object, number: int | None = None) -> None:
         """Record the answer to a call if it is plain data: an exception by its type, an object by its number."""
@@ -83,7 +83,7 @@ class PlainCalls:
         channel.limit(_MOST_IMPORT_SECONDS)
         try:
             caller.ask("afresh")
-            if any(call[0] != _PROGRAM for call in self._answers):  # a program is never imported
+            if any(call[0][0] != _PROGRAM for call in self._answers):  # a program is never imported
                 _asked(caller, module, _IMPORT)
             channel.limit(_MOST_SECONDS)
             end = time.monotonic() + max(_LEAST_SECONDS, _SHARE * seconds)
@@ -92,33 +92,34 @@ class PlainCalls:
                     break
                 known = self._answers[call]
                 if len(known) > 1 or not _same(known[0], _asked(caller, module, call)):
-                    differing.setdefault(".".join(call[::2]), call)
+                    differing.setdefault(_names(call), call)
         except ChannelClosed:  # it has ended, or takes far longer than it did
             if call is None:
                 note("The code was not asked again for its answers: a new process was not ready in time.")
             else:
-                differing.setdefault(".".join(call[::2]), call)
+                differing.setdefault(_names(call), call)
         except Exception:  # there is no other process, or none that answers
             return
         finally:
             channel.limit(None)
         for call in differing.values():
             steps = []
-            for name, args, kwargs in _steps(call):
+            for name, packed in call:
+                args, kwargs = _unpacked(packed)
                 given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
                 steps.append(" ".join((name, *args[0])) if name == _PROGRAM else f"{name}({', '.join(given)})")
             text = ".".join(steps)[:200]
             note(f"{text} is not always answered alike: the answer depends on more than the arguments.")
 
 
-def _steps(call: Call) -> Iterator[tuple[str, Any, Any]]:
-    for name, packed in zip(call[::2], call[1::2]):
-        yield name, *_unpacked(packed)
+def _names(call: Call) -> str:
+    return ".".join(name for name, _ in call)
 
 
 def _asked(caller: Any, target: object, call: Call) -> object:
     try:
-        for name, args, kwargs in _steps(call):
+        for name, packed in call:
+            args, kwargs = _unpacked(packed)
             if name == _PROGRAM:
                 return caller.ask("program", name, *args)
             target = caller.ask("method", target, name, args, tuple(kwargs.items()))
@@ -137,7 +138,7 @@ def _packed(value: object) -> str | None:
     return text if len(text) <= _MOST_CHARACTERS else None
 
 
-_IMPORT = ("__dir__", _packed(((), {})) or "")
+_IMPORT = (("__dir__", _packed(((), {})) or ""),)
 """A call that only imports the code."""
 
 
