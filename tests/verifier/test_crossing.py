@@ -115,7 +115,7 @@ def test_a_container_that_nothing_else_holds_is_forgotten_and_others_stay_shared
     assert shared.number_of(kept) is not None
     kept.append(1)
     assert store.kept == [1]
-    held = [entry.value for entry in shared._entries.values()]
+    held = [entry.value for entry in shared.entries.values()]
     assert [1, 2] not in held
 
 
