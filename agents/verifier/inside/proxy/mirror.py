@@ -44,7 +44,7 @@ class RemoteType(type):
         return cls._greenloop.call(cls, args, kwargs)
 
     def __getattr__(cls, name: str) -> Any:
-        stands_for_none = cls.__bases__ == (_Methods,)
+        stands_for_none = cls.__bases__ == (RemoteObject,)
         if stands_for_none or name in _CLASS_ONLY or name in ASKED_BY_PACKAGES:
             raise AttributeError(name)
         return cls._greenloop.get(cls, name)
@@ -87,7 +87,7 @@ class _Docstring:
         return self._text if instance is None else owner._greenloop.get(instance, "__doc__")
 
 
-class _Methods:
+class RemoteObject:
     """The behaviour of every proxy; mixed into the root class of a peer's mirrors."""
 
     __slots__ = ()
@@ -125,7 +125,7 @@ class _Methods:
         raise TypeError("an object of the code under test cannot be pickled by a test")
 
 
-del _Methods.__annotations__  # an object of the code's has its own
+del RemoteObject.__annotations__  # an object of the code's has its own
 
 
 class BoundMethod:  # noqa: D101 - a method of a remote object, called in one step, with the method's own docstring
@@ -152,10 +152,11 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
 class _Method:
     """A function in a mirrored class."""
 
-    def __init__(self, peer: Peer, name: str) -> None:
+    def __init__(self, peer: Peer) -> None:
         self._peer = peer
-        self.name = name
-        self.owner: Any = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner, name
 
     def __get__(self, instance: Any, owner: Any) -> Any:
         if instance is not None and self._peer.is_local(owner, self.name):
@@ -169,10 +170,11 @@ class _Method:
         return BoundMethod(self._peer, instance, self.name)
 
 
-def _forwarding(peer: Peer, name: str, owner: list[type]) -> Any:
+def _forwarding(peer: Peer, name: str) -> Any:
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         if getattr(type(self), name) is not forward:  # reached by super(): the override must not be called again
-            return peer.method(owner[0], name, (self, *args), kwargs)
+            owner = next(base for base in type(self).__mro__ if vars(base).get(name) is forward)
+            return peer.method(owner, name, (self, *args), kwargs)
         return peer.special(self, name, args, kwargs)
 
     forward.__name__ = name
@@ -220,27 +222,22 @@ class Mirrors:
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
         self._meta = type("RemoteType", (RemoteType,), {"_greenloop": peer})
-        self.root: type = type.__new__(
-            self._meta, "Remote", (_Methods,), {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False}
-        )
+        body = {"__slots__": (), "_greenloop": peer, "_greenloop_checks": False}
+        self.root: type = type.__new__(self._meta, "Remote", (RemoteObject,), body)
 
     def make(self, description: Description, bases: list[type]) -> type:
         """Return a class from its description; `bases` are mirrored ones and exceptions. Raises Malformed."""
         name = str(description["name"])
-        owner: list[type] = []
         body: dict[str, Any] = {
-            special: _forwarding(self._peer, special, owner)
-            for special in description["specials"]
-            if special in SPECIALS
+            special: _forwarding(self._peer, special) for special in description["specials"] if special in SPECIALS
         }
         if "__len__" in body:
-            body.setdefault("__bool__", _forwarding(self._peer, "__bool__", owner))
+            body.setdefault("__bool__", _forwarding(self._peer, "__bool__"))
         names = [*map(str, description["methods"])]
         if str(description["error"]).endswith("Group"):  # what an `except*` takes is decided here
             names = [name for name in names if name not in ("split", "subgroup")]
         names = [name for name in names if name == "__init__" or not name.startswith(("__", "_greenloop"))]
-        methods = [_Method(self._peer, name) for name in names if name not in ASKED_BY_PACKAGES]
-        body |= {method.name: method for method in methods}
+        body |= {name: _Method(self._peer) for name in names if name not in ASKED_BY_PACKAGES}
         if description["unhashable"]:
             body["__hash__"] = None
         elif "__eq__" in body and "__hash__" not in body:
@@ -273,11 +270,8 @@ class Mirrors:
             made: type = type.__new__(self._meta, name, wanted, body)
         except TypeError as error:
             raise Malformed(f"a class {name[:80]} cannot be made here") from error
-        owner.append(made)
         for abstract in set(description["abcs"]) & set(ABCS):
             getattr(collections.abc, abstract).register(made)
-        for method in methods:
-            method.owner = made
         return made
 
     def _bases(self, description: Description, bases: list[type]) -> tuple[type, ...]:

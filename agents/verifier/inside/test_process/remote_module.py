@@ -7,6 +7,7 @@ import types
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from ..proxy.mirror import RemoteObject
 from ..proxy.peer import MODULE_NUMBER, USER_MODULE
 from .caller import Caller
 
@@ -15,18 +16,19 @@ _OWN = frozenset(
 )
 
 
-class RemoteModule(types.ModuleType):
+class RemoteModule(RemoteObject, types.ModuleType):
     """Fetches attributes; a fetched class counts as named by the tests. A star import gets `names`."""
 
-    __slots__ = ("_greenloop_caller", "_greenloop_names")
+    __slots__ = ("_greenloop", "_greenloop_names")
+    _greenloop: Caller
     # No mapping: monkeypatch would look there for what an attribute was before. A star import asks for the keys.
     __dict__ = types.SimpleNamespace(get=lambda *_: None, keys=lambda: ())  # type: ignore[assignment]
-    __doc__ = property(lambda module: module._greenloop_caller.get(module, "__doc__"))
+    __doc__ = property(lambda module: module._greenloop.get(module, "__doc__"))
 
     def __init__(self, name: str, number: int, caller: Caller, names: list[str]) -> None:
         super().__init__(name)
         self._greenloop_names = names
-        self._greenloop_caller = caller
+        self._greenloop = caller
         caller.crossing.adopt(number, self)
 
     def __getattr__(self, name: str) -> Any:
@@ -38,7 +40,7 @@ class RemoteModule(types.ModuleType):
         part = sys.modules.get(f"{self.__name__}.{name}")
         if isinstance(part, RemoteModule):
             return part
-        caller = self._greenloop_caller
+        caller = self._greenloop
         value = caller.get(self, name)
         number = caller.crossing.remote_number(value)
         if isinstance(value, type) and number is not None:
@@ -48,16 +50,8 @@ class RemoteModule(types.ModuleType):
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
-        if name.startswith(("__", "_greenloop")):
-            super().__setattr__(name, value)
-        else:
-            self._greenloop_caller.ask("set", self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        self._greenloop_caller.ask("delete", self, name)
-
-    def __dir__(self) -> list[str]:
-        return list(self._greenloop_caller.names(self))
+        setter = types.ModuleType if name.startswith(("__", "_greenloop")) else RemoteObject
+        setter.__setattr__(self, name, value)
 
 
 def remote_modules(
