@@ -165,19 +165,14 @@ def of_answer(
     passed. If `iterating`, one more `item` is an alternative to the end."""
     how, (tree, containers, forgotten), printed = json.loads(payload)
 
-    def answer(
-        text: str,
-        rank: int = VALUE,
-        how: str = "return",
-        tree: Tree = tree,
-        containers: Tree = containers,
-        printed: Tree = printed,
-    ) -> Change:
-        return Change(text, json.dumps([how, [tree, containers, forgotten], printed]).encode(), rank)
+    def answer(text: str, rank: int = VALUE, how: str = "return", **changed: Tree) -> Change:
+        parts = {"tree": tree, "containers": containers, "printed": printed, **changed}
+        body = [parts["tree"], parts["containers"], forgotten]
+        return Change(text, json.dumps([how, body, parts["printed"]]).encode(), rank)
 
     if how == "raise":
         if iterating and tree[0] == "x" and tree[1][0] == "T" and tree[1][-1] in _ENDS:
-            return [answer(ONE_MORE, ASIDE, "return", item)]
+            return [answer(ONE_MORE, ASIDE, tree=item)]
         none = answer(NO_VALUE, tree=None)
         return [none, answer("raising another exception", how="raise", tree=raised(tree))]
     held = isinstance(tree, list) and tree[0] in ("o", "K")
@@ -214,7 +209,7 @@ def of_answer(
         changes.append(answer("printing something", TYPE, printed=[[1, "x"]]))
     if tree is not None:
         changes.append(answer(NO_VALUE, TYPE if held or not opaque else VALUE, tree=None))
-    changes.append(answer("raising an exception", TYPE, "raise", raised(tree)))
+    changes.append(answer("raising an exception", TYPE, "raise", tree=raised(tree)))
     return changes
 
 
