@@ -14,6 +14,7 @@ import json
 import linecache
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from ..proxy.crossing import PlainCrossing
@@ -28,21 +29,15 @@ _LOCALS = "<locals>."
 def main(descriptor: int) -> None:
     """Answer calls until the channel closes. The first frame names the function."""
     channel = FrameSocket(descriptor)
-    channel.send(HELLO, b"")
-    called = None
-    while True:
-        try:
-            _, payload = channel.receive()
-        except ChannelClosed:
-            return
-        if called is None:
-            called = Called(**json.loads(payload))
-            continue
-        answer = called.answer(*json.loads(payload))
-        try:
-            channel.send(ANSWER, json.dumps(answer).encode())
-        except FrameTooLong as error:
-            channel.send(ANSWER, json.dumps(["unshareable", f"the value is too long: {error}"]).encode())
+    with suppress(ChannelClosed):
+        channel.send(HELLO, b"")
+        called = Called(**json.loads(channel.receive()[1]))
+        while True:
+            answer = called.answer(*json.loads(channel.receive()[1]))
+            try:
+                channel.send(ANSWER, json.dumps(answer).encode())
+            except FrameTooLong as error:
+                channel.send(ANSWER, json.dumps(["unshareable", f"the value is too long: {error}"]).encode())
 
 
 class Called:

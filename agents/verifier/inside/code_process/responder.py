@@ -17,6 +17,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
@@ -36,17 +37,16 @@ _MOST_IN_ALL = 32 << 20
 
 
 class _Printed(io.RawIOBase):
-    """Standard output (1) or error (2) of the code; `keep` is called with what is written."""
+    """A standard stream of the code; `keep` is called with what is written."""
 
-    def __init__(self, stream: int, keep: Callable[[int, bytes], None]) -> None:
-        self._stream = stream
+    def __init__(self, keep: Callable[[bytes], None]) -> None:
         self.keep = keep
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        self.keep(self._stream, bytes(data))
+        self.keep(bytes(data))
         return len(data)
 
 
@@ -77,8 +77,8 @@ class Code:
     def _open_streams(self) -> None:
         """Replace the streams; what the code prints to earlier ones is discarded, as under pytest."""
         for stream in self._streams:
-            stream.keep = lambda *_: None
-        self._streams = [_Printed(number, self._keep) for number in (1, 2)]
+            stream.keep = lambda _: None
+        self._streams = [_Printed(partial(self._keep, number)) for number in (1, 2)]
         raw: list[Any] = [*self._streams]
         sys.stdout, sys.stderr = (io.TextIOWrapper(each, "utf-8", write_through=True) for each in raw)
 
@@ -170,11 +170,9 @@ class Responder(Peer):
 
     def serve(self) -> None:
         """Serve until the channel is closed."""
-        try:
+        with suppress(ChannelClosed):
             while True:
                 self._answer(self._channel.receive()[1])
-        except ChannelClosed:
-            return
 
     def _answer(self, payload: bytes) -> None:
         how = "return"

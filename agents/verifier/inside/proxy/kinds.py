@@ -84,10 +84,8 @@ def kind_of(value_type: type) -> str | None:
     return name if CONTAINERS.get(name) is value_type else package_kind(value_type)
 
 
-def kind(name: object) -> Kind:
+def kind(name: Any) -> Kind:
     """Return the kind called `name`. Raises Malformed."""
-    if not isinstance(name, str):
-        raise Malformed("a value of an unknown kind")
     found = _KINDS.get(name) or next(filter(None, (_owner(each).KINDS.get(name) for each in _OWNERS)), None)
     if not isinstance(found, Kind):
         raise Malformed("a value of an unknown kind")

@@ -154,10 +154,8 @@ def is_scalar(value: object) -> bool:
 
 def named_value(module: str, name: str) -> type | None:
     """Return the plain type `name` of `module`, or None."""
-    if (module, name) not in _NAMED_WRITERS:
-        return None
-    found = _made(module, name)
-    return found if isinstance(found, type) else None
+    found: type | None = _made(module, name) if (module, name) in _NAMED_WRITERS else None
+    return found
 
 
 def writer(kind: type) -> Callable[[Any], Tree] | None:
