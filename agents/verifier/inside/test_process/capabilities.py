@@ -195,7 +195,7 @@ class Capabilities:
             self._lasting.update(self._crossing.exports.keys() - before)
         return result
 
-    def keep(self) -> None:
+    def pytest_collection_finish(self) -> None:
         """Keep objects that were passed while the tests were imported usable for all of them."""
         self._lasting.update(self._crossing.exports)
 

@@ -150,7 +150,6 @@ def _choose_modules(
         restrict_eval(task["tests_file"], lambda value: caller.crossing.remote_number(value) is not None)
         reporter.between_tests = caller.end_test
         reporter.caught_by_code = lambda: caller.caught
-        reporter.after_collection = caller.capabilities.keep
         plugins += [caller.capabilities, caller.temporary]
         answers.crossing = caller.crossing
         answers.begin("members")

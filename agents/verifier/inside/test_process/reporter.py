@@ -43,7 +43,6 @@ class Reporter:
         self.properties: Any = None
         self._taken_over: dict[str, Any] = {}
         self.between_tests: Callable[[], None] = lambda: None
-        self.after_collection: Callable[[], None] = lambda: None
         self.measuring: Measuring | None = None
         self.ask_again: Callable[[float], None] = lambda _: None
         self.seconds: dict[str, float] = {}
@@ -79,7 +78,6 @@ class Reporter:
         if self.properties is not None:
             found = {item.nodeid: self.properties.taken_over(item) for item in items}
             self._taken_over = {node_id: test for node_id, test in found.items() if test is not None}
-        self.after_collection()
         if self.measuring is not None:
             self.measuring.answers.begin(None)  # questions between collection and tests belong to no test
         if self._wanted is not None:
