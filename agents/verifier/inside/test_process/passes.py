@@ -144,6 +144,7 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         hook.pytest_runtest_setup(item=item)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         hook.pytest_runtest_call(item=item)
     except BaseException as error:
         failed = type(error).__name__ not in _NOTHING_TO_RUN_ON
