@@ -20,7 +20,6 @@ class RemoteModule(RemoteObject, types.ModuleType):
     """Fetches attributes; a fetched class counts as named by the tests. A star import gets `names`."""
 
     __slots__ = ("_greenloop", "_greenloop_names")
-    _greenloop: Caller
     # No mapping: monkeypatch would look there for what an attribute was before. A star import asks for the keys.
     __dict__ = types.SimpleNamespace(get=lambda *_: None, keys=lambda: ())  # type: ignore[assignment]
     __doc__ = property(lambda module: module._greenloop.get(module, "__doc__"))
@@ -40,7 +39,7 @@ class RemoteModule(RemoteObject, types.ModuleType):
         part = sys.modules.get(f"{self.__name__}.{name}")
         if isinstance(part, RemoteModule):
             return part
-        caller = self._greenloop
+        caller: Any = self._greenloop
         value = caller.get(self, name)
         number = caller.crossing.remote_number(value)
         if isinstance(value, type) and number is not None:
