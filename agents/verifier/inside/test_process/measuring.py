@@ -67,11 +67,6 @@ class CrossingAnswers:
         """Return how far the replay of the segment got."""
         return self._channel.followed if isinstance(self._channel, Replay) else "before"
 
-    @property
-    def asked(self) -> bool:
-        """Return True if the code was asked something in this segment."""
-        return self.count() > 0
-
     def count(self) -> int:
         """Return the number of frames in this segment."""
         return len(self._current.frames) if self._current is not None else 0

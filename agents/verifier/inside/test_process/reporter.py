@@ -154,7 +154,7 @@ class Reporter:
         if call.excinfo and item.nodeid in self._taken_over:
             facts["example"] = self.properties.counterexample(call.excinfo.value)
             if type(call.excinfo.value).__name__ in ("Unsatisfiable", "InvalidArgument"):
-                facts["untried"] = self.measuring is not None and not self.measuring.answers.asked
+                facts["untried"] = self.measuring is not None and not self.measuring.answers.count()
                 if facts["untried"]:
                     self.moved.add(report.nodeid)
         if self._calling:  # a part of the test: a subtest

@@ -56,10 +56,9 @@ class CallAnswers:
         self._order: Order | None = None
         self._wanted = ("", 0)
 
-    @property
-    def asked(self) -> bool:
-        """Return True if the code was called in this segment."""
-        return bool(self._current)
+    def count(self) -> int:
+        """Return the number of calls in this segment."""
+        return len(self._current or ())
 
     def fail(self) -> None:
         """No-op: nothing depends on the calls after a failure."""
