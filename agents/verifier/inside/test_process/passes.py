@@ -139,8 +139,6 @@ def run_item(item: Any, following: Any, seconds: float) -> bool:
     hook = item.ihook
     item.stash[tmppath_result_key] = {}  # otherwise written with pytest's reports
     signal.signal(signal.SIGALRM, _out_of_time)
-    if hasattr(item, "_request") and not item._request:
-        item._initrequest()
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         hook.pytest_runtest_setup(item=item)
