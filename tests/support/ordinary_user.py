@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agents.sandbox.backends.native_launch import spare_uid
+from agents.sandbox.host.limits import spare_uid
 
 PACKAGE = Path(__file__).parents[2] / "agents"
 

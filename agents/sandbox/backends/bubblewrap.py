@@ -17,6 +17,7 @@ from ..host.limits import (
     environment,
     resource_limits,
     scratch,
+    spare_uid,
     worker_argv,
     worker_files,
 )
@@ -27,7 +28,6 @@ from ..interface import NO_FILES, Job, Sandbox
 from ..interpreter import Interpreter, this_interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .native_launch import spare_uid
 from .warm import WarmSandbox
 
 _JOB_CAPABILITIES = ("CAP_SETUID", "CAP_SETGID")  # to drop to another user

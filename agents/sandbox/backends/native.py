@@ -7,21 +7,34 @@ or times. It can read the machine's name and, as an ordinary user, learn by stat
 
 from __future__ import annotations
 
+import marshal
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ...errors import SandboxBroken, SandboxUnavailable
+from ..host.leader import start_process
+from ..host.limits import MARSHAL_VERSION, OWN_PID, environment, job_order, worker_argv, worker_files
 from ..host.processes import tasks_of_user
+from ..host.streams import readable
 from ..host.supervision import Supervised
+from ..host.watchdog import DirectoryMeter, ScratchMeter, Watchdog
 from ..inside import landlock
+from ..inside.layout import remove_tree
 from ..interface import NO_FILES, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
+from ..sockets import descriptor_buffers, network_buffers
 from . import seccomp
-from .native_launch import OWN_PID, job_order, launch_in_namespaces, launch_swept, launch_worker
 from .warm import WarmSandbox
+
+_START = "import sys; sys.path.append(sys.argv.pop(1)); from inside.native import main; main()"
+_PACKAGE = str(Path(__file__).parent.parent)
 
 
 class Native(Sandbox):
@@ -55,20 +68,29 @@ class Native(Sandbox):
         """Start a warm worker in namespaces of its own. Raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        start = partial(launch_worker, self.interpreter, modules, programs)
+        start = partial(self._launch_worker, modules, programs)
         return WarmSandbox(self.name, self.interpreter, start, landlock=self._landlock > 0)
+
+    def _launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
+        job = Job([], worker_files(programs), channels=[control])
+        order = job_order(self.interpreter, job, job.limits)
+        return _supervised(
+            job, order, None, lambda report: worker_argv(self.interpreter, control, report, modules)
+        )
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()
         order = job_order(self.interpreter, job, job.limits, landlock=landlocked, program=program)
-        return launch_in_namespaces(job, order)
+        return _supervised(
+            job, order, Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
+        )
 
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
         program = seccomp.program(sockets=False, metadata=False, signals_to=None if confined else OWN_PID)
         limits = job.limits if self._as_root else _limits_on_the_host(job.limits)
         order = job_order(self.interpreter, job, limits, landlock=True, program=program)
-        return launch_swept(job, order)
+        return _launch_swept(job, order)
 
     def _try_namespaces(self) -> bool:
         try:
@@ -104,7 +126,7 @@ class NoSandbox(Sandbox):
 
     def launch(self, job: Job) -> Supervised:
         """Start `job` in a temporary directory of its own. Raises SandboxBroken."""
-        return launch_swept(job, job_order(self.interpreter, job, _limits_on_the_host(job.limits)))
+        return _launch_swept(job, job_order(self.interpreter, job, _limits_on_the_host(job.limits)))
 
 
 def _limits_on_the_host(limits: SandboxLimits) -> SandboxLimits:
@@ -116,3 +138,31 @@ def _closed_to_others(trees: Iterable[str]) -> Path | None:
     """Return the first directory above one of `trees` that other users can't pass; None if they can pass all."""
     parents = (parent for tree in trees for parent in Path(tree).parents)
     return next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
+
+
+def _launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
+    """Run `job` among the machine's other processes, in a temporary directory; at its end kill what it started."""
+    directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
+    watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
+    return _supervised(job, order, watchdog, directory=directory)
+
+
+def _supervised(
+    job: Job,
+    order: dict[str, Any],
+    watchdog: Watchdog | None,
+    worker: Callable[[int], list[str]] = lambda _: [],
+    directory: Path | None = None,
+) -> Supervised:
+    """Start the supervisor (`inside/native.py`). `worker` makes the command line of a worker to run in place of a
+    job; a `directory` is for a job without namespaces."""
+    order |= {"namespaces": directory is None, "directory": str(directory)}
+    order |= {"environment": environment("/box" if directory else "/tmp")}
+    order_input = readable(marshal.dumps(order, MARSHAL_VERSION))
+
+    def argv(report: int) -> list[str]:
+        start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
+        return [*start, str(order_input), str(report), *worker(report)]
+
+    start = partial(start_process, argv, inherited=job.channels, own=(order_input,), namespace=directory is None)
+    return Supervised(start, job, watchdog, lambda: remove_tree(str(directory)) if directory else None)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any
 
 from ..host.leader import ForkLeader
-from ..host.limits import MARSHAL_VERSION
+from ..host.limits import MARSHAL_VERSION, job_order
 from ..host.streams import Streams, readable
 from ..host.supervision import Supervised
 from ..host.watchdog import ScratchMeter, Watchdog
@@ -23,7 +23,6 @@ from ..interface import Job, Sandbox
 from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
-from .native_launch import job_order
 
 
 class WarmSandbox(Sandbox):

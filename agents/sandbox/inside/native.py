@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     Order = dict[str, Any]
-    """The host's request, written by `native_launch.py` with marshal."""
+    """The host's request, written by `job_order` with marshal."""
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.sandbox.backends.native_launch import spare_uid
+from agents.sandbox.host.limits import spare_uid
 
 
 @pytest.mark.parametrize(
