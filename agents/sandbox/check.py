@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -48,12 +49,9 @@ def _check(sandbox: Sandbox, attack: Attack) -> tuple[CheckStatus, str]:
 
 def attempt(sandbox: Sandbox, attack: Attack) -> bool:
     """Return True if the attack succeeds in `sandbox`. Raises SandboxBroken."""
-    ground = Ground()
     limits = replace(CHECK_LIMITS, wall_seconds=attack.wall_seconds)
-    try:
+    with closing(Ground()) as ground:
         return attack.succeeds(Trial(attack.program, sandbox, ground, limits))
-    finally:
-        ground.close()
 
 
 @cache

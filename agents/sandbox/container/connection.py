@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import marshal
+import math
 import os
 import secrets
 import socket
@@ -93,11 +94,10 @@ class Connection:
         self._name = f"greenloop-{os.getpid()}-{secrets.token_hex(8)}"
         self._numbers = count(1)
         self._lock = threading.Lock()
-        self._waiting: dict[int, Future[Any]] = {}
-        self._deadlines: dict[int, float] = {}
-        self._ready: Future[Mapping[str, Any]] = Future()
+        ready = Future[Mapping[str, Any]]()
+        self._waiting: dict[int, tuple[Future[Any], float]] = {0: (ready, math.inf)}
+        """What waits for the container's answer to a number (0: its description), and until when."""
         self._said = b""
-        self._taken = False
         self._closing = threading.Event()
         self._ended = threading.Event()
         command = engine.command(self._name, image, ["-c", _START, json.dumps(namespaces)])
@@ -126,7 +126,7 @@ class Connection:
         for thread in (*self._threads, shipping):
             thread.start()
         try:
-            self.interpreter, self.shared = read_description(self._ready.result(_START_SECONDS))
+            self.interpreter, self.shared = read_description(ready.result(_START_SECONDS))
         except (TimeoutError, AttributeError, LookupError, TypeError, ValueError) as error:
             self.close()
             self.wait_closed()
@@ -137,11 +137,6 @@ class Connection:
     def alive(self) -> bool:
         """Return True while the container serves."""
         return not self._ended.is_set()
-
-    def take(self) -> bool:
-        """Reserve this container for one job; return False if it was."""
-        taken, self._taken = self._taken, True
-        return not taken
 
     def launch(self, job: Job, sandbox: int, *, alone: bool = False) -> RemoteJob:
         """Start `job` in worker `sandbox` (0: cold); `alone`: the container ends with it. Raises SandboxBroken."""
@@ -163,8 +158,7 @@ class Connection:
             if not self.alive:
                 raise SandboxBroken(self._gone())
             ends = [socket.socket(fileno=socket.dup(descriptor)) for descriptor in job.channels]
-            self._waiting[number] = running.ended
-            self._deadlines[number] = time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
+            self._waiting[number] = running.ended, time.monotonic() + job.limits.wall_seconds + _LATE_SECONDS
         for end, (_, channel) in zip(ends, channels, strict=True):
             self._link.carry(channel, end)
         self._link.send(relay.LAUNCH, number, marshal.dumps(order, MARSHAL_VERSION))
@@ -178,7 +172,7 @@ class Connection:
         with self._lock:
             if not self.alive:
                 raise SandboxBroken(self._gone())
-            self._waiting[number] = opened
+            self._waiting[number] = opened, math.inf
         order = {"modules": list(modules), "programs": dict(programs)}
         self._link.send(relay.OPEN, number, marshal.dumps(order, MARSHAL_VERSION))
         try:
@@ -225,24 +219,19 @@ class Connection:
         self._closing.set()
         self._threads[1].join(1)  # for the engine's error message
         self._link.close_channels()
-        for number in list(self._waiting):
-            if waiting := self._waiting.pop(number, None):
-                waiting.set_exception(SandboxBroken(self._gone()))
-        if not self._ready.done():
-            self._ready.set_exception(SandboxBroken(self._gone()))
+        while self._waiting:
+            self._waiting.popitem()[1][0].set_exception(SandboxBroken(self._gone()))
 
     def _take(self, kind: bytes, number: int, payload: bytes) -> None:
         """Handle one frame. Raises an error for one that our server doesn't send."""
-        if kind == relay.READY:
-            self._ready.set_result(json.loads(payload))
-        elif number in self._waiting:
-            ended = read_ended(json.loads(payload)) if kind == relay.ENDED else None
-            waiting = self._waiting.pop(number)
-            self._deadlines.pop(number, None)
+        if number in self._waiting:
+            told = json.loads(payload) if kind == (relay.ENDED if number else relay.READY) else None
+            answer = read_ended(told) if number and told is not None else told
+            waiting, _ = self._waiting.pop(number)
             if kind == relay.REFUSED:
                 waiting.set_exception(SandboxBroken(clean(payload[:1000])))
             else:
-                waiting.set_result(ended)
+                waiting.set_result(answer)
 
     def _say_alive(self) -> None:
         """Send the container signs of life until its end."""
@@ -252,7 +241,7 @@ class Connection:
     def _tend(self) -> None:
         """End the container when it is closed, or when a job in it is over its time."""
         while not self._closing.wait(_ALIVE_SECONDS):
-            if any(time.monotonic() > deadline for deadline in list(self._deadlines.values())):
+            if any(time.monotonic() > until for _, until in list(self._waiting.values())):
                 self._said += b" (a job did not end in time)"
                 break
         self._link.close()

@@ -103,11 +103,12 @@ class Channel:
         self._when_closed = when_closed
         self._acknowledged = threading.Condition()
         self._unacknowledged = 0
-        self._passed_on = self._received = self._written = 0
-        self._arrived: queue.SimpleQueue[bytes] | None = None
-        """Bytes to be written, once the socket has not taken all at once; empty ones close it."""
+        self._received = self._written = 0
+        self._arrived = queue.SimpleQueue[bytes]()
+        """Bytes to be written; empty ones close the socket."""
         self._closed = False
-        threading.Thread(target=self._send, name="channel", daemon=True).start()
+        for work in (self._send, self._write):
+            threading.Thread(target=work, name="channel", daemon=True).start()
 
     def take(self, kind: bytes, payload: bytes) -> None:
         """Handle a frame for this channel without blocking. Raises ValueError for data beyond the window."""
@@ -116,12 +117,12 @@ class Channel:
                 self._unacknowledged -= _COUNT.unpack(payload)[0]
                 self._acknowledged.notify()
         elif kind == END:
-            self._write(b"")
+            self._arrived.put(b"")
         elif payload:
             self._received += len(payload)
             if self._received - self._written > _WINDOW + _CHUNK:
                 raise ValueError("a channel that is flooded")
-            self._write(payload)
+            self._arrived.put(payload)
 
     def close(self) -> None:
         """Close the socket at once, and drop bytes under way."""
@@ -130,6 +131,7 @@ class Channel:
                 return
             self._closed = True
             self._acknowledged.notify()
+        self._arrived.put(b"")
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread that reads it
         self._when_closed()
@@ -148,42 +150,15 @@ class Channel:
             with self._acknowledged:
                 self._acknowledged.wait_for(lambda: self._closed)
 
-    def _write(self, data: bytes) -> None:
-        """Write what the socket takes at once, mostly all; a thread writes the rest."""
-        if self._arrived is None:
-            if not data:
-                self.close()
-                return
-            data = self._write_now(data)
-            if not data:
-                return
-            self._arrived = queue.SimpleQueue()
-            threading.Thread(target=self._catch_up, args=[self._arrived], name="channel", daemon=True).start()
-        self._arrived.put(data)
-
-    def _write_now(self, data: bytes) -> bytes:
-        """Write without blocking; return the rest, which is all where sockets can't do that (Windows)."""
-        flag = getattr(socket, "MSG_DONTWAIT", None)
-        try:
-            sent = 0 if flag is None else self._socket.send(data, flag)
-        except BlockingIOError:
-            sent = 0
-        except OSError:  # the reader is gone: drop it
-            sent = len(data)
-        self._acknowledge(sent)
-        return data[sent:]
-
-    def _catch_up(self, arrived: queue.SimpleQueue[bytes]) -> None:
-        while data := arrived.get():
-            with suppress(OSError):
+    def _write(self) -> None:
+        """Write what arrives, and acknowledge it to the other side, each quarter of a window."""
+        passed_on = 0
+        while data := self._arrived.get():
+            with suppress(OSError):  # the reader is gone: drop it
                 self._socket.sendall(data)
-            self._acknowledge(len(data))
+            self._written += len(data)
+            passed_on += len(data)
+            if passed_on >= _WINDOW // 4:
+                self._link.send(TAKEN, self._number, _COUNT.pack(passed_on))
+                passed_on = 0
         self.close()
-
-    def _acknowledge(self, count: int) -> None:
-        """Acknowledge written bytes to the other side, each quarter of a window."""
-        self._written += count
-        self._passed_on += count
-        if self._passed_on >= _WINDOW // 4:
-            self._link.send(TAKEN, self._number, _COUNT.pack(self._passed_on))
-            self._passed_on = 0

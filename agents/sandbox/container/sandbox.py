@@ -23,15 +23,18 @@ class Container(Sandbox):
         self._namespaces = namespaces
         self._lock = threading.Lock()
         self._open: list[Connection] = []
-        first = self._connect()
-        self.interpreter = first.interpreter
-        self.shared = first.shared
+        self._unused: Connection | None = self._connect()
+        self.interpreter = self._unused.interpreter
+        self.shared = self._unused.shared
 
     def launch(self, job: Job) -> RemoteJob:
         """Start `job`. Raises SandboxBroken."""
         if self.shared:
             return self._connection().launch(job, 0)
-        return self._unused().launch(job, 0, alone=True)
+        with self._lock:
+            unused, self._unused = self._unused, None
+        connection = unused if unused is not None and unused.alive else self._connect()
+        return connection.launch(job, 0, alone=True)
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> RemoteWorker:
         """Start a warm worker in the container. Raises SandboxUnavailable where each job has its own."""
@@ -60,15 +63,6 @@ class Container(Sandbox):
         with self._lock:
             alive = [each for each in self._open if each.alive]
         return alive[0] if alive else self._connect()
-
-    def _unused(self) -> Connection:
-        """Return a container in which nothing has run."""
-        with self._lock:
-            unused = next((each for each in self._open if each.alive and each.take()), None)
-        if unused is None:
-            unused = self._connect()
-            unused.take()
-        return unused
 
 
 class RemoteWorker(Sandbox):
