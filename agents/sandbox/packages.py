@@ -39,11 +39,9 @@ def find_packages(requirements: Sequence[str], interpreter: Interpreter) -> tupl
     for text in requirements:
         wanted = required(text)
         installed = _distribution(wanted.name, interpreter)
-        if (
-            installed is None and wanted.name in sys.stdlib_module_names
-        ):  # an index may have anybody's of that name
-            raise UsageError(f"{wanted.name} comes with Python and is no package; leave it out.")
         if installed is None:
+            if wanted.name in sys.stdlib_module_names:  # an index may have anybody's of that name
+                raise UsageError(f"{wanted.name} comes with Python and is no package; leave it out.")
             missing[text] = f"{wanted} is not installed"
         elif not wanted.specifier.contains(installed.version, prereleases=True):
             missing[text] = f"{wanted} is wanted and {installed.version} is installed"

@@ -113,25 +113,16 @@ def _mounts(
     interpreter: Interpreter, writable: Sequence[tuple[str, int]], contents: Mapping[str, int]
 ) -> list[str]:
     """Return the options for mounts, for the files of /src, and for parents, which would else get mode 0700."""
-    options: list[str] = []
-    made: set[str] = set()
     mounts = [(path, ["--perms", "1777", "--size", str(size), "--tmpfs", path]) for path, size in writable]
     mounts += [(tree, ["--ro-bind", tree, tree]) for tree in interpreter.trees]
     mounts.append(("/src", ["--perms", "0755", "--dir", "/src"]))
     files = [(f"/src/{name}", str(descriptor)) for name, descriptor in contents.items()]
     mounts += [(path, ["--perms", "0444", "--file", descriptor, path]) for path, descriptor in files]
+    parents = {str(parent) for path, _ in mounts for parent in PurePosixPath(path).parents[:-1]}
+    mounts += [(path, ["--perms", "0755", "--dir", path]) for path in parents - dict(mounts).keys()]
     # Upper paths first, or they would hide lower ones: a tree in a writable path, a writable path in a tree.
-    for path, mount in sorted(mounts, key=lambda mount: mount[0].count("/")):
-        options += _parents(path, made) + mount
+    mounts.sort(key=lambda mount: mount[0].count("/"))
+    options = [option for _, mount in mounts for option in mount]
     for path, target in interpreter.links:
         options += ["--symlink", target, path]
-    return options
-
-
-def _parents(path: str, made: set[str]) -> list[str]:
-    options: list[str] = []
-    for parent in reversed(PurePosixPath(path).parents[:-1]):
-        if str(parent) not in made:
-            made.add(str(parent))
-            options += ["--perms", "0755", "--dir", str(parent)]
     return options
