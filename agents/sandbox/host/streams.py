@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 from contextlib import suppress
+
+_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 
 class Streams:
     """Standard input, output and error of a job, and the witness: the socket on which its start is reported."""
 
-    def __init__(self, *, feed: bool) -> None:
-        """Without `feed`, standard input is /dev/null and `stdin` None."""
-        their_stdin, stdin = os.pipe() if feed else (os.open(os.devnull, os.O_RDONLY), None)
+    def __init__(self, stdin: bytes) -> None:
+        """Standard input is a file with `stdin`; /dev/null without."""
+        their_stdin = readable(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
         self.stdout, their_stdout = os.pipe()
         self.stderr, their_stderr = os.pipe()
         self.witness, their_witness = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.stdin = stdin
         self.their_streams = (their_stdin, their_stdout, their_stderr)
         self.their_witness = their_witness.detach()
 
@@ -26,17 +28,10 @@ class Streams:
             os.close(descriptor)
         self.their_streams, self.their_witness = (-1, -1, -1), -1
 
-    def close_stdin(self) -> None:
-        """Close standard input, so that the job reads end-of-file."""
-        if self.stdin is not None:
-            os.close(self.stdin)
-            self.stdin = None
-
     def close(self) -> None:
         """Close all that is still open."""
         if self.their_witness >= 0:
             self.close_theirs()
-        self.close_stdin()
         with suppress(OSError):
             self.witness.close()
         os.close(self.stdout)
@@ -44,10 +39,11 @@ class Streams:
 
 
 def readable(content: bytes) -> int:
-    """Return a descriptor of a file in memory with `content`, which no process can leave behind."""
-    descriptor = os.memfd_create("job")
+    """Return a descriptor of a file in memory with `content`, which no process can leave behind or change."""
+    descriptor = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
     return descriptor

@@ -1,4 +1,4 @@
-"""Supervises one job on the host: writes its input, reads its output, enforces limits, and kills all of it.
+"""Supervises one job on the host: reads its output, enforces limits, and kills all of it.
 
 Each job has a thread. It also starts the process, because Linux ties "die with your parent" to the thread that
 started it.
@@ -47,7 +47,7 @@ class Supervised(Running):
         self._start = start
         self._cleanup = cleanup
         self._limits = job.limits
-        self._stdin = memoryview(job.stdin)
+        self._stdin = job.stdin
         self._watchdog = watchdog
         self._kept = {1: bytearray(), 2: bytearray()}
         """The first MiB of standard output and error."""
@@ -103,7 +103,7 @@ class Supervised(Running):
                     stack.callback(self._watchdog.disk.end)
                 stack.callback(self._wake.close)
                 stack.callback(self._woken.close)
-                streams = Streams(feed=bool(self._stdin))
+                streams = Streams(self._stdin)
                 stack.callback(streams.close)
                 with self._start(streams) as leader:
                     self._spawned.set()
@@ -135,8 +135,6 @@ class Supervised(Running):
     def _register(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
         for source, data in ((streams.stdout, 1), (streams.stderr, 2), (streams.witness, "witness")):
             selector.register(source, selectors.EVENT_READ, data)
-        if streams.stdin is not None:
-            selector.register(streams.stdin, selectors.EVENT_WRITE, "stdin")
         for key in selector.get_map().values():
             os.set_blocking(key.fd, False)
         selector.register(self._woken, selectors.EVENT_READ, "kill")
@@ -146,10 +144,8 @@ class Supervised(Running):
     def _serve(
         self, key: selectors.SelectorKey, selector: selectors.BaseSelector, leader: Leader, streams: Streams
     ) -> None:
-        """Read or write a ready descriptor; unregister it at its end."""
-        if key.data == "stdin":
-            self._feed(selector, streams)
-        elif key.data == "witness":
+        """Read a ready descriptor; unregister it at its end."""
+        if key.data == "witness":
             report = leader.listen(streams.witness)
             if report is None:
                 selector.unregister(key.fileobj)
@@ -174,17 +170,6 @@ class Supervised(Running):
             self._ready.set()
             with suppress(BrokenPipeError):  # it has been killed
                 witness.send(b"g")
-
-    def _feed(self, selector: selectors.BaseSelector, streams: Streams) -> None:
-        assert streams.stdin is not None
-        try:
-            written = os.write(streams.stdin, self._stdin[:_CHUNK])
-        except BrokenPipeError:
-            written = len(self._stdin)
-        self._stdin = self._stdin[written:]
-        if not self._stdin:
-            selector.unregister(streams.stdin)
-            streams.close_stdin()
 
     def _pause(self) -> float | None:
         """Return the seconds until the next check of the limits."""
