@@ -26,6 +26,8 @@ from .session import Break, Session, Terms
 from .static.names import names_in
 
 MOST_OUTPUT = 4000
+_MOST_KEPT = 500
+"""Entries of the cache of sensitivities, which is emptied when it has so many."""
 _PREFIX = f"{TESTS_FILE}::"
 _ENDS_OF_LOOPS = ("StopIteration", "StopAsyncIteration", "GeneratorExit", "CancelledError")
 
@@ -123,11 +125,13 @@ class FileRun:
             self.never = result.never if self.never is None else self.never & result.never
             if self._broke:  # what the tests reached before the break is not on record
                 self.never = None
-            found = self._terms.sensitivities.of(source, result.digest)
+            found = session.known if result.digest else None
             if found is None:
                 found = {key.removeprefix(_PREFIX): noticed for key, noticed in result.noticed.items()}
-                if session.records[-1]["is"] == "end" and not lacks_time(found):
-                    self._terms.sensitivities.keep(source, result.digest, found)
+                if result.digest and not lacks_time(found):
+                    if len(self._terms.sensitivities) >= _MOST_KEPT:
+                        self._terms.sensitivities.clear()
+                    self._terms.sensitivities[source, result.digest] = found
             self.noticed.update(found)
         return session, result
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from ..syntax.clean_text import clean
 from .prepared_suite import belonging
 
 _MOST_TEXT = 300
-_MOST_KEPT = 500
 _UNMEASURED = (
     "there was no time to measure how much it notices, or no room for what it asks: give the run more time, or "
     "the code smaller values"
@@ -44,27 +42,6 @@ def read_sensitivity(record: Mapping[str, Any]) -> Sensitivity:
     return Sensitivity(
         noticed, tried, weak, asked, left, record["unmeasured"] is True, record["caught"] is True, missed
     )
-
-
-class SensitivityCache:
-    """Caches sensitivities by tests and answers: they are the same for other code with the same answers."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
-
-    def of(self, source: str, digest: str) -> Mapping[str, Sensitivity] | None:
-        """Return the sensitivities of the tests `source` to answers with this digest, None if unknown."""
-        with self._lock:
-            return self._kept.get((source, digest))
-
-    def keep(self, source: str, digest: str, noticed: Mapping[str, Sensitivity]) -> None:
-        """Add an entry; evict the oldest one when full."""
-        with self._lock:
-            if digest:
-                self._kept[source, digest] = noticed
-                if len(self._kept) > _MOST_KEPT:
-                    del self._kept[next(iter(self._kept))]
 
 
 def lacks_time(found: Mapping[str, Sensitivity]) -> bool:

@@ -18,7 +18,7 @@ from ..sandbox.interface import MOST_LIMIT, Ended, Job, Running, Sandbox, Sandbo
 from .importable import ANYTHING, Importable
 from .inside.proxy.frames import ANSWER, ASK, HELLO, RECORD
 from .inside_bytecode import Side
-from .sensitivity import SensitivityCache
+from .sensitivity import Sensitivity
 from .wire import Violation, Wire
 
 Record = Mapping[str, Any]
@@ -43,7 +43,8 @@ class Cancelled(Exception):
 @dataclass(frozen=True, slots=True)
 class Terms:
     """Sandbox, limits and imports of verifications, which end when `cancelled()` is true; a `hasty` one ends at
-    the first test that breaks its session. `sensitivities` is a cache."""
+    the first test that breaks its session. `sensitivities` caches those of tests by their text and a digest of the
+    code's answers: they are the same for other code with the same answers."""
 
     sandbox: Sandbox
     limits: SandboxLimits
@@ -51,7 +52,7 @@ class Terms:
     cancelled: Callable[[], bool]
     hasty: bool = False
     importable: Importable = ANYTHING
-    sensitivities: SensitivityCache = field(default_factory=SensitivityCache)
+    sensitivities: dict[tuple[str, str], Mapping[str, Sensitivity]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,8 @@ class Session:
         self._current: str | None = None
         self._began = self._tests_began = self._measure_until = 0.0
         self.records: list[Record] = []
+        self.known: Mapping[str, Sensitivity] | None = None
+        """The cached sensitivities, of which the test process was told that they need no measuring."""
         self.broke: Break | None = None
         self.finished = False
 
@@ -214,8 +217,8 @@ class Session:
         if record.get("is") == "answers":
             now = time.monotonic()
             self._measure_until = now + _MEASURING_SECONDS + _MEASURING_SHARE * (now - self._tests_began)
-            found = self._terms.sensitivities.of(self._source, str(record.get("digest")))
-            self._wires["test_process"].send(HELLO, b"unknown" if found is None else b"known")
+            self.known = self._terms.sensitivities.get((self._source, str(record.get("digest"))))
+            self._wires["test_process"].send(HELLO, b"unknown" if self.known is None else b"known")
         if record.get("is") == "malformed":
             raise Violation(f"the code's process wrote to the tests': {record.get('text')}")
         self.finished = record.get("is") == "end"

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, as_completed, wait
 from contextlib import ExitStack
 from dataclasses import replace
@@ -23,7 +23,7 @@ from ..sandbox.packages import find_packages, open_interpreter
 from .awaiting import result_of
 from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
-from .sensitivity import SensitivityCache
+from .sensitivity import Sensitivity
 from .session import Cancelled, Terms
 from .static.uses import HYPOTHESIS
 from .verification import verification
@@ -64,7 +64,7 @@ class Verifier:
         self._limits = limits
         self._call_seconds = call_seconds
         self._cancelled = threading.Event()
-        self._sensitivities = SensitivityCache()
+        self._sensitivities: dict[tuple[str, str], Mapping[str, Sensitivity]] = {}
         own = isinstance(sandbox, str)
         with ExitStack() as held:
             if isinstance(sandbox, str):
@@ -84,19 +84,18 @@ class Verifier:
 
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         """Verify every candidate on every test, equal code once. An exception cancels the verifications."""
-        return self._board(candidates, tests, None)
+        return self.hasty_board(candidates, tests, None)
 
-    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+    def hasty_board(
+        self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float | None
+    ) -> Board:
         """Verify only as far as needed to know which candidates pass: each stops at the first test with a call
-        longer than `call_seconds`, and later tests have no outcome."""
-        return self._board(candidates, tests, call_seconds)
-
-    def _board(self, candidates: Sequence[Candidate], tests: Sequence[Test], haste: float | None) -> Board:
+        longer than `call_seconds` (None: at none), and later tests have no outcome."""
         begun = time.monotonic()
         prepared = prepare_suite(tests, self._names)
         codes = list(dict.fromkeys(candidate.code for candidate in candidates))
         where = self._sandbox(len(codes), prepared)
-        found = self._run(codes, prepared, where, haste)
+        found = self._run(codes, prepared, where, call_seconds)
         verdicts = tuple(found[candidate.code] for candidate in candidates)
         return Board(tuple(candidates), tuple(tests), verdicts, time.monotonic() - begun)
 

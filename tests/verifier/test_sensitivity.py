@@ -13,7 +13,7 @@ from agents.records import Candidate, Test, Verdict
 from agents.sandbox import SandboxLimits, open_sandbox
 from agents.verifier import Verifier
 from agents.verifier.inside.test_process.other_answers import of_value, others_of
-from agents.verifier.sensitivity import Sensitivity, SensitivityCache, lacks_time, strength_of
+from agents.verifier.sensitivity import Sensitivity, lacks_time, strength_of
 
 ADD = "def add(a, b):\n    return a + b\n"
 HEAD = "import pytest\nimport user_code\nfrom user_code import *\n"
@@ -341,14 +341,6 @@ def test_what_there_was_no_time_to_see_is_measured_again(items: dict[str, Sensit
 @pytest.mark.parametrize(("unmeasured", "reason"), [(True, "no time"), (False, "no other answer")])
 def test_what_shows_nothing_is_told_by_what_was_tried(unmeasured: bool, reason: str) -> None:
     assert reason in strength_of("test_a", [measured(0, unmeasured)])[1]
-
-
-def test_the_oldest_figures_make_room_for_new_ones() -> None:
-    cache = SensitivityCache()
-    for number in range(501):
-        cache.keep("tests", str(number), {})
-    assert cache.of("tests", "0") is None
-    assert cache.of("tests", "1") == cache.of("tests", "500") == {}
 
 
 def test_a_failing_run_is_not_measured(verifier: Verifier) -> None:
