@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from ..records import Outcome
@@ -33,11 +33,11 @@ class Audit:
 
     ids: tuple[str, ...]
     outcomes: Mapping[str, Outcome]
-    uncollected: str = ""
-    trouble: Trouble | None = None
-    noticed: Mapping[str, Sensitivity] = field(default_factory=dict)
-    digest: str = ""
-    never: frozenset[int] | None = None
+    uncollected: str
+    trouble: Trouble | None
+    noticed: Mapping[str, Sensitivity]
+    digest: str
+    never: frozenset[int] | None
 
 
 class _Disagreement(Exception):
@@ -54,6 +54,7 @@ def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str],
     uncollected = digest = ""
     noticed: dict[str, Sensitivity] = {}
     never: frozenset[int] | None = None
+    trouble: Trouble | None = None
     try:
         ids, uncollected = _collected(session.records)
         by_test = _by_test(session.records)
@@ -71,11 +72,11 @@ def audit(session: Session, expected: Mapping[str, str], wanted: Callable[[str],
             _whole(session.records, outcomes, ids, asked | set(expected))
             noticed, digest, never = _noticed(session.records, asked - set(expected))
     except _Disagreement as disagreement:
-        return Audit(ids, outcomes, uncollected, disagreement.trouble)
+        trouble = disagreement.trouble
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        return Audit(ids, outcomes, uncollected, ("forged", f"a record is malformed: {type(error).__name__}"))
+        trouble = ("forged", f"a record is malformed: {type(error).__name__}")
     kept = {key: value for key, value in outcomes.items() if key not in expected}
-    return Audit(ids, kept, uncollected, None, noticed, digest, never)
+    return Audit(ids, kept, uncollected, trouble, noticed, digest, never)
 
 
 def _collected(records: Sequence[Record]) -> tuple[tuple[str, ...], str]:
