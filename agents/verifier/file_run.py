@@ -7,7 +7,7 @@ import json
 import secrets
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 
 from ..records import Isolation, Outcome, Stopped
 from ..syntax.clean_text import clean
@@ -215,7 +215,6 @@ class FileRun:
             self._outcomes[name] = Outcome(name, "stopped" if stopped else "error", clean(text))
 
 
-@lru_cache(maxsize=64)
 def _members(source: str) -> list[tuple[str, ...]]:
     """Return the constants of the code that the tests name by a dotted path, such as members of an enum."""
     names = names_in(source)
@@ -224,7 +223,6 @@ def _members(source: str) -> list[tuple[str, ...]]:
     return [*dict.fromkeys(named)]
 
 
-@lru_cache(maxsize=64)
 def _absent(source: str) -> list[str]:
     """Return the plain values that the tests assert to be absent from something, as source."""
     names = names_in(source)

@@ -23,8 +23,8 @@ TESTS_FILE = "test_user_code.py"
 Found = TypeVar("Found")
 
 
-_FILES: Mapping[TestOrigin, int] = {"spec": 0, "user": 1, "generated": 2, "settled": 2}
-"""The number of the file for tests of an origin. Trusted ones run first, out of reach of later ones."""
+_FILES: tuple[tuple[TestOrigin, ...], ...] = (("spec",), ("user",), ("generated", "settled"))
+"""The origins of the tests of each file. Trusted ones run first, out of reach of later ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def prepare_suite(tests: Sequence[Test], importable: frozenset[str] = frozenset(
 
 def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
     """Return `tests` in a file for each origin, trusted ones first, without empty files."""
-    groups = [[test for test in tests if _FILES[test.origin] == number] for number in sorted(set(_FILES.values()))]
+    groups = [[test for test in tests if test.origin in origins] for origins in _FILES]
     return tuple(TestFile(render(group), tuple(group)) for group in groups if group)
 
 
