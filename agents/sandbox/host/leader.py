@@ -73,13 +73,15 @@ class ProcessLeader(_Leader):
         return ready(self._notice, 0)
 
     def listen(self, witness: socket.socket) -> bytes | None:
-        """Return the witness's next message; None at its end."""
+        """Return the witness's next message; None at its end. With the first one the namespace's init is there."""
         try:
-            return witness.recv(_MESSAGE) or None
+            message = witness.recv(_MESSAGE)
         except ConnectionResetError:  # killed before it read the host's message
             return None
+        self._find_init()
+        return message or None
 
-    def find_init(self) -> None:
+    def _find_init(self) -> None:
         """Open a pidfd of the init of the leader's PID namespace; a no-op without one."""
         if not self._namespace or self._init is not None:
             return
@@ -95,7 +97,7 @@ class ProcessLeader(_Leader):
     def kill(self) -> None:
         """Kill the job's processes; wait until they and the leader are gone, but not more than some seconds."""
         if self._namespace:
-            self._kill_init(self.find_init)
+            self._kill_init(self._find_init)
         elif not self.exited:
             signal.pidfd_send_signal(self._notice, signal.SIGTERM)
         if not ready(self._notice, _KILL_SECONDS):
@@ -150,9 +152,6 @@ class ForkLeader(_Leader):
             return b""
         self._silent = not message
         return message or None
-
-    def find_init(self) -> None:
-        """No-op: the init reports itself before the job does."""
 
     def kill(self) -> None:
         """Kill the init, and so everything in its namespace; wait until it is gone."""

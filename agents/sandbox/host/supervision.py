@@ -163,7 +163,6 @@ class Supervised(Running):
         """Handle a message of the bootstrap; let the job start once it can be watched and killed."""
         self._report += report
         if self._report == b"." and self._started is None and not leader.exited:
-            leader.find_init()
             if self._watchdog is not None:
                 self._watchdog.disk.begin(leader.job_pid)
             self._started = time.monotonic()

@@ -13,9 +13,7 @@ def set_limits(text: str) -> None:
     """Set the hard and soft limits of `text`; of CPU the kill comes a second after the warning."""
     for item in text.split(","):
         name, _, number = item.partition(":")
-        kind = getattr(resource, "RLIMIT_" + name, None)
-        if kind is None:
-            continue
+        kind = getattr(resource, "RLIMIT_" + name)
         soft = int(number)
         ceiling = resource.getrlimit(kind)[1]
         hard = soft + 1 if name == "CPU" else soft
