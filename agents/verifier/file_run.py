@@ -69,7 +69,7 @@ class FileRun:
         return ordered or tuple(self._outcomes.values())
 
     def run(self) -> None:
-        """Run all tests. Raises SandboxBroken and Cancelled."""
+        """Run all tests. Raises SandboxBroken and Interrupted."""
         isolated = self.file.isolated
         if isolated:
             self._mode(isolated, isolated=True)

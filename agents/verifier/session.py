@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from ..errors import Interrupted
 from ..records import Stopped
 from ..sandbox.interface import MOST_LIMIT, Ended, Job, Running, Sandbox, SandboxLimits
 from .importable import ANYTHING, Importable
@@ -34,10 +35,6 @@ _MEASURING_SECONDS = 8.0
 _MEASURING_SHARE = 5.0
 """Time to measure sensitivities, after the tests' own run: seconds plus a multiple of that run's time."""
 _ALL = "all tests"
-
-
-class Cancelled(Exception):
-    """The verifier was cancelled; there will be no verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ class Session:
         self.finished = False
 
     def run(self) -> None:
-        """Run to the end or to a break. Raises SandboxBroken and Cancelled."""
+        """Run to the end or to a break. Raises SandboxBroken and Interrupted."""
         with ExitStack() as stack:
             for side, files in self._files.items():
                 self._launch(side, files, stack)
@@ -132,7 +129,7 @@ class Session:
 
     def _step(self, selector: selectors.BaseSelector) -> None:
         if self._terms.cancelled():
-            raise Cancelled
+            raise Interrupted("The verification was stopped before there was a verdict.")
         for side, wire in self._wires.items():
             if wire.pending and not wire.ended:
                 selector.modify(wire.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, side)

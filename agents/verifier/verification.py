@@ -19,7 +19,7 @@ _UNTRIED = "hypothesis finds no example to try it on"
 
 
 def verification(terms: Terms, code: str, prepared: PreparedSuite) -> Verdict:
-    """Verify one candidate's `code` on a prepared suite. Raises SandboxBroken and Cancelled.
+    """Verify one candidate's `code` on a prepared suite. Raises SandboxBroken and Interrupted.
 
     A pass counts only if the test fails for a wrong answer; any other untrusted test is refused.
     """

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
-from ..errors import Interrupted, SandboxBroken, check_type
+from ..errors import SandboxBroken, check_type
 from ..records import Board, Candidate, Test, UserModule, Verdict
 from ..sandbox import open_sandbox
 from ..sandbox.interface import Sandbox, SandboxLimits, SandboxName, check_limit
@@ -24,7 +24,7 @@ from .awaiting import result_of
 from .importable import Importable
 from .prepared_suite import PreparedSuite, prepare_file, prepare_suite
 from .sensitivity import Sensitivity
-from .session import Cancelled, Terms
+from .session import Terms
 from .static.uses import HYPOTHESIS
 from .verification import verification
 from .workers import Workers
@@ -202,8 +202,6 @@ class Verifier:
             hasty, importable = haste is not None, self._importable
             terms = Terms(sandbox, self._limits, seconds, cancelled, hasty, importable, self._sensitivities)
             verdict = verification(terms, code, prepared)
-        except Cancelled as error:
-            raise Interrupted("The verification was stopped before there was a verdict.") from error
         except SandboxBroken:
             if sandbox is self._workers.cold:
                 raise
