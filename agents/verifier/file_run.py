@@ -19,7 +19,7 @@ from .async_plugins import async_plugins
 from .audit import Audit, Trouble, audit
 from .canary import plant
 from .hypothesis_tables import hypothesis_tables
-from .inside_bytecode import programs
+from .inside_bytecode import Side, programs
 from .prepared_suite import TESTS_FILE, TestFile, belonging
 from .sensitivity import Sensitivity, lacks_time
 from .session import Break, Session, Terms
@@ -143,9 +143,10 @@ class FileRun:
         interpreter = self._terms.sandbox.interpreter
         code = {"user_code.py": self._code, **self._terms.importable.files}
         tables = hypothesis_tables() if self.file.has_properties else {}
-        files = {**programs("test_process", interpreter), **tables, **canaries, TESTS_FILE: tests}
+        test_files = {**programs("test_process", interpreter), **tables, **canaries, TESTS_FILE: tests}
         rule = {"inside/importable.json": json.dumps(self._terms.importable.rule).encode()}
         code_files = {**programs("code_process", interpreter), **rule, **code}
+        apart: dict[Side, Mapping[str, bytes]] = {"code_process": code_files, "test_process": test_files}
         before, after = canaries
         # Names that the tests can only have from a star import of the code, or of a module of the user's.
         unbound = names_unbound(self.file.source) if " import *" in self.file.source else []
@@ -170,8 +171,7 @@ class FileRun:
             },
             source=self.file.source,
             call_seconds=seconds,
-            test_files=files if isolated else {**files, **code},
-            code_files=code_files if isolated else None,
+            files=apart if isolated else {"test_process": {**test_files, **code}},
         )
 
     def _gather(self, session: Session) -> None:

@@ -75,27 +75,23 @@ class Session:
         task: Mapping[str, Any],
         source: str,
         call_seconds: float,
-        test_files: Mapping[str, bytes],
-        code_files: Mapping[str, bytes] | None,
+        files: Mapping[Side, Mapping[str, bytes]],
     ) -> None:
-        """`task` goes to the test process, for the tests `source`; without `code_files` that runs the code too.
-        `call_seconds` is the timeout of a call, and of a test; twice that of a test in isolated mode."""
+        """`task` goes to the test process, for the tests `source`; if `files` are for that alone it runs the code
+        too. `call_seconds` is the timeout of a call, and of a test; twice that of a test in isolated mode."""
         self._terms = terms
         self._task = task
         self._source = source
-        self._files: dict[Side, Mapping[str, bytes]] = {"test_process": test_files}
-        if code_files is not None:
-            self._files = {"code_process": code_files, **self._files}
+        self._files = files
         self._call_seconds = call_seconds
-        self._test_seconds = call_seconds * (1 if code_files is None else 2)
+        self._test_seconds = call_seconds * len(files)
         self._wires: dict[Side, Wire] = {}
         self._starting: set[Side] = set()
         self._running: dict[Side, Running] = {}
         self._asked: list[Side] = []
         self._nested = self._size = 0
-        self._call_began = 0.0
-        self._test_began = 0.0
         self._current: str | None = None
+        self._call_began = self._test_began = 0.0
         self._began = self._tests_began = self._measure_until = 0.0
         self.records: list[Record] = []
         self.known: Mapping[str, Sensitivity] | None = None
