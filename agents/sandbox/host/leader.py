@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import Protocol, Self
 
 from ..inside.processes import children
@@ -179,25 +179,25 @@ def start_process(
     `own`; the latter are closed here. `namespace` is passed on to `ProcessLeader`.
     """
     stdin, stdout, stderr = streams.their_streams
-    with ExitStack() as undone:
-        try:
-            process = subprocess.Popen(  # an argument list, no shell
-                list(argv(streams.their_witness)),
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                env={},
-                pass_fds=(streams.their_witness, *inherited, *own),
-                start_new_session=True,
-            )
-            undone.callback(end_process, process)
-        finally:
-            streams.close_theirs()
-            for descriptor in own:
-                os.close(descriptor)
-        leader = ProcessLeader(process, namespace=namespace)
-        undone.pop_all()
-    return leader
+    try:
+        process = subprocess.Popen(  # an argument list, no shell
+            list(argv(streams.their_witness)),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env={},
+            pass_fds=(streams.their_witness, *inherited, *own),
+            start_new_session=True,
+        )
+    finally:
+        streams.close_theirs()
+        for descriptor in own:
+            os.close(descriptor)
+    try:
+        return ProcessLeader(process, namespace=namespace)
+    except OSError:
+        end_process(process)
+        raise
 
 
 def end_process(process: subprocess.Popen[bytes]) -> None:
