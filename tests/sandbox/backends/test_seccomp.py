@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agents.sandbox.backends import seccomp
-from agents.sandbox.backends.syscalls import _NUMBERS, ARCHITECTURES, number
+from agents.sandbox.backends.seccomp import _NUMBERS, ARCHITECTURES, number
 
 ALLOW, KILL, ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
