@@ -11,16 +11,7 @@ from pathlib import PurePosixPath
 from ...errors import SandboxUnavailable
 from ...files import find_program
 from ..host.leader import start_process
-from ..host.limits import (
-    BOOTSTRAP,
-    CORE_BYTES,
-    environment,
-    resource_limits,
-    scratch,
-    spare_uid,
-    worker_argv,
-    worker_files,
-)
+from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, spare_uid
 from ..host.streams import readable
 from ..host.supervision import Supervised
 from ..host.watchdog import ScratchMeter, Watchdog
@@ -63,18 +54,15 @@ class Bubblewrap(Sandbox):
             return [python, "-I", "-S", "-c", BOOTSTRAP, str(report), uid, limits, python, *job.argv]
 
         watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job))), network_buffers)
-        return self._supervised(job, watchdog, inside)
+        return self._supervised(job, inside, watchdog)
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> WarmSandbox:
         """Start a warm worker in a sandbox of its own."""
-        start = partial(self._launch_worker, modules, programs)
-        return WarmSandbox(self.name, self.interpreter, start, landlock=False)
+        return WarmSandbox(self, modules, programs, self._supervised, landlock=False)
 
-    def _launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
-        job = Job([], worker_files(programs), channels=[control])
-        return self._supervised(job, None, lambda report: worker_argv(self.interpreter, control, report, modules))
-
-    def _supervised(self, job: Job, watchdog: Watchdog | None, inside: Callable[[int], list[str]]) -> Supervised:
+    def _supervised(
+        self, job: Job, inside: Callable[[int], list[str]], watchdog: Watchdog | None = None
+    ) -> Supervised:
         """Start the command line that `inside` makes: a job's, or without a watchdog a worker's."""
         contents = {name: readable(content) for name, content in job.files.items()}
         options, own = self._options(job, contents, worker=watchdog is None), [*contents.values()]

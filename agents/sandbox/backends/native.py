@@ -20,7 +20,7 @@ from typing import Any
 
 from ...errors import SandboxBroken, SandboxUnavailable
 from ..host.leader import start_process
-from ..host.limits import MARSHAL_VERSION, OWN_PID, environment, job_order, worker_argv, worker_files
+from ..host.limits import MARSHAL_VERSION, OWN_PID, environment, job_order
 from ..host.processes import tasks_of_user
 from ..host.streams import readable
 from ..host.supervision import Supervised
@@ -68,15 +68,10 @@ class Native(Sandbox):
         """Start a warm worker in namespaces of its own. Raises SandboxUnavailable without them."""
         if not self.namespaces:
             raise SandboxUnavailable("A warm worker needs namespaces, which this machine forbids: go without.")
-        start = partial(self._launch_worker, modules, programs)
-        return WarmSandbox(self.name, self.interpreter, start, landlock=self._landlock > 0)
+        return WarmSandbox(self, modules, programs, self._launch_worker, landlock=self._landlock > 0)
 
-    def _launch_worker(self, modules: Sequence[str], programs: Mapping[str, bytes], control: int) -> Supervised:
-        job = Job([], worker_files(programs), channels=[control])
-        order = job_order(self.interpreter, job, job.limits)
-        return _supervised(
-            job, order, None, lambda report: worker_argv(self.interpreter, control, report, modules)
-        )
+    def _launch_worker(self, job: Job, worker: Callable[[int], list[str]]) -> Supervised:
+        return _supervised(job, job_order(self.interpreter, job, job.limits), None, worker)
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()

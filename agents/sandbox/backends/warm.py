@@ -10,17 +10,16 @@ import marshal
 import os
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from ..host.leader import ForkLeader
-from ..host.limits import MARSHAL_VERSION, job_order
+from ..host.limits import MARSHAL_VERSION, job_order, worker_argv, worker_files
 from ..host.streams import Streams, readable
 from ..host.supervision import Supervised
 from ..host.watchdog import ScratchMeter, Watchdog
 from ..interface import Job, Sandbox
-from ..interpreter import Interpreter
 from ..sockets import network_buffers
 from . import seccomp
 
@@ -33,17 +32,26 @@ class WarmSandbox(Sandbox):
     """
 
     def __init__(
-        self, name: str, interpreter: Interpreter, start: Callable[[int], Supervised], *, landlock: bool
+        self,
+        sandbox: Sandbox,
+        modules: Sequence[str],
+        programs: Mapping[str, bytes],
+        start: Callable[[Job, Callable[[int], list[str]]], Supervised],
+        *,
+        landlock: bool,
     ) -> None:
-        """`start` starts a worker for a socket; `landlock` confines jobs by that, too. Raises SandboxBroken."""
-        self.name = name
-        self.interpreter = interpreter
+        """`modules` and `programs` are those of `Sandbox.warm`; `start` starts a worker by what makes the command
+        line from the number of the witness; `landlock` confines jobs by that, too. Raises SandboxBroken."""
+        self.name = sandbox.name
+        self.interpreter = interpreter = sandbox.interpreter
         self._landlock = landlock
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._sending = threading.Lock()
         try:
             with theirs:
-                self._worker = start(theirs.fileno())
+                control = theirs.fileno()
+                job = Job([], worker_files(programs), channels=[control])
+                self._worker = start(job, lambda report: worker_argv(interpreter, control, report, modules))
             self._worker.wait_ready()
         except BaseException:
             self._control.close()
