@@ -14,10 +14,9 @@ from ..host.leader import start_process
 from ..host.limits import BOOTSTRAP, CORE_BYTES, environment, resource_limits, scratch, spare_uid
 from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import ScratchMeter, Watchdog
+from ..host.watchdog import Watchdog
 from ..interface import NO_FILES, Job, Sandbox
 from ..interpreter import Interpreter, this_interpreter
-from ..sockets import network_buffers
 from . import seccomp
 from .warm import WarmSandbox
 
@@ -53,8 +52,7 @@ class Bubblewrap(Sandbox):
         def inside(report: int) -> list[str]:
             return [python, "-I", "-S", "-c", BOOTSTRAP, str(report), uid, limits, python, *job.argv]
 
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(scratch(job))), network_buffers)
-        return self._supervised(job, inside, watchdog)
+        return self._supervised(job, inside, Watchdog(job))
 
     def warm(self, modules: Sequence[str], programs: Mapping[str, bytes] = NO_FILES) -> WarmSandbox:
         """Start a warm worker in a sandbox of its own."""

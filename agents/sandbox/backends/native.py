@@ -24,12 +24,11 @@ from ..host.limits import MARSHAL_VERSION, OWN_PID, environment, job_order
 from ..host.processes import tasks_of_user
 from ..host.streams import readable
 from ..host.supervision import Supervised
-from ..host.watchdog import DirectoryMeter, ScratchMeter, Watchdog
+from ..host.watchdog import Watchdog
 from ..inside import landlock
 from ..inside.layout import remove_tree
 from ..interface import NO_FILES, Job, Sandbox, SandboxLimits
 from ..interpreter import Interpreter, this_interpreter
-from ..sockets import descriptor_buffers, network_buffers
 from . import seccomp
 from .warm import WarmSandbox
 
@@ -71,14 +70,12 @@ class Native(Sandbox):
         return WarmSandbox(self, modules, programs, self._launch_worker, landlock=self._landlock > 0)
 
     def _launch_worker(self, job: Job, worker: Callable[[int], list[str]]) -> Supervised:
-        return _supervised(job, job_order(self.interpreter, job, job.limits), None, worker)
+        return _supervised(job, job_order(self.interpreter, job, job.limits), worker=worker)
 
     def _launch_in_namespaces(self, job: Job) -> Supervised:
         landlocked, program = self._landlock > 0, seccomp.program()
         order = job_order(self.interpreter, job, job.limits, landlock=landlocked, program=program)
-        return _supervised(
-            job, order, Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-        )
+        return _supervised(job, order)
 
     def _launch_on_the_host(self, job: Job) -> Supervised:
         confined = self._landlock >= landlock.SIGNALS_CONFINED_SINCE
@@ -138,15 +135,14 @@ def _closed_to_others(trees: Iterable[str]) -> Path | None:
 def _launch_swept(job: Job, order: dict[str, Any]) -> Supervised:
     """Run `job` among the machine's other processes, in a temporary directory; at its end kill what it started."""
     directory = Path(tempfile.gettempdir(), f"greenloop-{os.getpid()}-{secrets.token_hex(8)}")
-    watchdog = Watchdog(job.limits, DirectoryMeter(directory), descriptor_buffers)
-    return _supervised(job, order, watchdog, directory=directory)
+    return _supervised(job, order, directory=directory)
 
 
 def _supervised(
     job: Job,
     order: dict[str, Any],
-    watchdog: Watchdog | None,
-    worker: Callable[[int], list[str]] = lambda _: [],
+    *,
+    worker: Callable[[int], list[str]] | None = None,
     directory: Path | None = None,
 ) -> Supervised:
     """Start the supervisor (`inside/native.py`). `worker` makes the command line of a worker to run in place of a
@@ -157,7 +153,8 @@ def _supervised(
 
     def argv(report: int) -> list[str]:
         start = [sys.executable, "-I", "-S", "-c", _START, _PACKAGE]
-        return [*start, str(order_input), str(report), *worker(report)]
+        return [*start, str(order_input), str(report), *(worker(report) if worker else [])]
 
     start = partial(start_process, argv, inherited=job.channels, own=(order_input,), namespace=directory is None)
+    watchdog = None if worker else Watchdog(job, directory)
     return Supervised(start, job, watchdog, lambda: remove_tree(str(directory)) if directory else None)

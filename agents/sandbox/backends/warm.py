@@ -18,9 +18,8 @@ from ..host.leader import ForkLeader
 from ..host.limits import MARSHAL_VERSION, job_order, worker_argv, worker_files
 from ..host.streams import Streams, readable
 from ..host.supervision import Supervised
-from ..host.watchdog import ScratchMeter, Watchdog
+from ..host.watchdog import Watchdog
 from ..interface import Job, Sandbox
-from ..sockets import network_buffers
 from . import seccomp
 
 
@@ -62,8 +61,7 @@ class WarmSandbox(Sandbox):
         program = seccomp.program()
         order = job_order(self.interpreter, job, job.limits, landlock=self._landlock, program=program)
         order |= {"argv": list(job.argv), "channels": list(job.channels)}
-        watchdog = Watchdog(job.limits, ScratchMeter(dict(order["writable"])), network_buffers)
-        return Supervised(partial(self._start, order), job, watchdog)
+        return Supervised(partial(self._start, order), job, Watchdog(job))
 
     def _start(self, order: dict[str, Any], streams: Streams) -> ForkLeader:
         """Send the order, the streams and the channels to the worker. Raises OSError when it is gone."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from ...records import Stopped
 from ..inside.processes import tree
-from ..interface import SandboxLimits
+from ..interface import Job
+from ..sockets import descriptor_buffers, network_buffers
+from .limits import scratch
 from .processes import cpu_seconds, proportional_bytes, resident_bytes, task_count
 
 _CPU_GRACE = 0.25
@@ -18,15 +20,13 @@ _LONG_PATH = 900  # characters of at most four bytes, so that one more name fits
 
 
 class Watchdog:
-    """Checks the limits of a running job, once `disk` has begun to measure.
+    """Checks the limits of a running job, once `disk` has begun to measure."""
 
-    `buffers` returns how much kernel memory the sockets of a job's processes (the first one leading) can hold.
-    """
-
-    def __init__(self, limits: SandboxLimits, disk: ScratchMeter, buffers: Callable[[list[int]], int]) -> None:
-        self._limits = limits
-        self.disk = disk
-        self._buffers = buffers
+    def __init__(self, job: Job, directory: Path | None = None) -> None:
+        """A `directory` is for a job without namespaces."""
+        self._limits = job.limits
+        self.disk = DirectoryMeter(directory) if directory else ScratchMeter(dict(scratch(job)))
+        self._buffers = descriptor_buffers if directory else network_buffers
 
     def check(self, pid: int) -> Stopped | None:
         """Return the limit that the job with the first process `pid` has reached, else None."""
