@@ -77,7 +77,7 @@ class RemoteJob(Running):
     def kill(self) -> None:
         """Kill the job and everything it started; wait until all is gone."""
         if not self.ended.done():
-            self._connection.ask_to_kill(self._number)
+            self._connection.ask(relay.KILL, self._number)
         if wait([self.ended], _KILL_SECONDS).not_done:  # a hostile job may control the server
             self._connection.remove()
             wait([self.ended])
@@ -181,13 +181,9 @@ class Connection:
             raise SandboxBroken("The warm worker in the container did not start.") from None
         return number
 
-    def close_worker(self, number: int) -> None:
-        """End a warm worker."""
-        self._link.send(relay.CLOSE, number)
-
-    def ask_to_kill(self, number: int) -> None:
-        """Ask the server to kill a job, without waiting: it may not read."""
-        threading.Thread(target=self._link.send, args=(relay.KILL, number), daemon=True).start()
+    def ask(self, kind: relay.Kind, number: int) -> None:
+        """Ask the server to KILL a job or CLOSE a worker, without waiting: it may not read."""
+        threading.Thread(target=self._link.send, args=(kind, number), daemon=True).start()
 
     def close(self) -> None:
         """Begin to end the container."""

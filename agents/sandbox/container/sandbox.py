@@ -9,6 +9,7 @@ from ...errors import SandboxUnavailable
 from ..interface import NO_FILES, Job, Sandbox
 from .connection import Connection, RemoteJob
 from .engine import IMAGE, find_engine
+from .relay import CLOSE
 
 
 class Container(Sandbox):
@@ -81,4 +82,4 @@ class RemoteWorker(Sandbox):
 
     def close(self) -> None:
         """End the worker and every job under way in it."""
-        self._connection.close_worker(self._number)
+        self._connection.ask(CLOSE, self._number)
