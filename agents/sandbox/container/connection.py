@@ -96,7 +96,7 @@ class Connection:
         self._lock = threading.Lock()
         ready = Future[Mapping[str, Any]]()
         self._waiting: dict[int, tuple[Future[Any], float]] = {0: (ready, math.inf)}
-        """What waits for the container's answer to a number (0: its description), and until when."""
+        """Answers that are awaited, by number (0: the container's description), and until when."""
         self._said = b""
         self._closing = threading.Event()
         self._ended = threading.Event()
