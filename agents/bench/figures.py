@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
 from ..records import Grade
@@ -13,19 +13,18 @@ from .statistics import Difference, Held, Share, difference_of, share_of
 
 BASELINE = "single"
 _WRONG = Hidden(base=False, plus=False)
-"""The verdict on a result without a solution, on which no test is run."""
+"""The verdict on a result without a solution."""
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyFigures:
-    """One strategy. Shares are of the judged results; `right` means that the hidden tests pass, EvalPlus's
-    included. Means are per task and seed, over all results; replayed replies count like new ones."""
+    """One strategy. `right` means that the hidden tests pass, EvalPlus's included. Means are per task and seed;
+    replayed replies count like new ones."""
 
     strategy: str
     tasks: int
     seeds: int
     results: int
-    judged: int
     errors: int
     base: Share
     plus: Share
@@ -81,12 +80,9 @@ class Report:
 
 
 def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs: bool = False) -> Report:
-    """Return the figures of `results`, one observation for each task and seed of a strategy.
-
-    With several seeds intervals are by task (see statistics.py). A result without a solution is wrong; one that
-    the hidden tests have not judged yet is not in the shares.
-    """
-    found = [result if result.solution.strip() else replace(result, hidden=_WRONG) for result in results]
+    """Return the figures of `results`, one observation for each task and seed of a strategy; with several seeds
+    intervals are by task (see statistics.py)."""
+    found = list(results)
     names = dict.fromkeys([*STRATEGIES, *(result.strategy for result in found)])
     present = {name: own for name in names if (own := [each for each in found if each.strategy == name])}
     return Report(
@@ -99,58 +95,49 @@ def tables(results: Iterable[TaskResult], title: str = "HumanEval+", *, repairs:
 
 
 def _right(result: TaskResult) -> bool:
-    return result.hidden is not None and result.hidden.plus
+    return (result.hidden or _WRONG).plus
 
 
 def _right_by_base(result: TaskResult) -> bool:
-    return result.hidden is not None and result.hidden.base
+    return (result.hidden or _WRONG).base
 
 
 def _share(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> Share:
     return share_of([(result.task_id, holds(result)) for result in results])
 
 
-def _judged(results: Iterable[TaskResult]) -> list[TaskResult]:
-    return [result for result in results if result.hidden is not None]
-
-
 def _figures(strategy: str, results: Sequence[TaskResult]) -> StrategyFigures:
-    judged = _judged(results)
-    wrong = {each.task_id for each in judged if not _right(each)}
-    changed = [each.changed_lines for each in judged if each.changed_lines is not None and _right(each)]
+    wrong = {each.task_id for each in results if not _right(each)}
+    changed = [each.changed_lines for each in results if each.changed_lines is not None and _right(each)]
     return StrategyFigures(
         strategy=strategy,
         tasks=len({result.task_id for result in results}),
         seeds=len({result.seed for result in results}),
         results=len(results),
-        judged=len(judged),
         errors=sum(result.error is not None for result in results),
-        base=_share(judged, _right_by_base),
-        plus=_share(judged, _right),
-        claimed=_share(judged, lambda result: result.claimed),
-        false_of_claims=_share([result for result in judged if result.claimed], lambda result: not _right(result)),
-        false_of_results=_share(judged, lambda result: result.claimed and not _right(result)),
-        right_unclaimed=_share(judged, lambda result: _right(result) and not result.claimed),
-        lost_to_repair=_share(judged, lambda result: result.lost_to_repair),
+        base=_share(results, _right_by_base),
+        plus=_share(results, _right),
+        claimed=_share(results, lambda result: result.claimed),
+        false_of_claims=_share((each for each in results if each.claimed), lambda result: not _right(result)),
+        false_of_results=_share(results, lambda result: result.claimed and not _right(result)),
+        right_unclaimed=_share(results, lambda result: _right(result) and not result.claimed),
+        lost_to_repair=_share(results, lambda result: result.lost_to_repair),
         tokens=fmean(result.usage.completion_tokens for result in results),
         calls=fmean(result.usage.calls for result in results),
         model_seconds=fmean(result.usage.seconds for result in results),
         seconds=fmean(result.seconds for result in results),
         changed_lines=fmean(changed) if changed else None,
-        every_seed=share_of(
-            [(task, task not in wrong) for task in dict.fromkeys(each.task_id for each in judged)]
-        ),
+        every_seed=share_of([(task, task not in wrong) for task in {each.task_id for each in results}]),
         clauses=sum(result.clauses for result in results),
         unchecked=sum(result.unchecked for result in results),
     )
 
 
 def _grades(strategy: str, results: Sequence[TaskResult]) -> Iterable[GradeFigures]:
-    judged = _judged(results)
     for grade in GRADES:
-        graded = [result for result in judged if result.grade == grade]
+        graded = [result for result in results if result.grade == grade]
         if graded:
-            given = share_of([(result.task_id, result.grade == grade) for result in judged])
+            given = share_of([(result.task_id, result.grade == grade) for result in results])
             yield GradeFigures(strategy, grade, given, _share(graded, _right))
 
 
@@ -165,4 +152,4 @@ def _comparisons(results: dict[str, list[TaskResult]]) -> Iterable[Comparison]:
 
 
 def _by_seed(results: Iterable[TaskResult], holds: Callable[[TaskResult], bool]) -> Held:
-    return {(result.task_id, result.seed): holds(result) for result in _judged(results)}
+    return {(result.task_id, result.seed): holds(result) for result in results}

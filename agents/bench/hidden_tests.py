@@ -14,7 +14,6 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,29 +36,18 @@ class HiddenTests:
         require_evalplus()
         self._tasks = {task.task_id: task for task in tasks}
         self._sandbox = sandbox
-        usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        self.jobs = jobs or usable or 1
+        self.jobs = jobs or os.cpu_count() or 1
         self._slots = threading.BoundedSemaphore(self.jobs)
         self._clearing = threading.Lock()
-        self._lock = threading.Lock()
-        self._findings: dict[tuple[str, str], Future[Hidden]] = {}
+        self._findings: dict[tuple[str, str], Hidden] = {}
         """By task id and solution."""
 
     def judge(self, task_id: str, solution: str) -> Hidden:
-        """Run the hidden tests on `solution`; one that forges its outcome fails. Raises UsageError for an unknown
-        task, and SandboxBroken."""
+        """Run the hidden tests on `solution`; one that forges its outcome fails. Raises SandboxBroken."""
         key = (task_id, solution)
-        with self._lock:
-            known = self._findings.get(key)
-            future = self._findings.setdefault(key, Future())
-        if known is None:
-            try:
-                future.set_result(self._judged(self._task(task_id), solution))
-            except BaseException as error:
-                with self._lock:
-                    del self._findings[key]
-                future.set_exception(error)
-        return future.result()
+        if key not in self._findings:
+            self._findings[key] = self._judged(self._tasks[task_id], solution)
+        return self._findings[key]
 
     def prove(self) -> Proof:
         """Judge every task's reference and four broken solutions, and the reference against wrong expectations.
@@ -80,13 +68,7 @@ class HiddenTests:
     def rehearse(self, task_id: str, solutions: Iterable[str]) -> Answer:
         """Judge trusted solutions in one job, the first as a control too; untrusted ones could leave traces."""
         texts = list(solutions)
-        return self._ask(self._task(task_id), texts, texts[:1])
-
-    def _task(self, task_id: str) -> BenchTask:
-        try:
-            return self._tasks[task_id]
-        except KeyError:
-            raise UsageError(f"The benchmark's data has no task {task_id}: give the file it comes from.") from None
+        return self._ask(self._tasks[task_id], texts, texts[:1])
 
     def _ask(self, task: BenchTask, solutions: Sequence[str], controls: Sequence[str]) -> Answer:
         with self._slots:

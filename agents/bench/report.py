@@ -89,7 +89,7 @@ class Table:
 _Columns = dict[str, Callable[[_Row], str]]
 _RATES: _Columns[StrategyFigures] = {
     "strategy": lambda row: row.strategy,
-    "results": lambda row: str(row.judged),
+    "results": lambda row: str(row.results),
     "right: base tests": lambda row: _percent(row.base),
     "right: all hidden tests": lambda row: _percent(row.plus),
     "claims to be right": lambda row: share_cell(row.claimed),
@@ -165,18 +165,12 @@ def markdown(report: Report) -> str:
 
 
 def gaps(report: Report) -> list[str]:
-    """Say which results of a strategy are missing, or ended in an error."""
-    most = max((figures.results for figures in report.strategies), default=0)
-    found = []
-    for figures in report.strategies:
-        missing = {
-            "not run yet": most - figures.results,
-            "not judged by the hidden tests yet": figures.results - figures.judged,
-            "ended in an error": figures.errors,
-        }
-        if parts := [f"{number} {what}" for what, number in missing.items() if number]:
-            found.append(f"{figures.strategy}, of {_counted(most, 'result')}: {', '.join(parts)}.")
-    return found
+    """Say how many results of a strategy ended in an error."""
+    return [
+        f"{figures.strategy}, of {_counted(figures.results, 'result')}: {figures.errors} ended in an error."
+        for figures in report.strategies
+        if figures.errors
+    ]
 
 
 def _percent(share: Share) -> str:

@@ -37,7 +37,7 @@ class TaskResult:
     claimed: bool
     """True if the strategy says that it is right."""
     hidden: Hidden | None = None
-    """None before the hidden tests have run."""
+    """None without a solution."""
     rounds: int = 0
     drafts: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -59,8 +59,8 @@ class TaskResult:
 
     def __str__(self) -> str:
         """Say what came of it."""
-        right = "not judged" if self.hidden is None else "right" if self.hidden.plus else "wrong"
-        return f"{self.task_id} by {self.strategy}: {self.grade or self.error}, {right}"
+        right = self.hidden is not None and self.hidden.plus
+        return f"{self.task_id} by {self.strategy}: {self.grade or self.error}, {'right' if right else 'wrong'}"
 
 
 _PLAN_FILE = "measurement.json"

@@ -234,10 +234,9 @@ def test_what_passes_by_reaching_into_evalplus_is_found_out(way: str, own: Tasks
 
 
 @needs_evalplus
-def test_threads_that_ask_for_the_same_share_one_judgement(own: Tasks, sandbox: Counting) -> None:
+def test_a_solution_is_judged_once(own: Tasks, sandbox: Counting) -> None:
     tests = HiddenTests(own, sandbox, jobs=2)
-    with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda _: tests.judge("Own/0", "def double(x):\n    return x * 2\n"), range(8)))
+    found = [tests.judge("Own/0", "def double(x):\n    return x * 2\n") for _ in range(8)]
     assert found == [RIGHT] * 8
     assert sandbox.jobs == 2, "one for the tests, one against wrong expectations"
 
@@ -255,12 +254,6 @@ def test_a_sandbox_in_which_evalplus_cannot_work_is_no_verdict(own: Tasks) -> No
     tests = HiddenTests(own, open_or_skip("native without namespaces"))
     with pytest.raises(SandboxBroken, match=r"EvalPlus does not work in the sandbox `native`.*install bubblewrap"):
         tests.judge("Own/0", "def double(x):\n    return 2 * x\n")
-
-
-@needs_evalplus
-def test_an_unknown_task_is_named(own: Tasks, sandbox: Sandbox) -> None:
-    with pytest.raises(UsageError, match="Own/9"):
-        HiddenTests(own, sandbox).judge("Own/9", "")
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"task_id": "Own/0"}', "\xff"])
