@@ -63,14 +63,13 @@ def assign_ids(claims: Sequence[IdClaim]) -> list[str]:
     given elsewhere, gets the fingerprint of its content appended: an id depends neither on the order nor on
     entries with other ids.
     """
-    ids = [claim.id for claim in claims]
-    while True:
-        owners: dict[str, set[tuple[str, bool]]] = {}
-        for identifier, claim in zip(ids, claims, strict=True):
-            owners.setdefault(fold_id(identifier), set()).add((claim.content, claim.given))
-        if all(claim.given or len(owners[fold_id(taken)]) == 1 for taken, claim in zip(ids, claims, strict=True)):
-            return ids
-        for number, claim in enumerate(claims):
-            if not claim.given and len(owners[fold_id(ids[number])]) > 1:
-                mark = fingerprint(f"{ids[number]}\0{claim.content}")
-                ids[number] = f"{claim.id[: LONGEST_ID - 13]}-{mark}"
+    owners: dict[str, set[tuple[str, bool]]] = {}
+    for claim in claims:
+        owners.setdefault(fold_id(claim.id), set()).add((claim.content, claim.given))
+
+    def assigned(claim: IdClaim) -> str:
+        if claim.given or len(owners[fold_id(claim.id)]) == 1:
+            return claim.id
+        return f"{claim.id[: LONGEST_ID - 13]}-{fingerprint(f'{claim.id}{chr(0)}{claim.content}')}"
+
+    return [assigned(claim) for claim in claims]

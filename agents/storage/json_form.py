@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,15 +32,15 @@ def dumped(record: object, *, indent: int | None = None) -> str:
     return text
 
 
-def cleaned(told: Any) -> Any:
-    """Return JSON values with every text in them cleaned."""
+def cleaned(told: Any, shown: Callable[[str], str] = clean, most: int | None = None) -> Any:
+    """Return JSON values with every text in them cleaned by `shown`, and at most so many items of each list."""
     match told:
         case str():
-            return clean(told)
+            return shown(told)
         case list() | tuple():
-            return list(map(cleaned, told))
+            return [cleaned(each, shown, most) for each in told[:most]]
         case dict():
-            return {clean(key): cleaned(each) for key, each in told.items()}
+            return {clean(key): cleaned(each, shown, most) for key, each in told.items()}
     return told
 
 

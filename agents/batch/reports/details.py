@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...errors import GreenloopError
 from ...records import Candidate, LedgerEntry, Outcome, RoundRecord, RunOutcome, Verdict
+from ...storage.json_form import cleaned
 from ...storage.questions import how_to_answer, question_line
 from ...storage.run_directory import RunDirectory
 from ...syntax.clean_text import clean
@@ -23,48 +23,37 @@ LEAST_BYTES = 4_096
 """Enough for the part above the rounds."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
-    """Bounds: characters of a text, characters of a line, and items of a list."""
-
-    text: int
-    line: int
-    items: int
-
-    def of(self, value: Any) -> Any:
-        """Return a JSON value with texts and lists cleaned and cut; texts are cut first too: cleaning is slow."""
-        match value:
-            case str():
-                lines = clean(shortened(value, self.text)).split("\n")
-                return shortened("\n".join(shortened(line, self.line) for line in lines), self.text)
-            case list() | tuple():
-                return [self.of(each) for each in value[: self.items]]
-            case dict():
-                return {key: self.of(each) for key, each in value.items()}
-        return value
-
-
 _MOST_COMPARED = 64_000
 """Characters of a code that is diffed: the time is quadratic."""
 _MOST_ITEMS = 128
-_CUTS = tuple(_Cut(16_000 // 2**step, max(600 // 2**step, 80), _MOST_ITEMS // 2**step) for step in range(8))
+_HALVINGS = 8
+
+
+def _cut(document: Json, step: int = 0) -> Json:
+    """Return a JSON document with its texts, their lines and its lists cleaned and cut; each step halves the
+    bounds. Texts are cut first too: cleaning is slow."""
+    most = 16_000 >> step
+
+    def shown(text: str) -> str:
+        lines = clean(shortened(text, most)).split("\n")
+        return shortened("\n".join(shortened(line, max(600 >> step, 80)) for line in lines), most)
+
+    found: Json = cleaned(document, shown, _MOST_ITEMS >> step)
+    return found
 
 
 def details(directory: Path, result: EntryResult, most_bytes: int) -> str:
     """Return a JSON document on `result` in ASCII, of at most `most_bytes` bytes (at least LEAST_BYTES). Long
     texts are cut in their middle and lists at their end until it fits. It is safe in a script element."""
     document = _document(directory, result)
-    for cut in _CUTS:
-        text = _safe(cut.of(document))
-        if len(text) <= most_bytes:
-            return text
-    return short_details(result, "The rest is too long to be shown here.")
+    texts = (_safe(_cut(document, step)) for step in range(_HALVINGS))
+    fitting = next((text for text in texts if len(text) <= most_bytes), None)
+    return fitting or short_details(result, "The rest is too long to be shown here.")
 
 
 def served_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
     """Return the details of a run for the served page, where only very long texts are cut."""
-    found: Json = _CUTS[0].of(_run_details(rounds, code, tests, spec))
-    return found
+    return _cut(_run_details(rounds, code, tests, spec))
 
 
 def _run_details(rounds: Sequence[RoundRecord], code: str | None, tests: str | None, spec: str) -> Json:
