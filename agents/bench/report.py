@@ -73,7 +73,7 @@ _HOW_REPAIRED = (
     "a repair that the strategy hands over as right; a *false fix* is a claim that is not correct. Calls, tokens "
     "(generated) and seconds are means a task and seed; changed lines a mean of correct repairs."
 )
-_Row = TypeVar("_Row")
+_Row = TypeVar("_Row", bound=StrategyFigures | Comparison | GradeFigures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +87,14 @@ class Table:
 
 
 _Columns = dict[str, Callable[[_Row], str]]
+"""The columns of a table after that of the strategy."""
 _RATES: _Columns[StrategyFigures] = {
-    "strategy": lambda row: row.strategy,
     "results": lambda row: str(row.results),
     "right: base tests": lambda row: _percent(row.base),
     "right: all hidden tests": lambda row: _percent(row.plus),
     "claims to be right": lambda row: share_cell(row.claimed),
 }
 _TRUST: _Columns[StrategyFigures] = {
-    "strategy": lambda row: row.strategy,
     "false success, of claims": lambda row: share_cell(row.false_of_claims),
     "false success, of results": lambda row: share_cell(row.false_of_results),
     "right, unclaimed": lambda row: share_cell(row.right_unclaimed),
@@ -103,14 +102,12 @@ _TRUST: _Columns[StrategyFigures] = {
     "clauses unchecked": lambda row: f"{row.unchecked} of {row.clauses}" if row.clauses else _NONE,
 }
 _COST: _Columns[StrategyFigures] = {
-    "strategy": lambda row: row.strategy,
     "tokens": lambda row: f"{row.tokens:.0f}",
     "calls": lambda row: f"{row.calls:.1f}",
     "model seconds": lambda row: f"{row.model_seconds:.0f}",
     "wall seconds": lambda row: f"{row.seconds:.0f}",
 }
 _REPAIRS: _Columns[StrategyFigures] = {
-    "strategy": lambda row: row.strategy,
     "correct repairs": lambda row: share_cell(row.plus),
     "false fixes, of claims": lambda row: share_cell(row.false_of_claims),
     "calls": lambda row: f"{row.calls:.1f}",
@@ -120,14 +117,12 @@ _REPAIRS: _Columns[StrategyFigures] = {
     "correct with every seed": lambda row: share_cell(row.every_seed),
 }
 _COMPARISONS: _Columns[Comparison] = {
-    "strategy": lambda row: row.strategy,
     "pairs": lambda row: str(row.plus.pairs),
     "base tests": lambda row: points_cell(row.base),
     "all hidden tests": lambda row: points_cell(row.plus),
     "won : lost": lambda row: f"{row.plus.gained} : {row.plus.lost}",
 }
 _GRADES: _Columns[GradeFigures] = {
-    "strategy": lambda row: row.strategy,
     "grade": lambda row: row.grade,
     "results": lambda row: share_cell(row.given),
     "right: all hidden tests": lambda row: share_cell(row.right),
@@ -149,9 +144,8 @@ def printed(report: Report) -> tuple[Table, ...]:
 
 
 def _table(title: str, columns: _Columns[_Row], rows: Iterable[_Row], labels: int = 1) -> Table:
-    return Table(
-        title, tuple(columns), tuple(tuple(cell(row) for cell in columns.values()) for row in rows), labels
-    )
+    cells = tuple((row.strategy, *(cell(row) for cell in columns.values())) for row in rows)
+    return Table(title, ("strategy", *columns), cells, labels)
 
 
 def markdown(report: Report) -> str:
@@ -159,8 +153,8 @@ def markdown(report: Report) -> str:
     tasks = max((figures.tasks for figures in report.strategies), default=0)
     seeds = max((figures.seeds for figures in report.strategies), default=0)
     sample = f"{_counted(tasks, 'task')}, {_counted(seeds, 'seed')} each."
-    tables = map(markdown_table, printed(report))
     how = _HOW_REPAIRED if report.repairs else _HOW
+    tables = map(markdown_table, printed(report))
     return "\n\n".join([f"# {_cell(report.title)}", sample, *tables, *gaps(report), how]) + "\n"
 
 
