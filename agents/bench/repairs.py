@@ -115,12 +115,12 @@ class VerifiedCase(Case):
 
     def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
         """Return the calls of literals that the tests make, whatever the module."""
-        return self._calls_of(split(self.subject.tests, "user"))[0]
+        return self._calls_of(self._tests)[0]
 
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of literals that these tests make."""
         names = {item.name for item in items}
-        return self._calls_of([each for each in split(self.subject.tests, "user") if each.id in names])
+        return self._calls_of([each for each in self._tests if each.id in names])
 
     def _calls_of(self, tests: Sequence[Test]) -> tuple[Sequence[Call], Sequence[Call]]:
         own = self.subject.entry_point
@@ -135,10 +135,9 @@ class VerifiedCase(Case):
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Verify tests that can't pass, which tell what is returned, of a generator its items. Raises
         SandboxBroken."""
-        preamble = next((test.preamble for test in split(self.subject.tests, "user")), "")
         listed = f"list({self.subject.entry_point}(" in self.subject.tests
         sources = (f"list({call.source})" if listed else call.source for call in calls)
-        probes = [probe(number, source, preamble) for number, source in enumerate(sources)]
+        probes = [probe(number, source, self._tests[0].preamble) for number, source in enumerate(sources)]
         verdict = self.verifier.verify(changed.get(MODULE, self.subject.code), render(probes))
         return [_answer(verdict.outcome(each.id)) for each in probes]
 
@@ -152,14 +151,10 @@ class VerifiedCase(Case):
         code = changed.get(MODULE, self.subject.code)
         verdict = self.verifier.verify(code, self.subject.tests)
         behavior = "\n".join(f"{each.test_id} {each.status} {each.actual}" for each in verdict.outcomes)
+        calls, left_out = map(tuple, self._calls_of(self._tests))
         reached = {} if changed else self._functions()
-        calls, left_out = self._calls_of(split(self.subject.tests, "user"))
         return Observation(
-            self._symptom(verdict),
-            behavior=behavior,
-            calls=tuple(calls),
-            left_out=tuple(left_out),
-            reached=reached,
+            self._symptom(verdict), behavior=behavior, calls=calls, left_out=left_out, reached=reached
         )
 
     def _functions(self) -> dict[str, float]:
@@ -168,10 +163,14 @@ class VerifiedCase(Case):
         own = self.subject.entry_point
         return {f"{MODULE}::{node.lineno}": 1.0 if node.name == own else 0.5 for node in nodes}
 
+    @property
+    def _tests(self) -> Sequence[Test]:
+        return split(self.subject.tests, "user")
+
     def _symptom(self, verdict: Verdict) -> Symptom | None:
         if verdict.kind == "passed":
             return None
-        sources = {test.id: test.source for test in split(self.subject.tests, "user")}
+        sources = {test.id: test.source for test in self._tests}
         failing = [each for each in verdict.outcomes if each.status != "passed"]
         items = tuple(_item(each, sources.get(each.test_id, "")) for each in failing)
         if not items:

@@ -11,6 +11,7 @@ from pathlib import Path
 from ..errors import UsageError
 from ..events import ignore_event
 from ..judge.agreement import exception_of
+from ..judge.claims import ValueClaim, as_test
 from ..judge.leader_view import SUCCESSES
 from ..judge.probes import UNKNOWN
 from ..judge.ruling_by_tests import passes_own_tests
@@ -33,7 +34,6 @@ from .tasks import BenchTask
 ORDER: tuple[Strategy, ...] = ("greenloop", "best-of-n", "classic", "single")
 """greenloop comes first: its tokens on a task are the limit of best-of-n."""
 _MOST_DRAFTS = 100
-_NAME = "test_asked"
 SpecTask = BenchTask | EverydayTask
 
 
@@ -178,9 +178,8 @@ def _answer(reference: str, question: str, verifier: CachedVerifier) -> str | No
         return None
     if "\n" in question.strip() or not body or not isinstance(body[-1], ast.Expr):
         return None
-    lines = [*map(unparse, body[:-1]), f"assert {unparse(body[-1].value)} == {UNKNOWN}"]
-    source = "\n    ".join([f"def {_NAME}():", *lines]) + "\n"
-    test = Test(_NAME, source, "generated", f"from user_code import {', '.join(names)}")
+    claim = ValueClaim(unparse(body[-1].value), UNKNOWN, tuple(map(unparse, body[:-1])))
+    test = as_test(claim, "test_asked", "generated", f"from user_code import {', '.join(names)}")
     outcome = _outcome(reference, test, verifier)
     if outcome.actual is not None:
         return outcome.actual
