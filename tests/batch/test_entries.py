@@ -142,10 +142,6 @@ def test_standard_input_is_told_by_its_first_line(given_text: str, wheres: list[
     assert not errors("-", stdin=given_text)
 
 
-def test_standard_input_without_bytes_beneath_is_read() -> None:
-    assert texts(read_entries(["-"], io.StringIO(F))) == [F]
-
-
 def test_the_format_does_not_change_what_is_asked_for() -> None:
     example = "f(1) == 2"
     write(
@@ -203,7 +199,7 @@ FAULTS: dict[str, tuple[str | bytes, str, str]] = {
     "a line that is not UTF-8": (f'"{F}"\n"\xff"\n'.encode("latin-1"), "a.jsonl:2", "a.jsonl:2: the line is not UTF-8"),
     "a line of nothing but brackets": (f'"{F}"\n{"[" * 200_000}\n', "a.jsonl:2", "a.jsonl:2: the line is not JSON"),
     "a number of many digits": (f'"{F}"\n{"1" * 9_000}\n', "a.jsonl:2", "a.jsonl:2: the line is not JSON"),
-    "a long line": (f'"{F}"\n"{"x" * 2_500_000}"\n', "a.jsonl:2", "a.jsonl:2: the line is longer than 1000 KB"),
+    "a long line": (f'"{F}"\n"{"x" * 2_500_000}"\n', "a.jsonl:2", "a.jsonl:2 is longer than 100 KB"),
     "half a character": (f'"{F}"\n"\\ud800"\n', "a.jsonl:2", "a.jsonl:2 is not text"),
     "a member twice": (f'"{F}"\n{{"spec": "x", "spec": "y"}}\n', "a.jsonl:2", "`spec` is there twice"),
     "an escape in a key": (f'"{F}"\n{{"spec": "x", "\\u001b[2J\\n": 1}}\n', "a.jsonl:2", "unknown key ` ?`"),
@@ -245,7 +241,7 @@ WHOLE: dict[str, tuple[str, str | bytes, str]] = {
     "two documents": ("a.yaml", "- a\n---\n- b\n", "a.yaml:2: the file is not YAML"),
     "no column": ("a.csv", "\nname,id\nx,y\n", "a.csv:2: the header has no column `spec`"),
     "an unknown column": ("a.csv", "spec,sgnature\nx,y\n", "a.csv:1: unknown column `sgnature`; did you mean `signature`"),
-    "semicolons": ("a.csv", "id;spec\nx;y\n", "a.csv:1: the header is one column; separate"),
+    "semicolons": ("a.csv", "id;spec\nx;y\n", "a.csv:1: the header has no column `spec`; begin the file with"),
     "a column twice": ("a.csv", "spec,spec\nx,y\n", "a.csv:1: the column `spec` is there twice"),
     "an image": ("a.png", b"\x89PNG\r\n\x1a\n\0", "a.png:1: the file is not UTF-8"),
     "NUL": ("a.md", "a\0b", "a.md is not text"),

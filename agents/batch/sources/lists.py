@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, BinaryIO
 
+from ...files import lines_of
 from ...spec.front_matter import KEYS, hint
 from ...spec.place import Place
 from ...spec.yaml_source import YamlFault, built, composed, key_lines
@@ -22,21 +23,13 @@ from .item import BODIES, Item, Items, fault_at, fault_of, item_of
 if TYPE_CHECKING:
     import yaml
 
-LONGEST_LINE = 1_000_000
-"""Bytes; the longest spec fits, also escaped."""
-
 
 def json_lines(file: BinaryIO, place: Place) -> Items:
-    """Yield the items of `file`, one a line, without blank lines. `place` is the file's."""
-    number = 0
-    while line := file.readline(LONGEST_LINE + 1):
-        number += 1
+    """Yield the items of `file`, one a line, without blank lines. `place` is the file's. Raises UsageError at a
+    line of more than 64 MiB."""
+    for number, line in enumerate(lines_of(file), 1):
         here = Place(place.name, place.at(number), place.origin, place.folder, first=None)
-        if len(line) > LONGEST_LINE:
-            while line and not line.endswith(b"\n"):
-                line = file.readline(LONGEST_LINE)
-            yield fault_at(here, f"the line is longer than {LONGEST_LINE // 1000} KB; shorten the spec.")
-        elif found := _line(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, here):
+        if found := _line(line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, here):
             yield found
 
 
@@ -81,8 +74,8 @@ def csv_table(file: BinaryIO, place: Place) -> Items:
         rows = _rows(csv.reader(iter(lambda: text.readline(_LONGEST_ROW_LINE), ""), strict=True), place)
         header = next(rows, None)
         if header is None:
-            yield fault_of(place.name, "is empty; begin it with a line of columns.", absent=True)
-        elif isinstance(header, Item):
+            return
+        if isinstance(header, Item):
             yield replace(header, place=replace(place, whole=place.at(1)))
         elif reason := _header_fault(header[1]):
             yield fault_at(place, reason, header[0])
@@ -117,8 +110,6 @@ def _header_fault(header: Sequence[str]) -> str:
     names = [name.strip() for name in header]
     strange = next((name for name in names if name not in _COLUMNS), None)
     twice = next((name for name in _COLUMNS if names.count(name) > 1), None)
-    if len(names) == 1 and re.search(r"[;\t|]", names[0]):
-        return "the header is one column; separate columns by commas."
     if not set(names) & set(BODIES):
         return "the header has no column `spec`; begin the file with a line such as `id,spec`."
     if strange is not None:
@@ -176,12 +167,11 @@ def yaml_list(file: BinaryIO, place: Place) -> Items:
         reason = f"the file is not YAML ({fault}); mend the line, or quote its text."
         yield fault_at(place, reason, (fault.line or 0) + 1)
     else:
-        if isinstance(node, yaml.SequenceNode) and node.value:
+        if isinstance(node, yaml.SequenceNode):
             yield from (_node(child, source, place) for child in node.value)
-            return
-        no_list = "the file holds no list of specs; begin each spec with `- `."
-        found = fault_at(place, no_list, node.start_mark.line + 1 if node else 1)
-        yield replace(found, absent=node is None or not node.value)
+        elif node is not None:
+            no_list = "the file holds no list of specs; begin each spec with `- `."
+            yield fault_at(place, no_list, node.start_mark.line + 1)
 
 
 def _node(node: yaml.Node, source: str, place: Place) -> Item:

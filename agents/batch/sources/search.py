@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, TextIO
+from typing import TextIO
 
 from ...errors import UsageError
 from ...files import contained
@@ -134,8 +134,7 @@ def _standard_input(stdin: TextIO) -> Items:
     """
     place = Place("stdin", "stdin", "stdin")
     try:
-        binary: BinaryIO | None = getattr(stdin, "buffer", None)
-        data = binary.read() if binary is not None else stdin.read().encode("utf-8", "surrogatepass")
+        data = stdin.buffer.read()
     except (OSError, ValueError) as error:
         yield fault_of("stdin", f"can't be read ({error}); give the specs in a file.")
         return
