@@ -14,7 +14,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from ..spec.doctests import shown
+from ..spec.doctests import lines_of, shown
 from ..spec.signature import closing, unclosed
 from ..syntax.definitions import Function
 from ..syntax.laid_out import LaidOut
@@ -44,8 +44,6 @@ def without_examples(stub: str, entry_point: str) -> str:
     """Return `stub` without the examples in the docstring of `entry_point`; other bytes stay. Raises ValueError
     where `stub` is not Python or defines no function `entry_point`."""
     docstring = definition(stub, entry_point).body[0]
-    if not (isinstance(docstring, ast.Expr) and isinstance(docstring.value, ast.Constant)):
-        return stub
     laid_out = LaidOut(stub)
     start = laid_out.offset(docstring.lineno, docstring.col_offset)
     end = laid_out.offset(docstring.end_lineno or docstring.lineno, docstring.end_col_offset or 0)
@@ -61,8 +59,7 @@ def without_examples(stub: str, entry_point: str) -> str:
 
 def _examples(lines: Sequence[str], name: str) -> dict[int, str]:
     """Find the lines that belong to examples, by number, each with the text that is left of it."""
-    doctests = [item for session in shown(lines) for item in session]
-    gone = {item.line + n: "" for item in doctests for n in range(item.text.count("\n") + 1)}
+    gone = {number: "" for session in shown(lines) for number in lines_of(session)}
     for number, line in enumerate(lines):
         start = _heading(line)
         if number not in gone and start is not None:
@@ -76,16 +73,12 @@ def _examples(lines: Sequence[str], name: str) -> dict[int, str]:
 
 
 def _introductions(lines: Sequence[str], gone: Mapping[int, str]) -> dict[int, str]:
-    """Find lines whose last sentence, begun on that line, ends in a colon that nothing follows any more."""
+    """Find lines whose last sentence ends in a colon that nothing follows any more."""
     found = {}
     for number in gone:
         above = next((n for n in range(number - 1, -1, -1) if lines[n].strip()), None)
-        if above is None or above in gone or not lines[above].rstrip().endswith(":"):
-            continue
-        starts = _sentence_starts(lines[above])
-        before = lines[above - 1].strip() if above else ""
-        if len(starts) > 1 or not before or before[-1] in ".!?:":
-            found[above] = lines[above][: starts[-1]].rstrip()
+        if above is not None and above not in gone and lines[above].rstrip().endswith(":"):
+            found[above] = lines[above][: _sentence_starts(lines[above])[-1]].rstrip()
     return found
 
 
@@ -101,7 +94,7 @@ def _sentence_starts(line: str) -> list[int]:
 def _block(lines: Sequence[str], head: int, name: str, gone: Container[int]) -> Iterator[int]:
     """Yield the lines after `head` that belong to its example, blank ones between them included."""
     headed = _heading(lines[head]) is not None
-    depth = 0 if headed else unclosed(lines[head])
+    depth = unclosed(lines[head])
     waiting: list[int] = []
     for number in range(head + 1, len(lines)):
         line = lines[number]

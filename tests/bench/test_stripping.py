@@ -95,11 +95,6 @@ def test_an_example_ends_at_indented_prose_after_a_blank_line() -> None:
     assert without_examples(stub(*lines), "f") == stub("", "    Be quick.")
 
 
-def test_a_sentence_that_began_a_line_above_stays_whole() -> None:
-    lines = ("It is the sum of all of the numbers,", "as shown here:", "f(1) == 2")
-    assert without_examples(stub(*lines), "f") == stub("It is the sum of all of the numbers,", "as shown here:")
-
-
 def test_a_paragraph_stays_apart_from_the_next() -> None:
     assert without_examples(stub("", "f(1) == 2", "", "Be quick."), "f") == stub("", "Be quick.")
 
