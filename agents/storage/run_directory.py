@@ -3,9 +3,10 @@
 A resumed run starts again, and repeated requests are answered from `replies/`: a run that is killed loses at most
 the calls in flight. The earlier result stays until the attempt has ended:
 
-runs/<id>/              run.json, rounds/, user_code.py, ...; shared by all attempts: replies/, events.jsonl
-attempt/      the result of a running attempt adopted/      the result of an ended attempt, before it is moved up;
-from the rename on it is the result earlier/<n>/  replaced results
+    runs/<id>/      run.json, rounds/, user_code.py, ...; shared by all attempts: replies/, events.jsonl
+      attempt/      the result of a running attempt
+      adopted/      the result of an ended attempt until it is moved up
+      earlier/<n>/  replaced results
 
 The folder is untrusted: nothing is read or written through a link out of it.
 """
