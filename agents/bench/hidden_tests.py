@@ -46,7 +46,12 @@ class HiddenTests:
         """Run the hidden tests on `solution`; one that forges its outcome fails. Raises SandboxBroken."""
         key = (task_id, solution)
         if key not in self._findings:
-            self._findings[key] = self._judged(self._tasks[task_id], solution)
+            task = self._tasks[task_id]
+            answer = self._ask(task, [solution], [])
+            base = bool(answer.judged) and answer.judged[0].base
+            # A solution that also passes against wrong expectations is forged.
+            base = base and self._ask(task, [], [solution]).accepted == (0,)
+            self._findings[key] = Hidden(base=base, plus=base and answer.judged[0].plus)
         return self._findings[key]
 
     def prove(self) -> Proof:
@@ -86,13 +91,6 @@ class HiddenTests:
             for _ in range(self.jobs):
                 held.enter_context(self._slots)
             yield
-
-    def _judged(self, task: BenchTask, solution: str) -> Hidden:
-        answer = self._ask(task, [solution], [])
-        base = bool(answer.judged) and answer.judged[0].base
-        # A solution that also passes against wrong expectations is forged.
-        base = base and self._ask(task, [], [solution]).accepted == (0,)
-        return Hidden(base=base, plus=base and answer.judged[0].plus)
 
 
 _PROGRAM = Path(__file__).with_name("inside") / "evalplus_process.py"
