@@ -16,7 +16,7 @@ from ..spec import read_spec
 from ..spec.examples import examples
 from ..spec.signature import signature_of
 from ..syntax.imports import head_end
-from ..syntax.source import names_bound, parse, source_of
+from ..syntax.source import names_bound, names_unbound, parse, source_of
 from .stripping import definition, without_examples
 
 Dataset = Literal["HumanEval+", "MBPP+"]
@@ -69,16 +69,33 @@ class BenchTask:
     def solution(self, code: str) -> str:
         """Complete `code` to the self-contained module that EvalPlus takes as a `solution`.
 
-        The imports and helper functions of the stub, which is the user's own file, are set before its own
-        statements, as EvalPlus sets the whole stub before a completion. Code that is not Python stays.
+        greenloop's module is a whole file and stays byte for byte, unless it uses an import or a helper function
+        that only the stub defines: these are added, as the stub is the user's own file (EvalPlus sets the whole
+        stub before a completion for the same reason), but never the entry point. Code that is not Python stays.
         """
-        stub, lines = self.prompt.split("\n"), code.split("\n")
         try:
-            place = head_end(parse(code))
+            added = self._missing(code)
         except ValueError:
             return code
-        given = (node for node in parse(self.prompt).body if self.entry_point not in names_bound(node))
-        return "\n".join([*lines[:place], *(source_of(stub, node) for node in given), *lines[place:]])
+        if not added:
+            return code
+        lines = code.split("\n")
+        place = head_end(parse(code))
+        return "\n".join([*lines[:place], *added, *lines[place:]])
+
+    def _missing(self, code: str) -> list[str]:
+        """Return the stub's statements that `code` needs, and those that they need themselves, in its order."""
+        lines = self.prompt.split("\n")
+        given = [node for node in parse(self.prompt).body if self.entry_point not in names_bound(node)]
+        wanted = names_unbound(code)
+        chosen: set[int] = set()
+        for _ in given:
+            needed = {number for number, node in enumerate(given) if names_bound(node) & wanted}
+            if needed <= chosen:
+                break
+            chosen |= needed
+            wanted |= {name for number in needed for name in names_unbound(source_of(lines, given[number]))}
+        return [source_of(lines, given[number]) for number in sorted(chosen)]
 
 
 def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, ...]:
@@ -86,9 +103,10 @@ def read_tasks(path: Path, dataset: Dataset = "HumanEval+") -> tuple[BenchTask, 
     with the file and the line, where it can't be read or a line is no task."""
     try:
         lines = read_regular(path).decode("utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", "it is not UTF-8")
-        raise UsageError(f"{path} can't be read ({reason}); give EvalPlus's {dataset} file.") from error
+    except OSError as error:
+        raise UsageError(f"{path} can't be read ({error.strerror}); give EvalPlus's {dataset} file.") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8; give EvalPlus's {dataset} file.") from error
     tasks: dict[str, BenchTask] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

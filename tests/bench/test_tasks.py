@@ -120,7 +120,7 @@ def test_prose_makes_a_spec_with_its_signature_and_its_first_assert(tmp_path: Pa
     assert [found.code for found in spec.examples] == [example]
     assert stripped.examples == ()
     for code in (COMMON["canonical_solution"], "from typing import List\n"):
-        assert task.solution(code) == code, "the stub of prose has nothing but the entry point"
+        assert task.solution(code) == code
 
 
 @pytest.mark.parametrize(
@@ -226,16 +226,24 @@ def failing(tasks: Sequence[BenchTask]) -> set[str]:
     return set(ended.stdout.decode().split())
 
 
-def test_code_that_is_not_python_is_handed_over_as_it_is() -> None:
-    assert TASK.solution("no Python") == "no Python"
+def test_a_module_that_stands_alone_is_handed_over_as_it_is() -> None:
+    for code in (PROMPT + "    return [half(x) for x in xs]\n", "def f(xs):\n    return xs\n", "not Python", ""):
+        assert TASK.solution(code) == code
 
 
-def test_what_the_stub_defines_beside_the_entry_point_is_set_before_the_modules_own() -> None:
-    own = "def half(x):\n    return 0\n\ndef f(xs):\n    return [half(x) for x in xs]\n"
-    code = f'"""Halves."""\n\nfrom __future__ import annotations\n\n{own}'
+def test_what_the_stub_defines_and_the_module_lacks_is_added() -> None:
+    code = '"""Halves."""\n\nfrom __future__ import annotations\n\ndef f(xs):\n    return [half(x) for x in xs]\n'
     made = TASK.solution(code)
-    assert made.startswith('"""Halves."""\n\nfrom __future__ import annotations\n')
-    assert made.endswith(own)
-    given = [ast.unparse(node) for node in ast.parse(PROMPT).body]
-    added = [ast.unparse(node) for node in ast.parse(made).body[2:-2]]
-    assert added == given[:-1]
+    added = 'import math\ndef half(x: float) -> float:\n    """Half of x."""\n    return math.floor(x) / 2\n'
+    assert made == code.replace("annotations\n", f"annotations\n{added}")
+    ast.parse(made)
+
+
+def test_the_modules_own_definitions_win_over_the_stubs() -> None:
+    code = "def half(x):\n    return 0\n\ndef f(xs: List[float]):\n    return [half(x) for x in xs]\n"
+    assert TASK.solution(code) == "from typing import List\n" + code
+
+
+def test_the_stubs_entry_point_is_never_added() -> None:
+    code = "def g(xs: List[float]):\n    return f(xs)\n"
+    assert TASK.solution(code) == "from typing import List\n" + code

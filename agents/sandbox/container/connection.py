@@ -228,6 +228,8 @@ class Connection:
                 waiting.set_exception(SandboxBroken(clean(payload[:1000])))
             else:
                 waiting.set_result(answer)
+        elif kind == relay.READY:
+            raise ValueError("ready twice")
 
     def _say_alive(self) -> None:
         """Send the container signs of life until its end."""
