@@ -6,9 +6,8 @@ The output of tools is untrusted, since the candidate runs in their process: it 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 
 from ..errors import BudgetSpent, ReplyError
@@ -50,41 +49,11 @@ def trace(
         left_out, cut, end = int(finding["left_out"]), finding["cut"] is True, str(finding["ended"])
     except (KeyError, TypeError, ValueError, OverflowError):
         return "The call left no trace: its process ended, or the module can't be imported."
-    shown = [*_shortened(lines, left_out), *(["(what follows was not traced)"] if cut else []), end]
-    return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
-
-
-def _shortened(lines: list[tuple[int, str]], left_out: int) -> list[str]:
-    """Return the lines with repeated blocks folded and the middle left out."""
-    folded = list(_folded(lines))
-    if len(folded) <= 2 * _KEPT and not left_out:
-        return folded
-    first, last = folded[:_KEPT], folded[-_KEPT:] if len(folded) >= 2 * _KEPT else folded[_KEPT:]
-    count = len(folded) - len(first) - len(last) + left_out
-    return [*first, f"… {count} lines …", *last]
-
-
-def _folded(lines: list[tuple[int, str]]) -> Iterator[str]:
-    """Yield the lines as `12: low=0 mid=2`; an equal block of at most eight lines once, with its count."""
     told = [f"{number}: {text}".rstrip() for number, text in lines]
-    place = 0
-    while place < len(told):
-        length, times = _repeats(told, place)
-        yield from told[place : place + length]
-        if times > 1:
-            yield f"(these {length} lines {times} times)"
-        place += length * times
-
-
-def _repeats(told: list[str], place: int) -> tuple[int, int]:
-    """Return length and count of the block at `place` whose repetitions cover most lines; (1, 1) without any."""
-
-    def times(length: int) -> int:
-        block, starts = told[place : place + length], range(place + length, len(told) - length + 1, length)
-        return 1 + sum(1 for _ in takewhile(lambda start: told[start : start + length] == block, starts))
-
-    found = {length: times(length) for length in range(1, 9)}
-    return max(found.items(), key=lambda each: each[0] * each[1] if each[1] > 1 else 1)
+    if left_out or len(told) > 2 * _KEPT:
+        told[_KEPT:-_KEPT] = [f"… {len(told) - 2 * _KEPT + left_out} lines …"]
+    shown = [*told, *(["(what follows was not traced)"] if cut else []), end]
+    return "\n".join(visible(line[:_LONGEST_LINE]) for line in shown)
 
 
 STEPS = 6
