@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 import sysconfig
 import time
 import types
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from ..errors import Interrupted
-from ..records.heal import Answer
+from ..records.heal import Answer, Call
 from ..repository.inside.calls import having, keeps_state_elsewhere, listed
 from ..repository.suite import own_programs
 from ..sandbox import Ended, Job, Running, Sandbox, SandboxLimits
 from ..sandbox.sockets import ready
-from ..syntax.source import parse_expression
+from ..storage.json_form import checked, cleaned
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.frames import ANSWER, ASK, HELLO
-from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from ..verifier.inside.proxy.plain_source import value_of
+from ..verifier.inside.proxy.plain import Tree, Unshareable
 from ..verifier.inside_bytecode import programs
 from ..verifier.wire import Violation, Wire
 
@@ -85,10 +83,22 @@ class CallProcess:
     def __exit__(self, *error: object) -> None:
         self._held.close()
 
-    def ask(self, receiver: list[str] | None, body: Tree) -> tuple[str, Any]:
+    def call(self, call: CapturedCall) -> tuple[str, Any]:
         """Make a call. Return how it ended (`return`, `raise`, `unshareable`) and with what. Raises CallStopped
         and Interrupted."""
-        self._wire.send(ASK, json.dumps([receiver, body]).encode())
+        return self._ask("call", call.receiver, call.body)
+
+    def answers(self, calls: Sequence[Call]) -> list[Answer | None]:
+        """Return the answers to independent calls. Raises as `call`."""
+        _, told = self._ask("answers", *([each.path, each.source] for each in calls))
+        try:
+            found = checked(list[Answer | None], cleaned(told))
+        except (ValueError, LookupError, TypeError) as error:
+            raise CallStopped("what the code's process wrote is no answer") from error
+        return [*found, *[None] * len(calls)][: len(calls)]
+
+    def _ask(self, *asked: object) -> tuple[str, Any]:
+        self._wire.send(ASK, json.dumps(asked).encode())
         while (left := self._deadline - time.monotonic()) > 0:
             if self.cancelled():
                 raise Interrupted("The heal was cancelled.")
@@ -140,13 +150,10 @@ class CapturedCall:
 
     def preview(self, body: Tree) -> Any:
         """Return the value of an answer, with copies of arguments that it contains. Raises Malformed."""
-        return self._copies()[1].unpack(body)[0]
-
-    def _copies(self) -> tuple[Any, PlainCrossing]:
-        """Return copies of the arguments, and a crossing that unpacks answers that contain them."""
         inside, here = PlainCrossing(1), PlainCrossing(2)
-        (copies, _), here.shared = inside.unpack(self.body), inside.shared
-        return copies, here
+        inside.unpack(self.body)
+        here.shared = inside.shared
+        return here.unpack(body)[0]
 
     def value(self, body: Tree) -> Any:
         """Return the value of an answer. The caller's arguments, which the failed call may have changed, get the
@@ -156,39 +163,12 @@ class CapturedCall:
 
     def source(self, qualname: str) -> str:
         """Return the call as source with literals. Raises NotPlain and Malformed."""
-        (state, args, kwargs), _ = self._copies()
+        (state, args, kwargs), _ = PlainCrossing(1).unpack(self.body)
         name = qualname.rpartition(".")[2]
         if self.receiver is not None:
             kind, _, owner = self.receiver
             name = f"{having(owner, state or {}) if kind == 'instance' else owner}.{name}"
         return f"{name}({listed(args, kwargs)})"
-
-    def answer(self, body: Tree, seconds: float) -> Answer:
-        """Return an answer without a change of the caller's arguments."""
-        (state, args, kwargs), here = self._copies()
-        before, held = repr((args, kwargs)), repr(state)
-        try:
-            value = repr(here.unpack(body)[0])
-        except (Malformed, RecursionError):
-            return Answer(None)
-        after, left = repr((args, kwargs)), repr(state)
-        return Answer(value, None, "", after if after != before else "", left if left != held else "", seconds)
-
-
-def read_call(source: str, receiver: list[str] | None) -> CapturedCall:
-    """Return the call that `source` makes with literals, on a receiver of the class that `receiver` describes."""
-    node = parse_expression(source)
-    assert isinstance(node, ast.Call)
-    made = node.func.value if isinstance(node.func, ast.Attribute) else None
-    keywords = made.keywords if isinstance(made, ast.Call) else []
-    state = _literals(keywords) if receiver is not None and receiver[0] == "instance" else None
-    crossing = PlainCrossing(2)
-    args = tuple(value_of(each) for each in node.args)
-    return CapturedCall(receiver, crossing.pack((state, args, _literals(node.keywords))), crossing)
-
-
-def _literals(keywords: list[ast.keyword]) -> dict[str, Any]:
-    return {str(each.arg): value_of(each.value) for each in keywords}
 
 
 def home_of_method(function: Callable[..., Any]) -> str | None:

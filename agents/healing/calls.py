@@ -6,7 +6,6 @@ import ast
 import asyncio
 import inspect
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from ..syntax.encoding import decoded, encoded
 from ..syntax.source import parse
 from ..verifier.inside.proxy.crossing import PlainCrossing
 from ..verifier.inside.proxy.plain import Malformed, Tree, Unshareable
-from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, home_of_method, read_call
+from .call_process import Callee, CallProcess, CallStopped, CapturedCall, capture, home_of_method
 from .case import Case
 from .expectations import refusal
 from .tests_case import TestsCase
@@ -35,8 +34,6 @@ Test = Callable[[Callable[..., Any]], object]
 Verify = Callable[[Any], object]
 _MOST_DETAIL = 500
 _MOST_CALLS = 8
-UNKNOWN = "not known"
-"""The state in which a call that raises leaves its arguments."""
 _LIMITS = SandboxLimits()
 
 
@@ -115,25 +112,15 @@ class CallCase(Case):
         return list(made), list(left_out)
 
     def _in_module(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Return the calls of the function with plain data, with the path of its module here."""
+        """Return the calls of the function, with the path of its module here."""
         own = (each for each in calls if each.function == self.callee.qualname)
-        return tuple(replace(each, path=self.callee.path) for each in own if "having(" not in each.source[1:])
+        return tuple(replace(each, path=self.callee.path) for each in own)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
-        """Return the answers to calls made in one process. Raises SandboxBroken and Interrupted."""
-        found: list[Answer | None] = []
-        like = self.call or next((each for calls in self._called.values() for each in calls), None)
+        """Return the answers to calls made in forks of one process. Raises SandboxBroken and Interrupted."""
         with suppress(CallStopped), self._process(changed) as process:
-            for call in calls:
-                packed = read_call(call.source, like.receiver if like else None)
-                began = time.monotonic()
-                how, what = process.ask(packed.receiver, packed.body)
-                seconds = time.monotonic() - began if found else 0.0  # the first call also imports the module
-                if how == "return":
-                    found.append(packed.answer(what, seconds))
-                else:
-                    found.append(Answer(None, _read_error(what)[0] if how == "raise" else None, arguments=UNKNOWN))
-        return [*found, *[None] * (len(calls) - len(found))]
+            return process.answers(calls)
+        return [None] * len(calls)
 
     @property
     def task(self) -> str:
@@ -194,7 +181,7 @@ class CallCase(Case):
         it. Raises CallStopped where it does not return plain data, and SandboxBroken."""
         assert self.call is not None
         with self._process(changed) as process:
-            how, what = process.ask(self.call.receiver, self.call.body)
+            how, what = process.call(self.call)
         if how != "return":
             raise CallStopped("the call did not return a second time")
         with _reading("value"):
@@ -213,7 +200,7 @@ class CallCase(Case):
         symptom: Symptom | None = None
         behavior = ""
         if self.call is not None:
-            how, what = process.ask(self.call.receiver, self.call.body)
+            how, what = process.call(self.call)
             if how == "raise":
                 _, errors = _read_error(what)
                 what = f"{errors[0].kind}: {errors[0].message}"
@@ -261,7 +248,7 @@ class CallCase(Case):
         def called(*args: Any, **kwargs: Any) -> Any:
             packed = capture(home_of_method(self.function), args, kwargs)
             calls.append(packed)
-            how, what = process.ask(packed.receiver, packed.body)
+            how, what = process.call(packed)
             if how == "unshareable":
                 raise Unshareable(str(what))
             if how == "raise":

@@ -19,7 +19,6 @@ from agents.healing.call_process import (
     home_of_method,
     located,
     project_files,
-    read_call,
     unhealable,
 )
 from agents.healing.calls import CallCase
@@ -338,10 +337,10 @@ def test_a_nan_comes_back(shop: ModuleType) -> None:
 def test_frames_of_a_module_in_a_folder_called_inside_are_told() -> None:
     path = "inside_out/inside/half.py"
     files = {path: b"def f(x):\n    return 1 / x\n"}
-    callee, call = Callee("inside_out.inside.half", path, "f"), read_call("f(0)", None)
+    callee, call = Callee("inside_out.inside.half", path, "f"), capture(None, (0,), {})
     limits = SandboxLimits(wall_seconds=30)
     with CallProcess(open_sandbox("none"), callee, files, limits, lambda: False) as process:
-        how, told = process.ask(call.receiver, call.body)
+        how, told = process.call(call)
     assert how == "raise"
     assert [(frame["path"], frame["line"]) for frame in told["errors"][0]["frames"]] == [(path, 2)]
 

@@ -33,7 +33,8 @@ def main(descriptor: int) -> None:
         channel.send(HELLO, b"")
         called = Called(**json.loads(channel.receive()[1]))
         while True:
-            answer = called.answer(*json.loads(channel.receive()[1]))
+            kind, *given = json.loads(channel.receive()[1])
+            answer = called.call(*given) if kind == "call" else called.answers(given)
             try:
                 channel.send(ANSWER, json.dumps(answer).encode())
             except FrameTooLong as error:
@@ -53,7 +54,15 @@ class Called:
         self._awaiting = Awaiting()
         replace_packages(inert)
 
-    def answer(self, receiver: list[str] | None, body: Tree) -> Tree:
+    def answers(self, asked: list[list[str]]) -> Tree:
+        """Return `return` with the answers to calls (path and source of each), each made in a fork."""
+        module, function = self._loaded(), self._function()
+        if _LOCALS in self._qualname or self._attribute(module, self._qualname) is not function:
+            setattr(module, self._qualname.rpartition(".")[2], function)
+        answers = importlib.import_module("inside.answers").Answers(self._root)
+        return ["return", list(map(answers.alone, asked))]
+
+    def call(self, receiver: list[str] | None, body: Tree) -> Tree:
         """Call the function. Return `return` with the value and the changed arguments, `raise` with the exception,
         or `unshareable` with the reason."""
         crossing = PlainCrossing(1)
