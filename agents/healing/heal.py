@@ -36,8 +36,6 @@ class _Search:
     places: tuple[Place, ...]
     evidence: Evidence
     found: Callable[[HealResult], None]
-    elsewhere: str | None
-    """The function in which the case fails, if that may not change."""
     trials: list[Trial] = field(default_factory=list)
     asked: int = 0
     repeats: int = 0
@@ -97,12 +95,12 @@ def heal_case(
     assert seen.symptom is not None
     for said in seen.broken:
         emit(Note(said))
-    if (name := elsewhere(case.files, seen.symptom)) is not None:
-        emit(Note(f"It fails in {name}, which may not change; --may-change {name.partition('::')[0]} lets it."))
+    if failing := elsewhere(case.files, seen.symptom):
+        emit(Note(f"It fails in {failing}."))
     shown, held = shown_in_prompt(seen.symptom).items, held_out(seen.symptom, holds_out=case.holds_out)
     evidence = Evidence(shown=shown, held=held, seeds=seen.calls, left_out=seen.left_out)
     there = places(case, seen.symptom, seen.reached, healer.longest)
-    search = _Search(case, seen.symptom, there, evidence, found, name)
+    search = _Search(case, seen.symptom, there, evidence, found)
     for number in range(1, max_rounds + 1):
         before = len(search.trials)
         _round(search, healer, number, patches, emit)
@@ -183,11 +181,10 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
 def _same_program(search: _Search, patch: Patch) -> Trial | None:
     """Return the trial of an earlier patch that makes the same program."""
 
-    def programs(patch: Patch) -> dict[str, str]:
-        return {path: program(text) for path, text in patch.files.items()}
+    def key(patch: Patch) -> list[tuple[str, str]]:
+        return [(path, program(text)) for path, text in patch.files.items()]
 
-    made = programs(patch)
-    return next((trial for trial in search.trials if programs(trial.patch) == made), None)
+    return next((trial for trial in search.trials if key(trial.patch) == key(patch)), None)
 
 
 def _confirm(search: _Search) -> None:
@@ -248,8 +245,8 @@ def _result(search: _Search, require: RequiredGrade) -> HealResult:
     leader = next((trial for trial in search.trials if trial.patch.id == ruling.leader), None)
     healed = reaches(ruling.grade, require)
     why = ruling.why
-    if leader is None and (name := search.elsewhere) is not None:
-        why += f"; it fails in {name}, which may not change (--may-change {name.partition('::')[0]})"
+    if leader is None and (failing := elsewhere(search.case.files, search.symptom)):
+        why += f"; it fails in {failing}"
     files = leader.patch.files if leader else {}
     return HealResult(
         outcome="healed" if healed else "unhealed",
@@ -296,9 +293,10 @@ def places(case: Case, symptom: Symptom, reached: Mapping[str, float], longest: 
     return tuple(found[:MOST_PLACES])
 
 
-def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str | None:
-    """Return the function in which a case fails, `path::name`; None where its file may change or has tests."""
+def elsewhere(files: Mapping[str, str], symptom: Symptom) -> str:
+    """Return the function in which a case fails, for a sentence; empty where its file may change or has tests."""
     deepest = next(iter(symptom.frames), None)
     if deepest is None or deepest.path in files or never_changes(deepest.path):
-        return None
-    return f"{deepest.path}::{deepest.function}"
+        return ""
+    name = f"{deepest.path}::{deepest.function}"
+    return f"{name}, which may not change (--may-change {deepest.path} lets it)"

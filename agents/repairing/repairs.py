@@ -101,10 +101,9 @@ class Repairs:
         self._lock_of_tests = threading.Lock()
         self._pid = os.getpid()
         self._under_way: dict[str, threading.Lock] = {}
-        self._given_up: set[str] = set()
-        self._patches: dict[str, Files] = {}
+        self._patches: dict[str, Files | None] = {}
+        """By the failures' keys; None where a heal found none."""
         self._begun: deque[float] = deque()
-        self._observer_failed = False
         self._notes: tuple[str, ...] = ()
 
     def run_tests(self, stop: Stop) -> None:
@@ -189,17 +188,14 @@ class Repairs:
         if not own.acquire(timeout=max(0.0, stop.left)):
             raise NotRepeatable("another thread's heal of it took too long")
         try:
-            if key in self._given_up:
-                raise NotRepeatable("the same failure was not healed before")
-            if (known := self._patches.get(key)) is None:
+            if key not in self._patches:  # a heal that raises, as without a model, is tried again
                 heal = self._heal_by_cache(key, case, stop) or self._heal_by_model(key, case, stop)
-                if heal.grade != "verified":  # a heal that raises, as without a model, is tried again
-                    self._given_up.add(key)
-                    return None, heal
-                self._patches[key] = heal.files
-                return heal.files, heal
+                self._patches[key] = found = heal.files if heal.grade == "verified" else None
+                return found, heal
         finally:
             own.release()
+        if (known := self._patches[key]) is None:
+            raise NotRepeatable("the same failure was not healed before")
         if not case.observe(known).healed:
             raise NotRepeatable("the patch that is known does not mend this call")
         self._emit(RepairEvent("cache_hit"))
@@ -260,9 +256,7 @@ class Repairs:
             if self.options.on_event is not None:
                 self.options.on_event(event)
         except Exception as error:  # an observer must not fail the heal
-            if not self._observer_failed:
-                self._observer_failed = True
-                self._notes = (f"on_event raised {type(error).__name__}: {error}",)
+            self._notes = (f"on_event raised {type(error).__name__}: {error}",)
 
 
 def install(function: FunctionType, old: str, new: str) -> None:
