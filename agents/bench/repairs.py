@@ -113,10 +113,6 @@ class VerifiedCase(Case):
         """The module."""
         return {MODULE: self.subject.code}
 
-    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        """Return the calls of literals that the tests make, whatever the module."""
-        return self._calls_of(self._tests)[0]
-
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of literals that these tests make."""
         names = {item.name for item in items}

@@ -82,12 +82,6 @@ class CallCase(Case):
         """True if tests or `verify` decide."""
         return bool(self.tests or self.pytest) or self.verify is not None
 
-    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Return the failing call and those of its tests, where their arguments are literals."""
-        of_tests = [each for calls in self._called.values() for each in calls]
-        calls = self.pytest.calls(changed) if self.pytest is not None and not changed else ()
-        return (*self._sources([self.call, *of_tests[:_MOST_CALLS]])[0], *self._in_module(calls))
-
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls that tests have made, and those of a run of tests in files."""
         of_tests = [each for item in items for each in self._called.get(item.name, ())]
@@ -134,7 +128,10 @@ class CallCase(Case):
         with self._process(changed) as process:
             try:
                 seen = self._observed(process)
-                seen = seen if changed else replace(self._compared_with_here(seen), calls=self.calls({}))
+                if not changed:
+                    of_tests = [each for calls in self._called.values() for each in calls]
+                    calls, _ = self._sources([self.call, *of_tests[:_MOST_CALLS]])
+                    seen = replace(self._compared_with_here(seen), calls=tuple(calls))
             except CallStopped as stopped:
                 return Observation(Symptom("limit", clean(str(stopped))))
         if self.pytest is None or (changed and not seen.healed):
@@ -160,6 +157,7 @@ class CallCase(Case):
             broken=(*seen.broken, *tests.broken),
             environment=seen.environment or tests.environment,
             behavior=seen.behavior + tests.behavior,
+            calls=(*seen.calls, *self._in_module(tests.calls)),
             reached={f"{own}::{line}": value for (file, _, line), value in reached.items() if file == path},
         )
 

@@ -174,10 +174,6 @@ class Case(ABC):
         """Yield an observation for each seed, in turn: code in this process must not run in parallel."""
         return (self.observe(changed, seed=seed) for seed in seeds)
 
-    @abstractmethod
-    def calls(self, changed: Mapping[str, str]) -> Sequence[Call]:
-        """Return the calls of functions in its files that it makes with `changed` files. Raises as `observe`."""
-
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of functions in its files that failing `items` (none: the case itself) make with
         `changed` files, and why others can't be repeated; by default none. Raises as `observe`."""

@@ -58,7 +58,9 @@ class Evidence:
             return
         if not self.after:
             self.voices_needed = voices_needed(case, self.shown, self.held, plausible[0].files)
-        self.seeds = self.seeds or case.calls(plausible[0].files)  # the original code may fail before any call
+        if not self.seeds:  # the original code may fail before any call
+            by_whom = ((), (*self.shown, *self.held))
+            self.seeds = [call for items in by_whom for call in case.made_by(items, plausible[0].files)[0]]
         if not any(literal_call(each.source) for each in self.seeds):  # expectations may name a script's objects
             self.seeds = [*self.seeds, *case.made_by(self.shown, {})[0]]
         for patches in (plausible, ()):

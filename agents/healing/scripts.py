@@ -62,17 +62,13 @@ class ScriptCase(TreeCase):
         runs = ((_run_call([source[4:-1]]), whole) for source, whole in near_calls(forms, _RUNS).items())
         return tuple(Call("", "", ast.unparse(_spread(run) if whole else run)) for run, whole in runs)
 
-    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Return the calls of one run with `changed` files."""
-        return self._without_secrets(self.run(replace(self.invocation, called=True), changed, 0).calls)
-
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of one run with `changed` files, or those made by the calls that items are about."""
         asked = self.asked_by(items)
         if items and not asked:
             return (), ()
         run = self.run(replace(self.invocation, called=True, asked=asked, traced=bool(asked)), changed, 0)
-        return self.own(run.calls), self.own(run.left_out)
+        return self._without_secrets(run.calls), self.own(run.left_out)
 
     def answers(self, changed: Mapping[str, str], calls: Sequence[Call]) -> list[Answer | None]:
         """Return the answers to calls after a run with `changed` files."""
@@ -101,9 +97,8 @@ class ScriptCase(TreeCase):
         return replace(answer, **texts)  # type: ignore[arg-type]
 
     def _without_secrets(self, calls: Sequence[Call]) -> tuple[Call, ...]:
-        """Return the calls of files that may change and the expected ones, but none with a value of `--env`."""
-        found = dict.fromkeys([*self.own(calls), *(call for each in self.expected_calls for call in each.made)])
-        return tuple(each for each in found if each.source == self._masked(each.source))
+        """Return the calls of functions in files that may change, but none with a value of `--env`."""
+        return tuple(each for each in self.own(calls) if each.source == self._masked(each.source))
 
     @property
     def task(self) -> str:
@@ -117,13 +112,14 @@ class ScriptCase(TreeCase):
         kept = {each: self.run(each, changed, seed) for each in self.keep if symptom is None or not changed}
         fault = self._environment(run, symptom) or ("" if changed else self._guard_fault(kept))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
+        expected = (call for each in self.expected_calls for call in each.made)
         return Observation(
             symptom,
             broken,
             self._masked(fault) or None,
             behavior=json.dumps([self._masked(_behavior(each)) for each in (run, *kept.values())]),
             reached={} if not self.trusted else {path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
-            calls=self._without_secrets(run.calls),
+            calls=self._without_secrets(list(dict.fromkeys([*run.calls, *expected]))),
             left_out=self._left_out(run),
             new_files=self._new_files(run) if changed and symptom is None else (),
         )

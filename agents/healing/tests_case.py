@@ -51,10 +51,6 @@ class TestsCase(TreeCase):
         holding = {path for path, *names in found if path in self.texts and names and self._source(path, names[0])}
         return {path: text for path, text in self.texts.items() if path not in holding}
 
-    def calls(self, changed: Mapping[str, str]) -> tuple[Call, ...]:
-        """Return the calls of one run of the failing tests with `changed` files."""
-        return self.own(self._run_tests(changed, 0, self._failing(self._whole_run), calls=True).calls)
-
     def made_by(self, items: Sequence[Item], changed: Mapping[str, str]) -> tuple[Sequence[Call], Sequence[Call]]:
         """Return the calls of one run of `items` (tests and expected calls) with `changed` files."""
         names, asked = [item.name for item in items if item.name != EXPECT_CALL], self.asked_by(items)
