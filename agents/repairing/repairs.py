@@ -50,21 +50,21 @@ class SharedSandbox:
     def __init__(self, opened: Callable[[], Sandbox] = open_sandbox) -> None:
         self._open = opened
         self._lock = threading.Lock()
-        self._sandbox: Sandbox | None = None
-        self._pid = 0
+        self._opened: dict[int, Sandbox] = {}
+        """By the process that has opened it."""
 
     def get(self) -> Sandbox:
         """Return the open sandbox. Raises SandboxUnavailable."""
         with self._lock:
-            if self._sandbox is None or self._pid != os.getpid():
-                self._sandbox, self._pid = self._open(), os.getpid()
-            return self._sandbox
+            if os.getpid() not in self._opened:
+                self._opened[os.getpid()] = self._open()
+            return self._opened[os.getpid()]
 
     def close(self) -> None:
         """Close the sandbox if this process has opened it."""
         with self._lock:
-            sandbox, self._sandbox = self._sandbox, None
-        if sandbox is not None and self._pid == os.getpid():
+            sandbox = self._opened.pop(os.getpid(), None)
+        if sandbox is not None:
             sandbox.close()
 
 
@@ -99,8 +99,8 @@ class Repairs:
         self.tests_fail: bool | None = None
         self._lock = threading.Lock()
         self._lock_of_tests = threading.Lock()
-        self._pid = os.getpid()
-        self._under_way: dict[str, threading.Lock] = {}
+        self._under_way: dict[tuple[int, str], threading.Lock] = {}
+        """By process and failure: a fork has no threads that would release its parent's locks."""
         self._patches: dict[str, Files | None] = {}
         """By the failures' keys; None where a heal found none."""
         self._begun: deque[float] = deque()
@@ -181,10 +181,7 @@ class Repairs:
         parts = [program(case.files[case.callee.path]), case.callee.qualname, failure.shown, self.options.digest()]
         key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
         with self._lock:
-            if self._pid != os.getpid():  # a fork has no threads that would release its parent's locks
-                self._pid = os.getpid()
-                self._under_way.clear()
-            own = self._under_way.setdefault(key, threading.Lock())
+            own = self._under_way.setdefault((os.getpid(), key), threading.Lock())
         if not own.acquire(timeout=max(0.0, stop.left)):
             raise NotRepeatable("another thread's heal of it took too long")
         try:
