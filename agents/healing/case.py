@@ -125,10 +125,8 @@ class Case(ABC):
     def files(self) -> Mapping[str, str]:
         """The text of each file that may change, by its path relative to the case's folder (`/` between names)."""
 
-    @property
-    def target(self) -> tuple[str, str] | None:
-        """The only definition that may change, by path and qualified name; None where all of `files` may."""
-        return None
+    target: tuple[str, str] | None = None
+    """The only definition that may change, by path and qualified name; None where all of `files` may."""
 
     @property
     def trusted(self) -> bool:
@@ -216,6 +214,11 @@ class TreeCase(Case):
     def left_open(self) -> tuple[Call, ...]:
         """Calls that the user declared open (`any: CALL`)."""
         return tuple(each.call for each in self.expected_calls if each.expected == ANY)
+
+    @property
+    def expected(self) -> list[Call]:
+        """The calls of which the user has said the answer, with those nested in them."""
+        return [call for each in self.expected_calls for call in each.made]
 
     def asked_by(self, items: Sequence[Item]) -> tuple[Call, ...]:
         """Return the calls of those items that are about an expected call."""

@@ -45,7 +45,7 @@ class ScriptCase(TreeCase):
     @property
     def trusted(self) -> bool:
         """True if the user gave an expectation."""
-        return self.expectations.given or any(each.made for each in self.expected_calls)
+        return self.expectations.given or bool(self.expected)
 
     @cached_property
     def other_runs(self) -> tuple[Call, ...]:
@@ -112,14 +112,13 @@ class ScriptCase(TreeCase):
         kept = {each: self.run(each, changed, seed) for each in self.keep if symptom is None or not changed}
         fault = self._environment(run, symptom) or ("" if changed else self._guard_fault(kept))
         broken = self._broken(run, kept, seed) if changed and symptom is None else ()
-        expected = (call for each in self.expected_calls for call in each.made)
         return Observation(
             symptom,
             broken,
             self._masked(fault) or None,
             behavior=json.dumps([self._masked(_behavior(each)) for each in (run, *kept.values())]),
             reached={} if not self.trusted else {path: 1.0 / rank for rank, path in enumerate(run.called, 1)},
-            calls=self._without_secrets(list(dict.fromkeys([*run.calls, *expected]))),
+            calls=self._without_secrets(list(dict.fromkeys([*run.calls, *self.expected]))),
             left_out=self._left_out(run),
             new_files=self._new_files(run) if changed and symptom is None else (),
         )
@@ -194,10 +193,7 @@ class ScriptCase(TreeCase):
             kind: SymptomKind = "syntax" if "SyntaxError" in main.bases and len(main.frames) == 1 else "exception"
             line = self._masked(main.message).split("\n")[0][:_MOST_SUMMARY]
             summary = _VARYING.sub("…", f"{main.kind}: {line}" if line else main.kind)
-            text = self._masked(main.text)
-            if len(text) > _MOST_TRACEBACK:
-                text = "\n".join([text.partition("\n")[0], "…", text[-_MOST_TRACEBACK:]])
-            return Symptom(kind, summary, text, self._frames(run), items)
+            return Symptom(kind, summary, self._tail(main.text), self._frames(run), items)
         if run.exit_code < 0:
             how = f"it was ended by signal {-run.exit_code}"
             return Symptom("limit", how, self._tail(run.stderr), items=calls)

@@ -79,7 +79,7 @@ class TestsCase(TreeCase):
             some = self._failing(before)
         elif changed and not seed and not self.arguments:
             some = self._reaching_tests(changed)
-        run = self._run_tests(changed, seed, some, self._expected) if changed or seed else before
+        run = self._run_tests(changed, seed, some, self.expected) if changed or seed else before
         if run.ended != "ended":
             ended = {
                 "over": f"The tests did not end within {self._seconds:g} s",
@@ -122,14 +122,10 @@ class TestsCase(TreeCase):
         """The timeout of all tests together."""
         return _SUITE_SHARE * self.limits.wall_seconds
 
-    @property
-    def _expected(self) -> list[Call]:
-        return [call for each in self.expected_calls for call in each.made]
-
     @cached_property
     def _whole_run(self) -> SuiteRun:
         """The run of the whole suite on the unchanged files."""
-        return self._run_tests({}, 0, (), self._expected, calls=True)
+        return self._run_tests({}, 0, (), self.expected, calls=True)
 
     def _reaching_tests(self, changed: Mapping[str, str]) -> list[str]:
         """Return the tests that fail and those that call a function whose body is changed; none, which means all,

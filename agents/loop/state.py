@@ -24,7 +24,7 @@ from ..roles.test_writer import MOST_CLAUSES
 from ..spec.answers import why_ruled_out
 from ..spec.clauses import clauses
 from ..suite import example_tests, render, split
-from ..syntax.source import parse, unparse
+from ..syntax.source import parse, unparse, unused_name, with_name
 from .approvals import LoopApprovals
 from .plan import Plan
 from .roles import Branch, Roles
@@ -153,9 +153,8 @@ class LoopState:
         """Ask the TestWriter for tests, and for properties if planned; add tests of arguments and result types."""
         writer, plan = self.roles.test_writer, self.plan
         self.add_tests(lambda: writer.draft(self.spec, plan.tests))
-        said = argument_tests(self.clauses, self.suite, self.spec.signature)
         self.suite += (
-            *said,
+            *argument_tests(self.clauses, self.suite, self.spec.signature),
             *result_tests(self.clauses, self.suite),
             *relation_tests(self.clauses, self.suite, self.spec.signature),
             *raising_tests(self.clauses, self.suite, self.spec.signature),
@@ -317,9 +316,8 @@ def renamed(tests: Iterable[Test], present: Sequence[Test]) -> list[Test]:
     taken = {test.id for test in present}
     named = []
     for test in tests:
-        names = (test.id, f"{test.id}_generated", *(f"{test.id}_generated_{n}" for n in range(2, len(taken) + 3)))
-        name = next(name for name in names if name not in taken)
+        other = f"{test.id}_generated"
+        name = next(each for each in (test.id, other, unused_name(other, taken)) if each not in taken)
         taken.add(name)
-        source = test.source.replace(f"def {test.id}(", f"def {name}(", 1)
-        named.append(test if name == test.id else replace(test, id=name, source=source))
+        named.append(replace(test, id=name, source=with_name(test.source, test.id, name)))
     return named
