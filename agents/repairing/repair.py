@@ -154,11 +154,7 @@ class _Calls:
                 return value
             finally:
                 _under_way.reset(token)
-            if checks:
-                refused, value = _completed(self._checked(_in_thread_here, call, value))
-                if refused is not None:
-                    raise refused
-            return value
+            return _completed(self._checked(_in_thread_here, call, value)) if checks else value
 
         return wrapper
 
@@ -181,11 +177,7 @@ class _Calls:
                 return value
             finally:
                 _under_way.reset(token)
-            if checks:
-                refused, value = await self._checked(in_thread, call, value)
-                if refused is not None:
-                    raise refused
-            return value
+            return await self._checked(in_thread, call, value) if checks else value
 
         return wrapper
 
@@ -195,20 +187,22 @@ class _Calls:
 
         return Repairs(self._function, self._options, self._sandbox or SHARED_SANDBOX)
 
-    async def _checked(self, do: Do, call: Packing, value: Any) -> tuple[Exception | None, Any]:
-        """Return the value of a call, healed if `verify` or the tests refuse it, or the error of `verify`. The
-        tests run after the first call that returns."""
+    async def _checked(self, do: Do, call: Packing, value: Any) -> Any:
+        """Return the value of a call, healed if `verify` or the tests refuse it. The tests run after the first
+        call that returns. Raises the error of `verify`."""
         if (verify := self._options.verify) is not None and (refused := refusal(verify, value)) is not None:
             settled, value = await self._heal(do, call, refused, returned=True)
-            return (None if settled else refused), value
+            if not settled:
+                raise refused
+            return value
         if self._options.tests or self._options.test_files:
             if self._repairs.tests_fail is None:
                 stop = Stop(self._options.max_seconds)
                 await do(partial(self._repairs.run_tests, stop), stop.cancel)
             if self._repairs.tests_fail:
                 settled, healed = await self._heal(do, call, None, returned=True)
-                return None, healed if settled else value
-        return None, value
+                return healed if settled else value
+        return value
 
     async def _heal(
         self, do: Do, call: Packing, error: Exception | None, returned: bool = False
