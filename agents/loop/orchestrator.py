@@ -3,7 +3,6 @@ then with `--effort high` tests that fail on surviving mutants."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ from ..judge.agreement import Agreement
 from ..judge.judge import Decision, failures, judge
 from ..judge.leader_view import SUCCESSES
 from ..judge.thresholds import MEASURED
-from ..records import Board, Candidate, RoundRecord, Ruling, Test
+from ..records import Board, Candidate, Ruling, Test
 from ..roles.ask import ask_all
 from ..strength.killing_calls import killing_calls
 from ..strength.measure import measure
@@ -31,12 +30,11 @@ def orchestrate(state: LoopState) -> Ruling:
     number = 0
     while True:
         number += 1
-        started = time.monotonic()
         last = not going_on or number >= state.last_round
         board, probed = state.run_board(number), state.run_probes()
         decision = judge(board, state.situation(probed, last_round=last))
         ruling = state.confirm(decision.ruling)
-        state.record(RoundRecord(number, board, probed, ruling, time.monotonic() - started))
+        state.record(board, ruling, probed)
         if state.take_branch(number):
             going_on = True
             continue

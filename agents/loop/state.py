@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -75,7 +76,7 @@ class LoopState:
         self.last_round = plan.max_rounds
         self._branches = {branch.round: branch for branch in branches}
         self._archive = archive
-        self.round = 0
+        self.round, self._began = 0, 0.0
         self.repaired: set[str] = set()
         self.tests_written = False
         self._clauses_asked = False
@@ -209,7 +210,7 @@ class LoopState:
 
     def run_board(self, number: int) -> Board:
         """Run every candidate on every test of the suite, as round `number`."""
-        self.round = number
+        self.round, self._began = number, time.monotonic()
         suite = [test for test in self.suite if not why_ruled_out(test, self.spec)]
         self.emit(BoardStarted(number, len(self.pool), len(suite)))
         return self.roles.verifier.board(self.pool, suite)
@@ -268,18 +269,17 @@ class LoopState:
             if not note.startswith(weak):
                 self.emit(Note(note))
 
-    def record(self, record: RoundRecord) -> None:
-        """Record one round, with the tests that answers rule out, then save its leader and suite."""
+    def record(self, board: Board, ruling: Ruling, probed: Board | None = None) -> None:
+        """Record the round, with the tests that answers rule out, then save its leader and suite."""
         why = [(test, why_ruled_out(test, self.spec)) for test in self.suite]
         answered = tuple(LedgerEntry(test, "ruled out", reason=reason) for test, reason in why if reason)
-        ruling = replace(record.ruling, ledger=(*record.ruling.ledger, *answered))
-        record = replace(record, ruling=ruling)
-        self._archive.append(record)
+        ruling = replace(ruling, ledger=(*ruling.ledger, *answered))
+        self._archive.append(RoundRecord(self.round, board, probed, ruling, time.monotonic() - self._began))
         leader = self.leader(ruling) if ruling.leader is not None else None
         if leader is not None:
             self._archive.save_code(leader.code)
             self._archive.save_tests(surviving(ruling))
-        self.emit(Ruled(record.number, record.board, ruling, leader))
+        self.emit(Ruled(self.round, board, ruling, leader))
 
     def leader(self, ruling: Ruling) -> Candidate:
         """Return the leader of `ruling`. Raises StopIteration without one."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 from ..errors import BudgetSpent
 from ..judge.agreement import Agreement
 from ..judge.ruling_by_tests import passes_own_tests, ruling_by_tests
-from ..records import RoundRecord, Ruling
+from ..records import Ruling
 from ..settings import Strategy
 from .orchestrator import known_failure, orchestrate, repair
 from .state import LoopState
@@ -33,7 +32,6 @@ def run_strategy(strategy: Strategy, state: LoopState) -> Ruling:
 def sample(state: LoopState, drafts: int) -> Ruling:
     """Ask for `drafts` drafts, or as many as the budget allows; the one that passes most trusted tests leads.
     Raises BudgetSpent before a first draft."""
-    started = time.monotonic()
     try:
         state.draft(drafts)
     except BudgetSpent:
@@ -43,7 +41,7 @@ def sample(state: LoopState, drafts: int) -> Ruling:
     agreement = Agreement(board)
     leader = max(board.candidates, key=lambda each: agreement.by_the_spec(each)[0])
     ruling = state.confirm(ruling_by_tests(board, leader))
-    state.record(RoundRecord(1, board, None, ruling, time.monotonic() - started))
+    state.record(board, ruling)
     return ruling
 
 
@@ -58,10 +56,9 @@ def classic(state: LoopState) -> Ruling:
     code = state.pool[0].code
     state.add_tests(lambda: state.roles.test_writer.draft_from_code(state.spec, code, state.plan.tests))
     for number in range(1, CRITIC_ROUNDS + 2):
-        started = time.monotonic()
         board = state.run_board(number)
         ruling = ruling_by_tests(board, state.pool[-1])
-        state.record(RoundRecord(number, board, None, ruling, time.monotonic() - started))
+        state.record(board, ruling)
         if passes_own_tests(ruling) or not ruling.failed or number > CRITIC_ROUNDS:
             break
         before, known = len(state.pool), known_failure(state, ruling, board)

@@ -10,7 +10,7 @@ from agents.events import Event, Note, ignore_event
 from agents.loop.orchestrator import known_failure, repair
 from agents.loop.roles import Branch
 from agents.loop.state import LoopState, renamed, surviving
-from agents.records import Example, LedgerEntry, Reply, Request, RoundRecord, Ruling, Spec, Test
+from agents.records import Example, LedgerEntry, Reply, Request, Ruling, Spec, Test
 from agents.spec import read_spec
 
 from ..support.boards import value_test
@@ -177,7 +177,7 @@ def test_tests_that_answers_rule_out_are_not_run_and_stay_in_the_ledger() -> Non
     state.suite += [ONE, value_test("test_three", "double(3)", "6"), TWO]
     board = state.run_board(1)
     assert [test.id for test in board.tests if test.origin == "generated"] == ["test_three"]
-    state.record(RoundRecord(1, board, None, Ruling("contested", None, "done", "why"), 0.0))
+    state.record(board, Ruling("contested", None, "done", "why"))
     ruled_out = {entry.test.id: entry.reason for entry in archive.rounds[-1].ruling.ledger}
     assert ruled_out == {
         "test_1": "you answered that it is wrong",
