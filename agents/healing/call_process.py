@@ -229,11 +229,10 @@ def _receiver(first: Any, home: str) -> list[str] | None:
 
 def unhealable(function: Callable[..., Any]) -> str | None:
     """Return why calls of `function` can't be repeated; None if they can."""
-    code = getattr(function, "__code__", None)
-    if not isinstance(function, types.FunctionType) or code is None:
+    if not isinstance(function, types.FunctionType):
         return "it is no function of Python's"
-    if code.co_freevars and set(code.co_freevars) != {"__class__"}:
-        return f"it is a closure over {', '.join(code.co_freevars)}"
+    if (free := function.__code__.co_freevars) and set(free) != {"__class__"}:
+        return f"it is a closure over {', '.join(free)}"
     if function.__name__ == "<lambda>":
         return "it is a lambda"
     return None

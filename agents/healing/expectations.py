@@ -82,7 +82,7 @@ class Expectations:
     @property
     def given(self) -> bool:
         """True if the user gave any expectation."""
-        return bool(self.text is not None or self.output or self.exit_code is not None or self.files)
+        return self != Expectations()
 
     @property
     def sentence(self) -> str:

@@ -101,11 +101,7 @@ def voices(trials: Sequence[Trial]) -> int:
 def _simplified(text: str) -> str:
     """Return a program in a normal form: without layout, docstrings, annotations, dead code, and `else` after a
     jump; variables numbered in order; the operands of `*`, `==` and `!=` sorted."""
-    try:
-        tree = parse(text)
-    except ValueError:
-        return text
-    known = ""
+    tree, known = parse(text), ""
     while (now := ast.dump(tree)) != known:
         known = now
         _Simplified().visit(tree)

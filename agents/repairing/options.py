@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 from ..errors import UsageError
 from ..files import read_regular
@@ -16,7 +16,7 @@ from ..records.heal import HealResult
 from ..run.cancellation import Cancellation
 
 Runs = Literal["off", "record", "propose", "sandbox", "process"]
-RUNS: tuple[Runs, ...] = ("off", "record", "propose", "sandbox", "process")
+RUNS: tuple[Runs, ...] = get_args(Runs)
 """In order, the most restrictive first."""
 SWITCH = "GREENLOOP_HEAL"
 IN_PROCESS = "GREENLOOP_HEAL_IN_PROCESS"

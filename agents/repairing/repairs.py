@@ -268,10 +268,7 @@ def install(function: FunctionType, old: str, new: str) -> None:
     scope = function.__globals__
     _run(added, scope)
     made: dict[str, Any] = {}
-    holding = named(parse(new), function.__qualname__.replace("<locals>.", ""))
-    if not holding:
-        raise ValueError(f"the patch has no {function.__qualname__}")
-    *outer, own = holding
+    *outer, own = named(parse(new), function.__qualname__.replace("<locals>.", ""))
     own.decorator_list = []
     if outer and isinstance(kind := outer[-1], ast.ClassDef):  # `self.__x` and `super()` need the class
         kind.bases, kind.keywords, kind.decorator_list, kind.body = [], [], [], [own]
