@@ -16,8 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, repeat
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 from ..errors import BudgetSpent, GreenloopError, Interrupted, SandboxBroken, UsageError
@@ -202,8 +203,10 @@ class Repairs:
         """Return the heal by cached patches; None where they are not verified."""
         if (cache := self.options.cache) is None:
             return None
-        if (kept := read_kept(cache, key)) is not None:
-            proposed = replace(self.options, proposer=kept, max_attempts=len(kept.texts))
+        if texts := read_kept(cache, key):
+            replies = chain(texts, repeat(texts[-1]))
+            kept: Any = SimpleNamespace(propose=lambda *_: f"{_FENCE}python\n{next(replies)}\n{_FENCE}\n")
+            proposed = replace(self.options, proposer=kept, max_attempts=len(texts))
             heal = find_patch(case, proposed, lambda _: None, stop)
             if heal.grade == "verified":
                 self._emit(RepairEvent("cache_hit"))
@@ -288,23 +291,10 @@ def _run(nodes: Sequence[ast.stmt], scope: dict[str, Any], local: dict[str, Any]
     exec(code, scope, local)  # noqa: S102 - asked for by the code and by the environment
 
 
-@dataclass(slots=True)
-class KeptPatches:
-    """A proposer of cached patches: new texts of the module."""
-
-    texts: list[str]
-
-    def propose(self, system: str, user: str) -> str:
-        """Return the next text as a reply; the last one any number of times."""
-        text = self.texts.pop(0) if len(self.texts) > 1 else self.texts[0]
-        return f"{_FENCE}python\n{text}\n{_FENCE}\n"
-
-
-def read_kept(directory: Path, key: str) -> KeptPatches | None:
-    """Return the cached patches of a key; None where none can be read."""
+def read_kept(directory: Path, key: str) -> list[str]:
+    """Return the cached patches of a key, as new texts of the module; none where they can't be read."""
     try:
         data = read_regular(directory / f"{key}.json", contained(directory))
-        texts = [str(text) for text in json.loads(data)["texts"]]
+        return [str(text) for text in json.loads(data)["texts"]][:_MOST_KEPT]
     except (OSError, UsageError, ValueError, LookupError, TypeError, RecursionError):
-        return None
-    return KeptPatches(texts[:_MOST_KEPT]) if texts else None
+        return []
