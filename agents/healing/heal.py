@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..errors import ReplyError
 from ..events import EventHandler, Note, ignore_event
 from ..records.heal import HealResult, HealRuling, Observation, Patch, Place, Symptom, Trial
-from ..roles.healer import Earlier, Healer
+from ..roles.healer import Healer
 from ..settings import RequiredGrade, reaches
 from ..syntax.changes import unified
 from ..syntax.source import program
@@ -150,7 +150,7 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
     for turn in range(patches if search.places else 0):
         search.asked += 1
         place = search.places[turn % len(search.places)]
-        earlier = _earlier(search, place) if number > 1 else ()
+        earlier = _earlier(search, place) if number > 1 else {}
         try:
             asked = (case.files, case.task, place, shown, earlier, search.asked)
             patch = healer.patch(*asked, repeats=search.repeats)
@@ -199,12 +199,12 @@ def _confirm(search: _Search) -> None:
         search.trials[index] = replace(trial, observation=failed)
 
 
-def _earlier(search: _Search, place: Place) -> Sequence[Earlier]:
-    """Return the failed patches of a place, each once, with their outcomes."""
+def _earlier(search: _Search, place: Place) -> dict[str, str]:
+    """Return the texts that failed patches have at a place, with their outcomes."""
     tried = [trial for trial in search.trials if trial.patch.place == place and not trial.plausible]
     held = {(item.name, item.source) for item in search.evidence.held}
     codes = {_new_text(search.case.files, trial.patch): _outcome_for_prompt(trial, held) for trial in tried}
-    return [Earlier(code, f"{outcome[0].upper()}{outcome[1:]}.") for code, outcome in codes.items()]
+    return {code: f"{outcome[0].upper()}{outcome[1:]}." for code, outcome in codes.items()}
 
 
 def _new_text(files: Mapping[str, str], patch: Patch) -> str:

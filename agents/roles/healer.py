@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
@@ -37,14 +37,6 @@ _MOST_VALUES = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """A patch that was tried: the new text of its place, and the outcome."""
-
-    code: str
-    outcome: str
-
-
-@dataclass(frozen=True, slots=True)
 class Healer:
     """Rewrites a place from its text and its symptom. A patch has the whole text of the changed file."""
 
@@ -70,19 +62,20 @@ class Healer:
         task: str,
         place: Place,
         symptom: Symptom,
-        earlier: Sequence[Earlier],
+        earlier: Mapping[str, str],
         number: int,
         *,
         repeats: int = 0,
     ) -> Patch:
-        """Return patch `number` (from 1) for a place of `files`; `repeats` counts replies that repeated a patch.
-        Raises ReplyError where no patch can be read from two replies, and the errors of `ask`."""
+        """Return patch `number` (from 1) for a place of `files`. `earlier` are texts of the place that were tried,
+        with their outcomes; `repeats` counts replies that repeated a patch. Raises ReplyError where no patch can
+        be read from two replies, and the errors of `ask`."""
         code = text_of(files[place.path], place).rstrip("\n")
         items = symptom.items[:SHOWN_ITEMS]
         tests = [item for item in items if "\n" in item.source.strip()]
         head = head_of(code) if self.anew and number % 2 == 0 and tests else ""
         parts: dict[str, Any] = {
-            "earlier": earlier[-_MOST_EARLIER:],
+            "earlier": list(earlier.items())[-_MOST_EARLIER:],
             "outline": beside(place.path, place.name, code, files, _MOST_OUTLINE)
             if head or place.unit != "file"
             else "",
