@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -168,14 +168,19 @@ class _Heal(Session[HealRecord, HealResult]):
         return self._record.result or HealResult(outcome="unhealed")
 
     def keep(self, result: HealResult, status: RunStatus) -> None:
-        """Record a result. Raises OSError."""
+        """Record a result, with the files of the case and the patch. Raises OSError."""
         notes = tuple(dict.fromkeys((*result.notes, *self.notes)))
         spent = {"usage": self.budget.usage, "seconds": self.seconds, "notes": notes}
         self.result = replace(result, run_dir=str(self.run.path), **self.facts, **spent)  # type: ignore[arg-type]
         if status == "finished" or self._record.status != "finished":
             self._record = replace(self._record, status=status, result=self.result)
             self.run.write(self._record)
-            _keep(self.run, self._record.request, result)
+            case = {"request": self._record.request, "symptom": result.symptom, "places": result.places}
+            self.run.save(CASE_FILE, dumped(case, indent=2) + "\n")
+            if result.diff:
+                self.run.save(PATCH_FILE, result.diff)
+            else:
+                (self.run.path / PATCH_FILE).unlink(missing_ok=True)
 
     def keep_so_far(self, result: HealResult) -> None:
         """Record the best patch so far as that of an interrupted heal. Raises OSError."""
@@ -233,16 +238,6 @@ def _first_record(
         settings=settings_as_json(settings),
         result=before and replace(before, written=()),
     )
-
-
-def _keep(run: RunDirectory, request: HealRequest, result: HealResult) -> None:
-    """Write the files of the case and the patch into the run directory."""
-    case = {"request": asdict(request), "symptom": result.symptom and asdict(result.symptom)}
-    run.save(CASE_FILE, dumped({**case, "places": [asdict(place) for place in result.places]}, indent=2) + "\n")
-    if result.diff:
-        run.save(PATCH_FILE, result.diff)
-    else:
-        (run.path / PATCH_FILE).unlink(missing_ok=True)
 
 
 def _apply(heal: _Heal, options: HealOptions, targets: Mapping[str, UserFile]) -> None:
