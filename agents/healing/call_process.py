@@ -93,7 +93,7 @@ class CallProcess:
         _, told = self._ask("answers", *([each.path, each.source] for each in calls))
         try:
             found = checked(list[Answer | None], cleaned(told))
-        except (ValueError, LookupError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise CallStopped("what the code's process wrote is no answer") from error
         return [*found, *[None] * len(calls)][: len(calls)]
 
@@ -113,19 +113,16 @@ class CallProcess:
             except Violation as violation:
                 raise CallStopped(str(violation)) from violation
             if self._wire.ended or self._ended(0.0) is not None:
-                raise CallStopped(self._end_reason())
+                if (ended := self._ended(_GRACE_SECONDS)) is None:
+                    raise CallStopped("the code closed its channel")
+                how = ended.stopped or f"code ended its process with exit code {ended.exit_code}"
+                raise CallStopped(f"the {how}")
         raise CallStopped(f"the call did not return within {self.limits.wall_seconds:g} s")
 
     def _ended(self, seconds: float) -> Ended | None:
         with suppress(TimeoutError):
             return self._running.wait(seconds)
         return None
-
-    def _end_reason(self) -> str:
-        ended = self._ended(_GRACE_SECONDS)
-        if ended is None:
-            return "the code closed its channel"
-        return f"the {ended.stopped or f'code ended its process with exit code {ended.exit_code}'}"
 
 
 def _read_answer(payload: bytes) -> tuple[str, Any]:
