@@ -161,10 +161,10 @@ class CapturedCall:
     def source(self, qualname: str) -> str:
         """Return the call as source with literals. Raises NotPlain and Malformed."""
         (state, args, kwargs), _ = PlainCrossing(1).unpack(self.body)
-        name = qualname.rpartition(".")[2]
+        name = qualname.rpartition(f"{_LOCALS}.")[2]
         if self.receiver is not None:
             kind, _, owner = self.receiver
-            name = f"{having(owner, state or {}) if kind == 'instance' else owner}.{name}"
+            name = f"{having(owner, state or {}) if kind == 'instance' else owner}.{name.rpartition('.')[2]}"
         return f"{name}({listed(args, kwargs)})"
 
 

@@ -105,6 +105,7 @@ class Repairs:
         self._patches: dict[str, Files | None] = {}
         """By the failures' keys; None where a heal found none."""
         self._begun: deque[float] = deque()
+        self._observer_failed = False
         self._notes: tuple[str, ...] = ()
 
     def run_tests(self, stop: Stop) -> None:
@@ -256,7 +257,9 @@ class Repairs:
             if self.options.on_event is not None:
                 self.options.on_event(event)
         except Exception as error:  # an observer must not fail the heal
-            self._notes = (f"on_event raised {type(error).__name__}: {error}",)
+            if not self._observer_failed:
+                self._observer_failed = True
+                self._notes = (f"on_event raised {type(error).__name__}: {error}",)
 
 
 def install(function: FunctionType, old: str, new: str) -> None:
