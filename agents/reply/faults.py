@@ -1,5 +1,5 @@
 """Faults of a module found by its syntax, as messages for the model: no entry point, omitted code (empty bodies,
-comments such as "rest of the code here"), and a class that can't be used as in the spec."""
+comments such as "rest of the code here"), and a class without what the spec names."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from itertools import chain
 from ..errors import ReplyError
 from ..records import Signature, Spec
 from ..spec.clauses import clauses
-from ..spec.sentences import sentences
-from ..spec.signature import closing, is_stub, parameters, says_nothing
+from ..spec.signature import is_stub, parameters
 from ..syntax.collection import is_test, last_name
 from ..syntax.definitions import Function
-from ..syntax.literals import expression
-from ..syntax.source import BUILTINS, names_bound, names_used, parse, unparse
+from ..syntax.source import names_bound, names_used, parse
 
 _ELISION = re.compile(
     r"""\#\s*+(?:
@@ -37,9 +35,6 @@ _ELISION = re.compile(
     )$""",
     re.IGNORECASE | re.VERBOSE,
 )
-_CALLED = re.compile(r"(?<![\w.'\"])(?:(?P<owner>[A-Za-z_]\w*+)\.)?(?P<name>[a-z_]\w*+)\(")
-_MAY_FAIL = re.compile(r"\bTypeError\b|\b(?:not|never|no)\b|n't\b")
-"""Words beside a call that need not work: `do not use list.pop(0)`, `push(1, 2) raises TypeError`."""
 
 
 def class_fault(code: str, spec: Spec) -> str | None:
@@ -47,47 +42,18 @@ def class_fault(code: str, spec: Spec) -> str | None:
     if spec.signature is None or spec.signature.kind != "class":
         return None
     tree = parse(code)
-    found = [_hidden(tree)]
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == spec.signature.name:
-            found += [_called_otherwise(node, spec), _left_out(tree, node, spec)]
-    return next(chain.from_iterable(found), None)
-
-
-def _methods(owner: ast.ClassDef) -> dict[str, Function]:
-    return {node.name: node for node in owner.body if isinstance(node, Function) and not node.decorator_list}
+    owners = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == spec.signature.name]
+    return next(chain(_hidden(tree), *(_left_out(tree, owner, spec) for owner in owners)), None)
 
 
 def _hidden(tree: ast.Module) -> Iterator[str]:
     for owner in (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)):
-        methods = _methods(owner)
-        for node in (inner for method in methods.values() for inner in ast.walk(method)):
+        methods = [node for node in owner.body if isinstance(node, Function) and not node.decorator_list]
+        names = {method.name for method in methods}
+        for node in (inner for method in methods for inner in ast.walk(method)):
             match node:
-                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()) if name in methods:
+                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()) if name in names:
                     yield f"`self.{name} = ...` hides the method `{name}` of `{owner.name}`; rename the attribute"
-
-
-def _called_otherwise(owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
-    methods = _methods(owner)
-    certain = (sentence for sentence in sentences(spec.text) if not _MAY_FAIL.search(sentence))
-    for text, found in ((each, found) for each in certain for found in _CALLED.finditer(each)):
-        end = closing(text, found.end() - 1)
-        method = methods.get(found["name"])
-        if end is None or method is None or (found["owner"] or found["name"]) in BUILTINS:
-            continue
-        call = expression(text[found.start("name") : end + 1])  # None for a header with types
-        if isinstance(call, ast.Call) and call.args and not _takes(method.args, call):
-            yield f"`{found['name']}` must be callable as `{unparse(call)}`, as the spec writes it"
-
-
-def _takes(arguments: ast.arguments, call: ast.Call) -> bool:
-    """Return True if a method with `arguments` accepts `call`; starred arguments fit any."""
-    if any(isinstance(each, ast.Starred) or unparse(each) == "..." for each in call.args):
-        return True
-    positional = len(arguments.posonlyargs + arguments.args) - 1
-    given = len(call.args) + len(call.keywords)
-    enough = given >= positional - len(arguments.defaults)
-    return enough and bool(given <= positional + len(arguments.kwonlyargs) or arguments.vararg or arguments.kwarg)
 
 
 def _left_out(tree: ast.Module, owner: ast.ClassDef, spec: Spec) -> Iterator[str]:
@@ -163,18 +129,11 @@ def left_out(code: str, entry: str | None) -> str | None:
             return f"it leaves code out (`{comment[:60]}`); write the complete file, every function in full"
     tree = parse(code)
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == entry and _is_empty_class(node):
-            return f"the class `{node.name}` has no method with a body; write every method in full"
         if isinstance(node, Function) and is_stub(node):
             others = names_used([other for other in tree.body if other is not node])
             if node.name == entry or (entry and node.name in others and not node.decorator_list):
                 return f"the function `{node.name}` has no body; write it in full"
     return None
-
-
-def _is_empty_class(node: ast.ClassDef) -> bool:
-    empty = all((isinstance(item, Function) and is_stub(item)) or says_nothing(item) for item in node.body)
-    return empty and not (node.bases or node.decorator_list)
 
 
 def _comments(code: str) -> list[str]:

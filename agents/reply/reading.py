@@ -122,15 +122,11 @@ def _finished(draft: Mended, drafts: Sequence[Mended], spec: Spec) -> Module:
     entry = spec.signature.name if spec.signature else None
     if entry in draft.lost or (draft.lost and not _definitions(draft.code)):
         raise ReplyError(_why_lost(draft, entry or draft.lost[0]))
-    if reason := left_out(draft.code, entry):
-        raise ReplyError(reason)
     code, borrowed = _completed(draft.code, [other.code for other in drafts if other is not draft], ())
-    code, dropped = (code, ()) if spec.program else without_demos(code, entry)
-    moved: tuple[str, ...] = ()
-    if spec.signature:
-        code, moved = with_entry(code, spec.signature)
     if reason := left_out(code, entry):
         raise ReplyError(reason)
+    code, dropped = (code, ()) if spec.program else without_demos(code, entry)
+    code, moved = with_entry(code, spec.signature) if spec.signature else (code, ())
     if not spec.program and not _definitions(code) and not (entry and _binds(code, entry)):
         raise ReplyError("the code defines no function and no class; write the complete module")
     if reason := class_fault(code, spec):

@@ -24,8 +24,6 @@ def test_a_class_that_has_what_the_spec_names_has_no_fault() -> None:
     ("code", "fault"),
     [
         (stack().replace("self.items = []", "self.items = []\n        self.size = 0"), "hides the method `size`"),
-        (stack("    def push(self):\n        pass\n"), "`push` must be callable as `push(item)`"),
-        (stack("    def push(self, item, place):\n        pass\n"), "`push` must be callable as `push(item)`"),
         (stack(rest="    def pop(self):\n        return 1\n"), "the spec names `size`"),
     ],
 )
@@ -38,14 +36,12 @@ def test_a_fault_that_shows_without_running_is_a_reason_to_ask_again(code: str, 
 @pytest.mark.parametrize(
     "code",
     [
-        stack("    def push(self, *items):\n        pass\n"),
-        stack("    def push(self, item, place=0):\n        pass\n"),
         stack(rest="    def pop(self):\n        return 1\n    @property\n    def size(self):\n        return 0\n"),
         stack().replace("def size(self)", "def __size__(self)"),
         stack().replace("self.items = []", "self.items = []\n        self.sizes = 0"),
     ],
 )
-def test_what_may_be_called_so_is_no_fault(code: str) -> None:
+def test_a_name_in_another_form_is_no_fault(code: str) -> None:
     assert class_fault(code, SPEC) is None
 
 
@@ -61,9 +57,6 @@ def test_functions_are_not_looked_at() -> None:
     [
         "It is built on a `list`, items are `int` or `str`, and push returns `self`.",
         "Do not use list.pop(0), `collections` or sorted().",
-        "pop() works like list.pop(-1).",
-        "s = Stack(); s.push(1); set(s.items) == {1}",
-        "s.push(1, 2) raises TypeError.",
     ],
 )
 def test_what_a_spec_says_of_other_names_is_no_fault(said: str) -> None:
