@@ -142,29 +142,18 @@ def unparse(node: ast.AST) -> str:
         return ast.unparse(swapped(copy.deepcopy(node), _formatted))
 
 
-def _formatted(node: ast.AST) -> ast.Call | None:
-    """Return an f-string as a call of `format`; None for any other node."""
-    if not isinstance(node, ast.JoinedStr):
-        return None
-    text, values = _template(node)
-    return ast.Call(ast.Attribute(ast.Constant(text), "format"), values, [])
-
-
-def _template(node: ast.JoinedStr) -> tuple[str, list[ast.expr]]:
-    text = ""
-    values: list[ast.expr] = []
-    for part in node.values:
-        if isinstance(part, ast.FormattedValue):
-            values.append(swapped(part.value, _formatted))
-            layout, given = (
-                _template(part.format_spec) if isinstance(part.format_spec, ast.JoinedStr) else ("", [])
-            )
-            values += given
-            conversion = f"!{chr(part.conversion)}" if part.conversion >= 0 else ""
-            text += f"{{{conversion}{':' * bool(layout)}{layout}}}"
-        else:
-            text += text_of(part).replace("{", "{{").replace("}", "}}")
-    return text, values
+def _formatted(node: ast.AST) -> ast.expr | None:
+    """Return an f-string as calls of `join` and `format`; None for any other node."""
+    match node:
+        case ast.JoinedStr(values=values):
+            parts = [swapped(part, _formatted) for part in values]
+            return ast.Call(ast.Attribute(ast.Constant(""), "join"), [ast.Tuple(parts)], [])
+        case ast.FormattedValue(value=value, conversion=conversion, format_spec=layout):
+            shown = swapped(value, _formatted)
+            if conversion >= 0:
+                shown = ast.Call(ast.Name({"r": "repr", "s": "str", "a": "ascii"}[chr(conversion)]), [shown], [])
+            return ast.Call(ast.Name("format"), [shown, *([swapped(layout, _formatted)] if layout else [])], [])
+    return None
 
 
 def source_of(lines: Sequence[str], node: ast.stmt) -> str:
