@@ -7,9 +7,11 @@ import functools
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..records import Test
 from ..syntax.collection import is_fixture, is_test
+from ..syntax.definitions import is_definition
 from ..syntax.imports import Import, render_imports, split_imports
 from ..syntax.source import (
     BUILTINS,
@@ -172,45 +174,39 @@ class _Renamer(ast.NodeTransformer):
             node.value = self.names.get(node.value, node.value)
         return node
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        if not self.depth:
-            node.name = self.names.get(node.name, node.name)
-        self._hiding(frozenset(), [*node.decorator_list, *node.bases, *node.keywords, *node.body])
+    def visit_Global(self, node: ast.Global) -> ast.Global:
+        node.names = [self.names.get(name, name) for name in node.names]
         return node
 
-    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        self._hiding(frozenset(_parameters(node.args)), [node.body])
-        return node
-
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        if not self.depth:
-            node.name = self.names.get(node.name, node.name)
-        asks = is_fixture(node) or is_test(node) or self.depth
-        fixtures = self.fixtures if asks else frozenset()
-        parameters = _parameters(node.args)
-        outer = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d)]
-        self._hiding(frozenset(), [*outer, *(a for p in parameters.values() if (a := p.annotation))])
-        for name, parameter in parameters.items():
-            if name in fixtures:
-                parameter.arg = self.names[name]
-        declared = {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
-        own = frozenset(name for statement in node.body for name in names_bound(statement)) - declared
-        self._hiding(own | (parameters.keys() - fixtures), node.body)
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = _function  # noqa: N815 - ast.NodeVisitor names them
-
-    def _hiding(self, hidden: frozenset[str], nodes: Sequence[ast.AST]) -> None:
-        """Visit `nodes` without renaming the `hidden` names."""
-        names = self.names
-        self.names = {old: new for old, new in names.items() if old not in hidden}
+    def _scope(self, node: Any) -> Any:
+        """Visit a definition or a lambda: decorators, defaults and annotations see the names outside of it."""
+        hidden, body, names = self._local_names(node), node.body, self.names
+        if is_definition(node) and not self.depth:
+            node.name = names.get(node.name, node.name)
         self.depth += 1
-        for node in nodes:
-            self.visit(node)
+        node.body = ast.Pass()
+        self.generic_visit(node)
+        self.names = {old: new for old, new in names.items() if old not in hidden}
+        node.body = [self.visit(each) for each in body] if isinstance(body, list) else self.visit(body)
         self.depth -= 1
         self.names = names
+        return node
 
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = _scope  # noqa: N815 - of the base
 
-def _parameters(arguments: ast.arguments) -> dict[str, ast.arg]:
-    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return {parameter.arg: parameter for parameter in every if parameter}
+    def _local_names(self, node: Any) -> frozenset[str]:
+        """Return the names of a scope's own; rename the parameters that are fixtures."""
+        if isinstance(node, ast.ClassDef):
+            return frozenset()
+        asks = not isinstance(node, ast.Lambda) and (is_fixture(node) or is_test(node) or self.depth)
+        local = set()
+        args: ast.arguments = node.args
+        every = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg]
+        for parameter in filter(None, every):
+            if asks and parameter.arg in self.fixtures:
+                parameter.arg = self.names[parameter.arg]
+            else:
+                local.add(parameter.arg)
+        body = node.body if isinstance(node.body, list) else []
+        declared = {name for each in ast.walk(node) if isinstance(each, ast.Global) for name in each.names}
+        return frozenset(local.union(*map(names_bound, body)) - declared)

@@ -195,6 +195,19 @@ def test_rival_definitions_under_one_name_keep_their_own_meaning() -> None:
         test()
 
 
+def test_a_rival_that_a_function_declares_global_keeps_its_own_meaning() -> None:
+    one, other = (
+        f"count = {start}\ndef more():\n    global count\n    count += 1\n    return count\n"
+        f"def test_{start}():\n    assert more() == {start + 1}\n"
+        for start in (1, 5)
+    )
+    names = namespace(render([*split(one, "user"), *split(other, "generated")]))
+    for name in ("test_1", "test_5"):
+        test = names[name]
+        assert callable(test)
+        test()
+
+
 def test_rival_fixtures_are_told_apart() -> None:
     halves = [
         f"import pytest\n@pytest.fixture\ndef box():\n    return {n}\ndef test_{n}(box):\n    assert box == {n}\n"
