@@ -78,21 +78,18 @@ def _demos(nodes: list[ast.stmt], entry: str | None) -> list[ast.stmt]:
     own = {node.name for node in nodes if is_definition(node)} | ({entry} if entry else set())
     reads = {node: _globals_of(node) for node in nodes}
     demos = {node for node in nodes if _may_demonstrate(node, own) and not _prepares(node, nodes, entry)}
-    makers: dict[str, list[ast.stmt]] = {}
-    for node in demos:
-        for name in names_bound(node) | _touched(node):
-            makers.setdefault(name, []).append(node)
+    makes = {node: names_bound(node) | _touched(node) for node in demos}
 
-    def keep(pending: list[ast.stmt]) -> None:
-        while pending:
-            node = pending.pop()
-            demos.discard(node)
-            for name in reads[node]:
-                pending += makers.pop(name, ())
+    def keep(kept: set[ast.stmt]) -> None:
+        """Keep also what these read, and what that reads."""
+        while kept:
+            demos.difference_update(kept)
+            read = frozenset().union(*(reads[node] for node in kept))
+            kept = {node for node in demos if makes[node] & read}
 
-    keep([node for node in nodes if node not in demos])
+    keep(set(nodes) - demos)
     shown = frozenset().union(*(reads[node] for node in demos if not _is_sample(node)))
-    keep([node for node in demos if _is_sample(node) and not names_bound(node) <= shown])
+    keep({node for node in demos if _is_sample(node) and not names_bound(node) <= shown})
     return [node for node in nodes if node in demos]
 
 
