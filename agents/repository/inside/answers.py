@@ -22,11 +22,14 @@ import types
 from pathlib import Path
 
 from .calls import DEEPEST, MOST_ITEMS, NO_END, listed, plain, shown
+from .reached import reached_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+    from .calls import Calls
 
 _CALL_SECONDS = 1.0
 _ALL_SECONDS = 5.0
@@ -52,11 +55,11 @@ def main() -> None:
 
 
 class Answers:
-    """Answers calls of functions in files below `tree`, and adds the calls that they make to `report`."""
+    """Answers calls of functions in files below `tree`, and adds the calls that they make to `made`."""
 
-    def __init__(self, tree: str, report: Any = None, seconds: float = _ALL_SECONDS) -> None:
+    def __init__(self, tree: str, made: Calls | None = None, seconds: float = _ALL_SECONDS) -> None:
         self._tree = tree.rstrip(os.sep)
-        self._report = report
+        self._made = made
         self._end = time.monotonic() + seconds
 
     def alone(self, call: list[str]) -> dict[str, Any] | None:
@@ -73,8 +76,8 @@ class Answers:
                 return
             for told in self._forked(calls[at:]):
                 at += 1
-                if self._report is not None:
-                    self._report.calls.add(*told.pop("calls"))
+                if self._made is not None:
+                    self._made.add(*told.pop("calls"))
                 yield told
             if at < len(calls):
                 at += 1
@@ -122,11 +125,10 @@ class Answers:
         printed = io.StringIO()
         began = time.process_time()
         files.begin()
+        noting = contextlib.nullcontext() if self._made is None else reached_by(self._tree, calls=self._made)
         try:
-            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+            with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()), noting:
                 vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)  # captures writes to these, too
-                if self._report is not None:
-                    sys.setprofile(self._report.profile)
                 found = eval(compile(ast.Expression(function), "<call>", "eval"), scope)
                 receiver = getattr(found, "__self__", None)
                 held = _state(receiver)
@@ -138,10 +140,8 @@ class Answers:
         except BaseException as error:
             answer["raises"] = type(error).__qualname__
             answer["deliberate"] = self._is_deliberate(error)
-        finally:
-            sys.setprofile(None)
-        if self._report is not None:
-            answer["calls"] = [list(self._report.calls.found), list(self._report.calls.left_out)]
+        if self._made is not None:
+            answer["calls"] = [list(self._made.found), list(self._made.left_out)]
         seconds = time.process_time() - began
         after, state = _arguments_text(args, keywords), _state(receiver)
         written = {path: text[:_MOST_OUTPUT] for path, text in files.end().items()}

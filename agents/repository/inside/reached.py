@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import CodeType, FrameType
     from typing import Any
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _TOOL = 4
 """A tool id of `sys.monitoring` that no debugger, profiler or coverage tool has."""
-CALLS = (threading.setprofile, sys.setprofile)
 
 
 @contextmanager
@@ -36,7 +35,7 @@ def reached_by(
     """
     noted: dict[str, None] = {}
     monitored = lines is None and calls is None and hasattr(sys, "monitoring")
-    below = place + os.sep
+    below = place.rstrip(os.sep) + os.sep
 
     def named(code: CodeType) -> str:
         path = code.co_filename
@@ -44,7 +43,11 @@ def reached_by(
         return f"{path[len(below) :]}::{code.co_firstlineno}" if own else generated.get(id(code), "")
 
     watch: Any = _profiling(named, noted, calls) if lines is None else _tracing(below, lines, noted)
-    install = CALLS if lines is None else (threading.settrace, sys.settrace)
+    kind = "profile" if lines is None else "trace"
+
+    def install(callback: Any) -> None:
+        for module in (threading, sys):
+            getattr(module, f"set{kind}")(callback)
 
     def take() -> list[str]:
         found = list(noted)
@@ -52,24 +55,18 @@ def reached_by(
         if monitored:
             sys.monitoring.restart_events()  # type: ignore[attr-defined]
         else:  # a RecursionError within `watch` has removed it
-            for each in install:
-                each(watch)
+            install(watch)
         return found
 
-    with _monitored(named, noted) if monitored else watching(watch, install):
-        yield take
-
-
-@contextmanager
-def watching(watch: Any, install: Iterable[Callable[[Any], object]] = CALLS) -> Iterator[None]:
-    """Set the callback `watch` in the `with` block, by default for calls and returns, in all threads."""
-    for each in install:
-        each(watch)
+    if monitored:
+        with _monitored(named, noted):
+            yield take
+        return
+    install(watch)
     try:
-        yield
+        yield take
     finally:
-        for each in install:
-            each(None)
+        install(None)
 
 
 def _profiling(

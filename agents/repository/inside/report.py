@@ -7,16 +7,16 @@ import os
 import reprlib
 import traceback
 import types
+from contextlib import contextmanager
 from pathlib import Path
 
 from .answers import Answers
 from .calls import Calls
-from .reached import watching
+from .reached import reached_by
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from contextlib import AbstractContextManager
     from typing import Any
 
 _OURS = str(Path(__file__).parent) + os.sep
@@ -26,7 +26,6 @@ _FRAMES_WITH_VALUES = 3
 _MOST_VALUES = 12
 _MOST_MESSAGE = 2000
 _MOST_TEXT = 20_000
-_MOST_CALLED = 2000
 _UNNAMED = ("builtins", "__main__")
 _SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 
@@ -38,23 +37,20 @@ class Report:
         self._descriptor = descriptor
         self._tree = tree + os.sep
         self._errors: list[dict[str, Any]] = []
-        self._called: dict[str, None] = {}
+        self._called: list[str] = []
         self._pid = os.getpid()
         self.ended = False
         self.calls = Calls(self._tree)
         self.answers: list[dict[str, Any] | None] = []
 
-    def profile(self, frame: types.FrameType, event: str, argument: object) -> None:
-        """Note a called function; a callback of `sys.setprofile`."""
-        code = frame.f_code
-        if event == "call" and code.co_filename.startswith(self._tree):
-            if len(self._called) < _MOST_CALLED:
-                self._called.setdefault(f"{code.co_filename[len(self._tree) :]}::{code.co_firstlineno}")
-            self.calls.note(frame)
-
-    def profiled(self) -> AbstractContextManager[None]:
-        """Note the functions that are called in the `with` block."""
-        return watching(self.profile)
+    @contextmanager
+    def profiled(self) -> Iterator[None]:
+        """Note the functions that are called in the `with` block, and their calls."""
+        with reached_by(self._tree, calls=self.calls) as take:
+            try:
+                yield
+            finally:
+                self._called = take()[::-1]
 
     def error(self, error: BaseException) -> None:
         """Note an error and its causes."""
@@ -65,7 +61,7 @@ class Report:
         make, in place of the program's own."""
         if traced:
             self.calls = Calls(self._tree)
-        answers = Answers(self._tree, self if traced else None)
+        answers = Answers(self._tree, self.calls if traced else None)
         for call in asked:
             self.answers.append(answers.alone(call))
             self.write()
@@ -79,7 +75,7 @@ class Report:
         if os.getpid() == self._pid:
             told = {
                 "errors": self._errors,
-                "called": list(self._called)[::-1],
+                "called": self._called,
                 "ended": self.ended,
                 "answers": self.answers,
                 **self.calls.told(),

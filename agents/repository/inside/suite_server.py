@@ -126,7 +126,6 @@ class Server:
                 with suppress(OSError):
                     os.ftruncate(self._output, 0)
                 reading, writing = os.pipe()
-                began = time.monotonic()
                 pid = os.fork()
                 if pid == 0:
                     os.close(reading)
@@ -147,7 +146,7 @@ class Server:
                     self._tell({"rewritten": list(self._rewritten(lost))})
                 if ended != "ready":
                     self._restore(before, after, lost)
-                self._tell({"done": ended, "seconds": time.monotonic() - began})
+                self._tell({"done": ended})
         os._exit(0)
 
     def _run(self, run: Callable[[Job, Emit], None], job: Job, writing: int) -> None:
