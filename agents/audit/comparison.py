@@ -22,7 +22,7 @@ from .mutation import lost_functions, measured, uncalled
 from .names import absences, dropped, renames, with_absent_names, with_names
 from .noticed_answers import duller_and_moved
 from .project import Project, check_found_in_time, listed, outcomes_of
-from .pytest_options import options_for, setting
+from .pytest_options import options_for
 from .records import DOUBTFUL, REFUSED, ProjectReport, Tampering, TestChange
 from .special_cases import Outside, special_cases
 from .tampering import tampering
@@ -62,13 +62,6 @@ class Comparison(Project):
         with self._held:
             self._say("the tests as they are")
             collected, faulty = self._collected(least=1 if self._suite.paths else 0)
-            if "addopts=" in self._suite.options and setting(self._tree, "addopts") != setting(
-                base.tree, "addopts"
-            ):
-                raise UsageError(
-                    f"pytest does not take the `addopts` of now, which differ from those of {reference}; mend "
-                    "them, or name another Python, which has their plugins, with --python."
-                )
             suites = self._held.enter_context(closing(alike(self._suite)))
             runs = self._runs(collected, faulty, _SEEDS, whole=True)
             self._say("old and new code under old and new tests")
@@ -195,8 +188,7 @@ class Comparison(Project):
 
     def _suite_of(self, tree: Tree, code: Tree) -> Suite:
         """Return a suite like that of now for another tree, which has the code of `code`."""
-        without = ["-o", "addopts="] if "addopts=" in self._suite.options else []
-        options = [*options_for(tree, self._suite.sandbox.interpreter, code), *without]
+        options = options_for(tree, self._suite.sandbox.interpreter, code)
         files = [*map(PurePosixPath, tree.files)]
         paths = [path for path in self._suite.paths if any(each.is_relative_to(path) for each in files)]
         return self._opened(replace(self._suite, tree=tree, options=options, paths=paths))
@@ -207,12 +199,12 @@ class Comparison(Project):
         `code`, missing names fail only the tests that use them."""
         if self._suite.paths and not suite.paths:
             return suite, SuiteRun({}, "ended")
-        suite, collected, faulty = self._collect(suite)
+        collected, faulty = self._collect(suite)
         if absent := [*absences(faulty, suite.tree.files, code)] if code else []:
             suite.close()
             self._absent += absent
             suite = self._opened(replace(suite, tree=with_absent_names(suite.tree)))
-            suite, collected, faulty = self._collect(suite)
+            collected, faulty = self._collect(suite)
         check_found_in_time(collected, faulty)
         if collected is None or not collected.tests:
             if reference and (faulty.tests or (collected is None and faulty.exit_code != _NO_TESTS)):

@@ -35,7 +35,6 @@ from .records import NOT_RUN, Mutation, ProjectReport, TestFinding
 from .trial import Trial, last_said, reason
 
 SEEDS = (0, 1, 2)
-_USAGE_ERROR = 4
 _MOST_NAMED = 10
 _LEAST_SECONDS = 5.0
 _NOT_RUN = TestRun(NOT_RUN, "there was no time for it")
@@ -118,10 +117,7 @@ class Project:
 
     def _collected(self, *, least: int = 1) -> tuple[Collected, SuiteRun]:
         """Collect the tests, `least` of them. Raises UsageError where that can't be, with the way out."""
-        suite, collected, run = self._collect(self._suite)
-        if suite is not self._suite:
-            self._suite = suite
-            self._notes.append("pytest's own `addopts` were left out: it does not take them here.")
+        collected, run = self._collect(self._suite)
         if collected is not None and collected.unknown:
             unknown = clean(" ".join(collected.unknown))
             self._notes.append(f"`{unknown}` of pytest's `addopts` was left out: no plugin here has it.")
@@ -150,15 +146,12 @@ class Project:
         check_in_place(self._tree, collected.elsewhere, python)
         return collected, run
 
-    def _collect(self, suite: Suite) -> tuple[Suite, Collected | None, SuiteRun]:
-        """Collect a suite, or the same one without the options of plugins that are not installed."""
+    def _collect(self, suite: Suite) -> tuple[Collected | None, SuiteRun]:
+        """Collect a suite, and note the time that it takes."""
         began = time.monotonic()
-        collected, run = suite.collect(self._left())
-        if collected is None and run.exit_code == _USAGE_ERROR:
-            suite = self._opened(replace(suite, options=[*suite.options, "-o", "addopts="]))
-            collected, run = suite.collect(self._left())
+        found = suite.collect(self._left())
         self._collecting[id(suite)] = time.monotonic() - began
-        return suite, collected, run
+        return found
 
     def _opened(self, suite: Suite) -> Suite:
         """Return a suite that is closed in the end."""

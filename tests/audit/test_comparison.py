@@ -822,12 +822,10 @@ def test_a_test_that_only_ci_skips_is_gone(edits: Edits, project: Path, sandbox:
 
 
 @pytest.mark.thorough
-def test_options_that_pytest_does_not_take_are_refused_where_the_base_has_others(
-    project: Path, sandbox: Sandbox
-) -> None:
+def test_options_that_pytest_does_not_take_end_the_audit(project: Path, sandbox: Sandbox) -> None:
     """The tests were run without them."""
     write(project, {"pytest.ini": "[pytest]\naddopts = -p nowhere --deselect tests/test_versions.py::test_bump\n"})
-    with pytest.raises(UsageError, match="does not take the `addopts` of now"):
+    with pytest.raises(UsageError, match="nowhere"):
         compared(project, sandbox)
 
 
