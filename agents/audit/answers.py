@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 
 from ..repository.suite import Suite, SuiteRun, TestRun
 from ..strength.sites import is_message
-from ..syntax.clean_text import clean
 from ..syntax.source import swapped, unparse
 from ..verifier.inside.suite_process import answers
 from .base import newly_parsed
@@ -60,7 +59,7 @@ def blind_tests(
                 return None
             if _asserted(done, name) or (done.outcome(name) == "failed" and done.tests[name].by_test):
                 return ""
-        return f"it notices no wrong answer: {clean(missed)} would pass it"
+        return f"it notices no wrong answer: {missed} would pass it"
 
     for name, why in zip(asked, trial.suites.map(tried, asked), strict=True):
         if why is None:

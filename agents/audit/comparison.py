@@ -13,7 +13,6 @@ from pathlib import PurePosixPath
 from ..errors import UsageError
 from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
-from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
 from .answers import asserts, blind_tests
 from .base import Base, around, functions_in, places_of, read_base, touched_tests, with_tests_of
@@ -96,7 +95,7 @@ class Comparison(Project):
         findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
         whole = mutation.tried == mutation.made and not mutation.not_compared
-        then = {normal_id(clean(name)): test.called for name, test in reversed([*four.contract.tests.items()])}
+        then = {normal_id(name): test.called for name, test in reversed([*four.contract.tests.items()])}
 
         def compared(name: str) -> bool:
             """Return True if changes of all that a test of the base calls were tried, and none of it is lost."""
@@ -165,7 +164,7 @@ class Comparison(Project):
                 found[name] = "it calls no function of the project, and asserts nothing"
             elif any(f"func=Name(id='{each}'" in text or f"attr='{each}'" in text for each in names):
                 found[name] = "it calls no function of the project, though its text does"
-        return {clean(name): f"as it was it could fail; now {why}" for name, why in found.items()}
+        return {name: f"as it was it could fail; now {why}" for name, why in found.items()}
 
     def _replaced(
         self, changes: Sequence[TestChange], trial: Trial, four: TwoByTwo, suite: Suite
@@ -183,7 +182,7 @@ class Comparison(Project):
             was = before.tests[name].replaced if name in before.tests else ()
             new = [each for each in now.tests[name].replaced if each not in was] if name in now.tests else []
             if new:
-                found[name] = f"around it {clean(new[0])} of the code is replaced; as it was it fails"
+                found[name] = f"around it {new[0]} of the code is replaced; as it was it fails"
         return found
 
     def _suite_of(self, tree: Tree, code: Tree) -> Suite:
@@ -274,7 +273,7 @@ class Comparison(Project):
         others = {name: test.outcome for name, test in run.tests.items() if test.outcome != "failed"}
         known = made_to_fail(at_base, four.old, others.keys() & four.base.tests, self._left())
         told = [
-            f"{clean(name)}, made to fail, ends as {outcome}"
+            f"{name}, made to fail, ends as {outcome}"
             for name, outcome in others.items()
             if known.outcome(name) == "failed" or (outcome == "passed" and name not in four.base.tests)
         ]
@@ -282,8 +281,8 @@ class Comparison(Project):
             told.append(f"where tests fail, pytest ends with exit code {run.exit_code}")
         for why in told[:_MOST_UNFAILING]:
             path = four.around[0] if four.around else passed[0].partition("::")[0]
-            by = ", ".join(map(clean, four.around[:3])) or "the code"
-            yield Tampering(clean(path), 1, f"{why}; around the tests differ: {by}")
+            by = ", ".join(four.around[:3]) or "the code"
+            yield Tampering(path, 1, f"{why}; around the tests differ: {by}")
 
     def _outside(self, base: Base, trial: Trial, four: TwoByTwo, at_base: Suite, contract: Suite) -> Outside:
         """Compare both codes outside of tests, on the calls of old tests that pass on both and reach new lines."""
@@ -311,16 +310,16 @@ class Comparison(Project):
                 continue
             run = trial.run_file(outside.new, case.path, case.without, names, four.contract)
             if run is None:
-                case_at = f"{clean(case.path)}:{case.line}: `{clean(case.text)[:200]}`"
+                case_at = f"{case.path}:{case.line}: `{case.text[:200]}`"
                 self._notes.append(f"{case_at} was not tried without the inputs of tests; more --seconds do.")
                 continue
             failing = [name for name in names if run.outcome(name) == "failed"]
             if notices(run, names) and failing and not outside.agree_on(case.path, case.others):
                 why = (
-                    f"it answers inputs of the tests by a case of their own, `{clean(case.text)[:200]}`: without "
-                    f"it {clean(failing[0])} fails, which needed none at the base"
+                    f"it answers inputs of the tests by a case of their own, `{case.text[:200]}`: without "
+                    f"it {failing[0]} fails, which needed none at the base"
                 )
-                yield Tampering(clean(case.path), case.line, why)
+                yield Tampering(case.path, case.line, why)
 
     def _note_base(self, reference: str, base: Base, four: TwoByTwo, unreached: list[str]) -> None:
         faulty = [name for name, test in four.base.tests.items() if test.outcome not in ("passed", "skipped")]

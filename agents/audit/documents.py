@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from ..storage.json_form import cleaned
 from ..syntax.clean_text import clean, for_markdown, for_xml, one_line
 from .records import BAD, NOT_RUN, REFUSED, Change, ProjectReport
 
@@ -24,7 +25,7 @@ _FOR_AGENT = (
 
 def document(report: ProjectReport) -> dict[str, Any]:
     """Return the report as JSON values."""
-    return {"schema_version": 1, "passed": report.passed, **asdict(report), "error": None}
+    return {"schema_version": 1, "passed": report.passed, **cleaned(asdict(report)), "error": None}
 
 
 def sentences(report: ProjectReport) -> Iterator[str]:

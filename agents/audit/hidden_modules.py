@@ -34,20 +34,20 @@ def hidden_modules(tree: Tree, base: Base) -> Iterator[Tampering]:
             continue
         if name in installed or name in sys.stdlib_module_names:
             whose = "the standard library's" if name in sys.stdlib_module_names else "an installed package"
-            yield Tampering(clean(now), 1, f"tests that import `{name}` get it in the place of {whose}")
+            yield Tampering(now, 1, f"tests that import `{name}` get it in the place of {whose}")
         elif settings and before is not None and before in tree.files:
-            why = f"by `pythonpath` tests that import `{name}` get {clean(now)} in the place of {clean(before)}"
-            yield Tampering(clean(settings), 1, f"{why}, which is still there")
+            why = f"by `pythonpath` tests that import `{name}` get {now} in the place of {before}"
+            yield Tampering(settings, 1, f"{why}, which is still there")
 
 
 def check_in_place(tree: Tree, elsewhere: Sequence[tuple[str, str]], python: str) -> None:
     """Raise UsageError for a module of the project that was imported from elsewhere. One with the name of a module
     of Python, which pytest imports first, counts if it is a file that tests import."""
     for module, path in elsewhere:
-        root, name = tree.root.resolve(), clean(module.partition(".")[0])
+        root, name = tree.root.resolve(), module.partition(".")[0]
         if name not in sys.stdlib_module_names:
             raise UsageError(
-                f"{clean(module)} was imported from {clean(path)} and not from {root}, so its tests say nothing "
+                f"{module} was imported from {path} and not from {root}, so its tests say nothing "
                 f"of this copy; install the project so that they do ({python} -m pip install -e "
                 f"{shlex.quote(str(root))}), or name the Python of an environment that has it so with --python."
             )
@@ -81,8 +81,8 @@ def plugins(tree: Tree, base: Base) -> Iterator[Tampering]:
             known = [text for _, text in _entries(base.tree.files.get(path, b""))]
             for line, text in _entries(tree.files.get(path, b"")):
                 if text not in known:
-                    said = clean(text.decode("utf-8", "replace"))[:200]
-                    yield Tampering(clean(path), line, f"pytest loads a plugin by it: {said}")
+                    said = text.decode("utf-8", "replace")[:200]
+                    yield Tampering(path, line, f"pytest loads a plugin by it: {said}")
 
 
 def _entries(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -10,7 +10,6 @@ from itertools import islice
 
 from ..repository.suite import Suite, SuiteJob, SuiteRun, TestRun
 from ..strength.mutants import Mutant
-from ..syntax.clean_text import clean
 from ..syntax.definitions import Function, first_line
 from ..worktree.tree import Tree
 from .base import Base, is_of_tests, parsed
@@ -94,7 +93,7 @@ def measured(
             continue
         left_out += before is None
         if before or base is None or each.mutant.line in base.lines.get(each.path, ()):
-            changes.append(replace(change, noticed_before=clean(before) if before else None))
+            changes.append(replace(change, noticed_before=before or None))
     return Mutation(made, tried, noticed, tuple(changes), left_out)
 
 
@@ -189,7 +188,7 @@ def _ranked(
             run = [name for name in each.tests if f"{each.path}::{starts[line]}" in called[name]]
         else:
             run = [*each.tests]
-        return Change(each.path, line, each.mutant.before, each.mutant.after, tests=tuple(map(clean, run)))
+        return Change(each.path, line, each.mutant.before, each.mutant.after, tests=tuple(run))
 
     return sorted(((each, with_tests(each)) for each in survivors), key=lambda pair: -len(pair[1].tests))
 

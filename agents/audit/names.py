@@ -12,7 +12,6 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from ..repository.suite import SuiteRun
-from ..syntax.clean_text import clean
 from ..syntax.definitions import Definition
 from ..syntax.encoding import decoded, encoded
 from ..syntax.imports import Import, render_imports, split_imports
@@ -149,8 +148,7 @@ def absences(run: SuiteRun, files: Mapping[str, bytes], code: str) -> Iterator[t
     texts = {name: test.text for name, test in run.tests.items() if name in files}
     for name, text in texts.items() if run.tests else [("", run.output)]:
         if lacking := _ABSENT.findall(text):
-            who = clean(name) or "The tests"
-            yield name, f"{who} can't be collected on the code of {code}: no `{clean(lacking[-1])}`"
+            yield name, f"{name or 'The tests'} can't be collected on the code of {code}: no `{lacking[-1]}`"
 
 
 def _bearing(data: bytes) -> bytes:

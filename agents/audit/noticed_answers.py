@@ -9,7 +9,6 @@ from functools import cached_property
 
 from ..repository.suite import Suite, TestRun
 from ..repository.suites import Suites
-from ..syntax.clean_text import clean
 from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from ..worktree.tree import Tree
@@ -145,7 +144,7 @@ class Duller:
             if lost is None or not lost[1] or _kind(lost[0]) != _kind(tried[0]):
                 continue
             if not any(self._notes(name, answer[0], lost[0]) for name in rest):
-                return f"it noticed {clean(lost[0])}, and does not now"
+                return f"it noticed {lost[0]}, and does not now"
         return ""
 
     def _unasked(self, old: str) -> str:
@@ -165,7 +164,7 @@ class Duller:
                     break
                 others = self._others  # a test that is as it was asks that, or may
                 if tried[1] and question not in others.questions and others.untold.isdisjoint((question[0], ANY)):
-                    return f"it noticed {clean(tried[0])}, and no test asks for that now"
+                    return f"it noticed {tried[0]}, and no test asks for that now"
         return ""
 
     @cached_property
@@ -202,7 +201,7 @@ def duller_and_moved(
     alike = pairs.keys() - four.rewritten()
     new = [name for name in passing if name not in four.base.tests and name not in pairs.values()]
     able = [name for name in new if name not in doubtful]
-    left = [name for name in four.base.tests if clean(name) in gone] if able else []
+    left = [name for name in four.base.tests if name in gone] if able else []
     names = renames(tree, trial.tree)
     now = Side(trial.sooner(_SHARE), (*{*pairs.values()}, *new))
     before = replace(now.trial, suites=Suites([suite]), tree=tree, first=four.base)
@@ -214,10 +213,10 @@ def duller_and_moved(
         if same:
             pairs[name] = same[0]
     found, late = Duller(was, now, pairs, alike).found(kept)
-    moved = {clean(name) for name in left if name in pairs and name not in found and name not in late}
+    moved = {name for name in left if name in pairs and name not in found and name not in late}
     dull = {name: why for name, why in found.items() if name not in left}
-    told = {clean(name): why + four.surroundings(name, pairs[name]) for name, why in dull.items()}
-    return told, moved, {*map(clean, late)}
+    told = {name: why + four.surroundings(name, pairs[name]) for name, why in dull.items()}
+    return told, moved, late
 
 
 def _kind(given: str) -> object:

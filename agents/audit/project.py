@@ -24,7 +24,6 @@ from ..errors import UsageError
 from ..repository.suite import Collected, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import alike, run_whole
 from ..sandbox import Sandbox
-from ..syntax.clean_text import clean
 from ..worktree.tree import is_wanted, packages_of, read_tree
 from .answers import asserts, blind_tests
 from .base import TestPlace, functions_in, places_of
@@ -119,7 +118,7 @@ class Project:
         """Collect the tests, `least` of them. Raises UsageError where that can't be, with the way out."""
         collected, run = self._collect(self._suite)
         if collected is not None and collected.unknown:
-            unknown = clean(" ".join(collected.unknown))
+            unknown = " ".join(collected.unknown)
             self._notes.append(f"`{unknown}` of pytest's `addopts` was left out: no plugin here has it.")
         python, root = self._suite.sandbox.interpreter.executable, self._tree.root.resolve()
         own = packages_of(self._tree)
@@ -133,15 +132,14 @@ class Project:
                 )
             # What lies beside the tests is installed by nobody: the file that lacks some of it has failed.
             if name in own or (name and not any(path.startswith(f"{name}/") for path in self._tree.files)):
-                lacking = clean(test.lacks or "")
-                raise UsageError(f"{lacking}, which the tests import, is not installed for {python}; {way}")
+                raise UsageError(f"{test.lacks}, which the tests import, is not installed for {python}; {way}")
         if collected is None and not least and run.exit_code == 0:  # by a hook that ended the run
             collected = Collected()
         check_found_in_time(collected, run)
         if collected is None or len(collected.tests) + len(run.tests) < least:
             told = {"ended": last_said(run.output), "ready": "", "died": "the process ended"}
             why = told.get(run.ended, run.ended) or "pytest found none; name them by --tests"
-            why += f"; it was importing {clean(run.importing)}" if run.importing else ""
+            why += f"; it was importing {run.importing}" if run.importing else ""
             raise UsageError(f"No test of {root.name} could be run ({why}).")
         check_in_place(self._tree, collected.elsewhere, python)
         return collected, run
@@ -195,7 +193,7 @@ class Project:
             if self._cold:
                 self._notes.append(
                     f"Each run is a process of its own: {len(unlike)} tests end otherwise in a fork, such as "
-                    f"{clean(unlike[0])}."
+                    f"{unlike[0]}."
                 )
                 first = again
             else:
@@ -235,7 +233,7 @@ class Project:
         outcomes = outcomes_of(name, runs)
 
         def found(status: str, why: str) -> TestFinding:
-            return TestFinding(clean(name), status, why, clean(name.partition("::")[0]), line)  # type: ignore[arg-type]
+            return TestFinding(name, status, why, name.partition("::")[0], line)  # type: ignore[arg-type]
 
         if len(set(outcomes)) > 1:
             return found("flaky", f"in {len(runs)} runs: {', '.join(outcomes)}")
@@ -307,13 +305,13 @@ class Project:
 
 def listed(names: Sequence[str]) -> str:
     """Return the first few of `names` as text."""
-    return clean(", ".join(names[:_MOST_NAMED])) + (", ..." if len(names) > _MOST_NAMED else "")
+    return ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
 
 
 def check_found_in_time(collected: Collected | None, run: SuiteRun) -> None:
     """Raise UsageError where a suite was not collected in time."""
     if collected is None and run.ended in ("over", "late"):
-        at = f"; it was importing {clean(run.importing)}" if run.importing else ""
+        at = f"; it was importing {run.importing}" if run.importing else ""
         raise UsageError(f"The tests were not found in time{at}; give more by --seconds.")
 
 

@@ -16,7 +16,6 @@ from ..records.heal import Answer, Call
 from ..repository.inside.calls import EQUALS_ANYTHING, RAISED
 from ..repository.suite import Suite, SuiteJob
 from ..repository.suites import run_whole
-from ..syntax.clean_text import clean
 from ..syntax.encoding import decoded
 from ..syntax.literals import literal_value
 from ..syntax.source import parse_expression, swapped, unparse
@@ -271,7 +270,7 @@ class Outside:
             source = found.call.source
             text = f"{found.call.function}(...)" if source.startswith(_PICKLED) else source
             why = f"it answers tests as at the base, and others otherwise: `{text}` is {found.old}, or {found.new}"
-            yield Tampering(clean(path), min(base.lines[path]), clean(why)[:_MOST_SHOWN])
+            yield Tampering(path, min(base.lines[path]), why[:_MOST_SHOWN])
 
     def agree_on(self, path: str, values: Sequence[object]) -> bool:
         """Return True if the new code answers a call of the file at `path` with these values, and both alike."""

@@ -9,7 +9,6 @@ from collections.abc import Collection, Container, Iterator
 from functools import partial
 from typing import TypeGuard
 
-from ..syntax.clean_text import clean
 from ..syntax.collection import is_main_guard, is_test
 from ..syntax.definitions import Definition, Function
 from ..syntax.imports import split_imports
@@ -59,13 +58,13 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
     given = {node.value for each in tests for node in ast.walk(each) if _names_runner(node, _OF_CI)}
     for path in base.differing:
         if not is_wanted(path):
-            yield Tampering(clean(path), 1, "Python can import it, and no copy has it")
+            yield Tampering(path, 1, "Python can import it, and no copy has it")
         elif path in tree.files and (path.endswith((".pyc", ".pyo")) or _is_in_place(path, tree, base.tree)):
-            yield Tampering(clean(path), 1, "Python can import it, and nobody can read it")
+            yield Tampering(path, 1, "Python can import it, and nobody can read it")
         elif (found := _IMPORTED_AT_START.fullmatch(path)) and {path, f"{found[1]}__init__.py"} & {
             *tree.files
         } == {path}:
-            yield Tampering(clean(path), 1, "Python imports it when it starts, or in the place of pytest")
+            yield Tampering(path, 1, "Python imports it when it starts, or in the place of pytest")
         elif path.endswith(".py") and not is_workflow(path) and (tree.holds_tests(path) or path in imported):
             old, new = (parsed(each.files.get(path, b"")) for each in (base.tree, tree))
             look = _in_tests if tree.holds_tests(path) else partial(_in_code, helps(path, names), given)
@@ -74,7 +73,7 @@ def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tam
                 if text in known:
                     known.remove(text)
                 else:
-                    yield Tampering(clean(path), line, f"{why}: {clean(text)[:200]}")
+                    yield Tampering(path, line, f"{why}: {text[:200]}")
     yield from workflows(tree, base)
     yield from hidden_modules(tree, base)
     yield from plugins(tree, base)

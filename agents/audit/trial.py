@@ -16,7 +16,6 @@ from threading import Lock
 from ..repository.suite import Collected, FunctionChange, Suite, SuiteJob, SuiteRun, TestRun
 from ..repository.suites import Suites, run_whole
 from ..strength.mutants import Mutant, mutants_in
-from ..syntax.clean_text import clean
 from ..syntax.definitions import Function
 from ..syntax.encoding import decoded, encoded, lines_in
 from ..worktree.tree import Tree
@@ -201,13 +200,12 @@ def reason(test: TestRun) -> str:
     told = (marked or lines)[-1 if marked or lines[-1].endswith(_OF_DOCTESTS) else 0]
     if told.startswith('File "'):
         told += f": {lines[-1].removeprefix('E').strip()}"
-    return clean(told)[:_MOST_SHOWN] or test.outcome
+    return told[:_MOST_SHOWN] or test.outcome
 
 
 def last_said(output: str) -> str:
     """Return the last line that pytest printed; of an error in it or in a plugin the first line of the message."""
-    text = clean(output).strip()
-    return str((_MESSAGES.findall(text) or text.split("\n"))[-1])
+    return str((_MESSAGES.findall(output) or output.strip().split("\n"))[-1])
 
 
 def notices(run: SuiteRun, names: Sequence[str]) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..repository.suite import SuiteRun, TestRun
-from ..syntax.clean_text import clean
 from .base import TestPlace, is_of_tests
 from .cases import cases, each_left_out, unquoted
 from .project import outcomes_of
@@ -115,7 +114,7 @@ class TwoByTwo:
         """Yield the files that are judged and that tests rewrite on the new code alone."""
         for path in sorted({*self.now.rewritten, *self.contract.rewritten} - {*self.base.rewritten}):
             if path.endswith(".py") or is_of_tests(path):
-                yield Tampering(clean(path), 1, "it is rewritten while the tests run, and was not at the base")
+                yield Tampering(path, 1, "it is rewritten while the tests run, and was not at the base")
 
     def rewritten(self, touched: Container[str] = ()) -> dict[str, str]:
         """Return the tests that pass then and now and have another text or are `touched`, each with its id now."""
@@ -176,7 +175,7 @@ class TwoByTwo:
         if after == "passed" and before == "passed":
             return self._made(name, "kept", "", now)
         if dropped := self._dropped(name) if after in ("passed", "missing") else "":
-            why = f"as it was it needs `{clean(dropped)}`, which the code has nowhere any more"
+            why = f"as it was it needs `{dropped}`, which the code has nowhere any more"
             return self._made(name, "expects otherwise", why, now)
         if after == "passed":
             on_both = self.shown.outcome(self._same(self.shown, now)) == "passed"
@@ -247,7 +246,7 @@ class TwoByTwo:
         """Say which files differ around an unchanged test."""
         if not self.around or self._diff(name, now):
             return ""
-        return f"; the test is the same, and around it differ {', '.join(map(clean, self.around[:3]))}"
+        return f"; the test is the same, and around it differ {', '.join(self.around[:3])}"
 
     def _diff(self, name: str, now: str) -> tuple[str, ...]:
         old, new = (
@@ -255,9 +254,7 @@ class TwoByTwo:
             for places, each in ((self.old, name), (self.new, now))
         )
         lines = [*difflib.unified_diff(old, new, n=0, lineterm="")][2:]
-        shown = [
-            clean(f"{line[0]} {line[1:]}")[:_MOST_SHOWN] for line in lines if line[0] != "@" and line[1:].strip()
-        ]
+        shown = [f"{line[0]} {line[1:]}"[:_MOST_SHOWN] for line in lines if line[0] != "@" and line[1:].strip()]
         return (*shown[:_MOST_LINES], *(["..."] if len(shown) > _MOST_LINES else []))
 
     def _made(self, name: str, status: ChangeStatus, why: str, now: str | None = None) -> TestChange:
@@ -265,7 +262,7 @@ class TwoByTwo:
         place = self.new.get(now.partition("[")[0]) or self.old.get(name.partition("[")[0])
         path = (now if now.partition("[")[0] in self.new else name).partition("::")[0]
         diff = self._diff(name, now) if status in ("weaker", "expects otherwise") else ()
-        return TestChange(clean(name), status, why, clean(path), place.line if place else 1, diff)
+        return TestChange(name, status, why, path, place.line if place else 1, diff)
 
 
 def settled(

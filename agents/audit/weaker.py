@@ -10,7 +10,6 @@ from dataclasses import replace
 from doctest import ELLIPSIS_MARKER, IGNORE_EXCEPTION_DETAIL, SKIP, DocTestParser, Example
 from textwrap import dedent
 
-from ..syntax.clean_text import clean
 from ..syntax.definitions import first_line
 from ..syntax.encoding import decoded, encoded, lines_in
 from ..syntax.source import parse, unparse
@@ -39,8 +38,8 @@ def weakened(tree: Tree, base: Base, tests: Iterable[str]) -> Iterator[Tampering
         old, new = (_examples(path, each.files.get(path, b"")) for each in (base.tree, tree))
         for place, (line, example) in new.items():
             if place in old and _is_weaker(example, old[place][1]):
-                why = f"an example asks for less of the answer than before: {clean(place[1])[:_MOST_SHOWN]}"
-                yield Tampering(clean(path), line, why)
+                why = f"an example asks for less of the answer than before: {place[1][:_MOST_SHOWN]}"
+                yield Tampering(path, line, why)
 
 
 def _is_weaker(new: Example, old: Example) -> bool:
@@ -103,7 +102,7 @@ def weaker_asserts(old: Mapping[str, TestPlace], new: Mapping[str, TestPlace]) -
                 if was is not None and others and len(others) < len(values):
                     what = f"`{unparse(left)}` may be {unparse(others[0])} now, and had to be {unparse(was)}"
                     path = name.partition("::")[0]
-                    yield Tampering(clean(path), place.line + line - 1, clean(f"{name}: {what}")[:_MOST_SHOWN])
+                    yield Tampering(path, place.line + line - 1, f"{name}: {what}"[:_MOST_SHOWN])
 
 
 def _asserted(place: TestPlace) -> Iterator[tuple[ast.expr, list[ast.expr], int]]:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from ..syntax.changes import between_ends
-from ..syntax.clean_text import clean
 from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
@@ -109,16 +108,16 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
         ran = before - now or _told(base.tree, path, RUNS_TESTS)
         if ran and _is_heeded(path, _text(base.tree, path)) and not _is_heeded(path, _text(tree, path)):
-            yield Tampering(clean(path), 1, "failures are ignored: it does not end with how the tests ended")
+            yield Tampering(path, 1, "failures are ignored: it does not end with how the tests ended")
         old, new = (starting(path, _text(each, path), each) for each in (base.tree, tree))
         is_gone = not path.endswith(YAML) or not any(map(runs_tests, _text(tree, path).splitlines()))
         lost = [each for each in old if old[each] and not new.get(each, is_gone or any(new.values()))]
         if lost and not any(new[each] and not old.get(each) for each in new):
-            yield Tampering(clean(path), 1, f"changes do not start tests any more: {clean(', '.join(lost))}")
+            yield Tampering(path, 1, f"changes do not start tests any more: {', '.join(lost)}")
     yield from _removed_steps(tree, base)
     least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
     if least[0][0] > least[1][0]:
-        yield Tampering(clean(least[0][1]), 1, f"less coverage is asked for: {least[1][0]}, not {least[0][0]}")
+        yield Tampering(least[0][1], 1, f"less coverage is asked for: {least[1][0]}, not {least[0][0]}")
 
 
 def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
@@ -204,7 +203,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
             "fewer tests are asked for": fewer and not (ignored or ignores_all),
         }
         for why in filter(told.get, told):
-            yield Tampering(clean(path), number, f"{why}: {clean(text)[:200]}")
+            yield Tampering(path, number, f"{why}: {text[:200]}")
 
 
 def _is_in_one_branch(lines: Sequence[str]) -> bool:
@@ -335,4 +334,4 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     is_hosted = any(True in starting(path, _text(tree, path), tree).values() for path in hosts)
     for path in more if sum(more.values()) < 0 else ():
         if more[path] < 0 and (path in tree.files or _OF_HOST.match(path) or not is_hosted):
-            yield Tampering(clean(path), 1, "a step that runs the tests is gone")
+            yield Tampering(path, 1, "a step that runs the tests is gone")
