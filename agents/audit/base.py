@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -22,6 +22,7 @@ from ..worktree.git import Repository, open_repository
 from ..worktree.tree import MOST_BYTES, MOST_FILES, Tree, is_wanted, never_changes
 from .pytest_options import SETTINGS, options_in, setting
 
+_IMPORTED = (".py", ".pyc", ".pyo", ".so", ".pyd")
 HasBody = ast.Module | Definition
 _Class = tuple[str, ast.ClassDef]
 
@@ -62,7 +63,8 @@ def read_base(tree: Tree, reference: str) -> Base:
         if commit is None:
             raise UsageError(f"There is no commit {reference!r} here; name one (a shallow clone may lack it).")
         committed = repository.files(commit)
-        hidden = [*_out_of_sight(repository, committed, commit)]
+        out_of_sight = (path for path in repository.index if not is_wanted(path) and path.endswith(_IMPORTED))
+        hidden = [*_changed(repository, out_of_sight, committed, commit)]
         before = {path: blob for path, blob in committed.items() if is_wanted(path)}
         made = [path for path in tree.files if path not in before and path not in repository.index]
         ignored = repository.ignored(made, commit)
@@ -99,39 +101,34 @@ def _with_named(tree: Tree) -> Tree:
     return replace(tree, named=tuple(named))
 
 
-def _out_of_sight(repository: Repository, before: Mapping[str, str], commit: str) -> Iterator[str]:
-    """Yield tracked files that Python imports but no copy has (`__pycache__`), if they differ from `before`."""
+def _changed(
+    repository: Repository, paths: Iterable[str], before: Mapping[str, str], commit: str
+) -> Iterator[str]:
+    """Yield those of `paths` that can be read and differ from `before`; also all beyond 64 MiB in all."""
     room = LONGEST
-    for path, entry in repository.index.items():
-        if is_wanted(path) or not path.endswith((".py", ".pyc", ".pyo", ".so", ".pyd")):
-            continue
+    for path in paths:
         with suppress(OSError, UsageError):  # no file of the folder
             data = read_regular(repository.folder / path, repository.folder, room)
             room -= len(data)
-            blob = before.get(path, "")
-            if not (repository.is_unchanged(path, blob, data, commit) if room else blob == entry.blob):
+            if path not in before or not repository.is_unchanged(path, before[path], data, commit):
                 yield path
 
 
 def _refuse_unseen(tree: Tree, repository: Repository, before: Mapping[str, str], commit: str) -> None:
     """Raise UsageError for a file beyond the size limits on which tests may depend: tests, and code, test data and
     settings that are new or changed. On neither side, it would not count as different."""
-    root, room = tree.root.resolve(), LONGEST
     unseen = [
         path for path in sorted(tree.left_out) if path.endswith(".py") or never_changes(path) or path in SETTINGS
     ]
+    unseen = [path for path in unseen if _is_readable(repository.folder, path)]
     ignored = repository.ignored([path for path in unseen if path not in before])
-    for path in unseen:
-        if path in ignored or not _is_readable(root, path):
-            continue
-        data = read_regular(root / path, root, room)
-        room -= len(data)
-        of_tests = path.endswith(".py") and is_of_tests(path)
-        if of_tests or path not in before or not repository.is_unchanged(path, before[path], data, commit):
-            raise UsageError(
-                f"{path} does not fit: a project has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB; "
-                "run it in a folder that has less."
-            )
+    unseen = [path for path in unseen if path not in ignored]
+    tests = [path for path in unseen if path.endswith(".py") and is_of_tests(path)]
+    if path := next(iter([*tests, *_changed(repository, unseen, before, commit)]), ""):
+        raise UsageError(
+            f"{path} does not fit: a project has at most {MOST_FILES} files and {MOST_BYTES >> 20} MiB; "
+            "run it in a folder that has less."
+        )
 
 
 def _is_readable(root: Path, path: str) -> bool:
