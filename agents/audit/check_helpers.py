@@ -10,7 +10,7 @@ from typing import Any
 
 from ..syntax.collection import is_fixture
 from ..syntax.definitions import Function
-from ..syntax.source import is_constant, unparse
+from ..syntax.source import is_constant, texts_in, unparse
 from ..worktree.tree import Tree
 from .base import Base, HasBody, is_of_tests, modules, named, newly_parsed, parsed
 
@@ -55,11 +55,14 @@ def expectations(tree: Tree, base: Base) -> list[str]:
     differing = [path for path in base.differing if path in base.tree.files and not is_of_tests(path)]
     if not differing:
         return []
-    tests, code = (_texts(modules(tree, of_tests=each)) for each in (True, False))
+    tests, code = (
+        {text for module in modules(tree, of_tests=each).values() for text in texts_in(module)}
+        for each in (True, False)
+    )
     named = {word for text in tests for word in _WORD.findall(text)}
     of_code = {word for text in code for word in _WORD.findall(text)}
     patterns = [text for text in tests if "*" in text and len(text) < 100 and {*text} - {*"*./"}]
-    imported, plugins = names_imported(tree), {text.replace(".", "/") for text in tests if text}
+    imported, plugins = names_imported(tree), {text.replace(".", "/") for text in tests}
 
     def is_expected(path: str) -> bool:
         *folders, name = path.split("/")
@@ -73,11 +76,6 @@ def expectations(tree: Tree, base: Base) -> list[str]:
         return is_data or (is_plugin and any(map(is_fixture, trees[0].body)))
 
     return list(filter(is_expected, differing))
-
-
-def _texts(found: Mapping[str, ast.Module]) -> set[str]:
-    nodes = (node for module in found.values() for node in ast.walk(module) if isinstance(node, ast.Constant))
-    return {node.value for node in nodes if isinstance(node.value, str)}
 
 
 def _holds_constants(module: ast.Module) -> bool:
