@@ -55,13 +55,9 @@ class Project:
         seconds: float,
         cancelled: Callable[[], bool] = lambda: False,
         say: Callable[[str], None] = lambda text: None,
-        began: float | None = None,
     ) -> None:
-        """Take the `seconds` from `began` on, by the monotonic clock (default: now).
-
-        Raises UsageError where `root` is no folder, or one of `paths` is not in it.
-        """
-        self._began = time.monotonic() if began is None else began
+        """Raises UsageError where `root` is no folder, or one of `paths` is not in it."""
+        self._began = time.monotonic()
         self._end = self._began + seconds
         if not root.is_dir():
             raise UsageError(f"{root} is no folder; name the project's.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -54,7 +53,6 @@ def audit(
         seconds: Wall time for all runs of the tests.
         json: Print one JSON document and nothing else.
     """
-    began = time.monotonic()
     from ..audit.comparison import Comparison
     from ..audit.documents import document, for_agent, sentences, totals
     from ..audit.documents import junit as as_junit
@@ -84,7 +82,7 @@ def audit(
             console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
         ):
             say = (lambda text: None) if agent else count  # a hook passes all of standard error to the agent
-            project = Comparison(root, tests, box, seconds, cancelled.is_set, say, began)
+            project = Comparison(root, tests, box, seconds, cancelled.is_set, say)
             report = project.report() if base is None else project.report_since(base, strict=strict)
         if json:
             console.document(document(report), stream)
