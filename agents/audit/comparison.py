@@ -227,15 +227,15 @@ class Comparison(Project):
         it calls functions of files at `paths` and never fails at the base; so do those `unsteady` by now."""
         names = four.doubtful()
         again = run_whole(contract, names, SuiteJob(self._left()), cold=self._cold) if names else four.contract
-        passed = {name: again.tests[name] for name in names if again.outcome(name) == "passed"}
+        passed = [name for name in names if again.outcome(name) == "passed"]
         doubted = four.calling(paths, {*passed, *unsteady})
         for _ in range(_RUNS_AT_BASE if doubted else 0):
             run = run_whole(at_base, doubted, SuiteJob(self._left()), cold=self._cold)
             doubted = [name for name in doubted if run.outcome(name) in ("passed", "missing")]
-        passed = {name: passed[name] for name in passed if name not in doubted}
-        if passed:
-            self._notes.append(f"Flaky, and taken as passed: {listed([*passed])}")
-        return four.with_contract(passed).failing(doubted).with_caught_failures()
+        if passed := [name for name in passed if name not in doubted]:
+            self._notes.append(f"Flaky, and taken as passed: {listed(passed)}")
+        four = replace(four, contract=four.contract.ruled("passed", passed))
+        return four.failing(doubted).with_caught_failures()
 
     def _with_old_checks(self, four: TwoByTwo, contract: Suite, base: Base) -> TwoByTwo:
         """Repeat passing old tests with the old helpers in the code; a failed assertion counts."""
@@ -246,9 +246,13 @@ class Comparison(Project):
         tree = replace(contract.tree, files={**contract.tree.files, **files})
         suite = self._opened(replace(contract, tree=tree))
         again = run_whole(suite, names, SuiteJob(self._left()), cold=self._cold)
-        failed = {name: again.tests[name] for name in names if again.outcome(name) == "failed"}
-        four = replace(four, around=[*files, *four.around]) if failed else four
-        return four.with_contract({name: test for name, test in failed.items() if test.asserted})
+        failed = [name for name in names if again.outcome(name) == "failed"]
+        tests = dict(four.contract.tests)
+        for name in failed:
+            if again.tests[name].asserted:
+                tests[name] = replace(again.tests[name], called=tests[name].called)
+        four = replace(four, contract=replace(four.contract, tests=tests))
+        return replace(four, around=[*files, *four.around]) if failed else four
 
     def _with_skips_in_ci(self, four: TwoByTwo, at_base: Suite, base: Base) -> TwoByTwo:
         """Repeat tests that only CI's variables skip now, if a test file now reads the environment."""
@@ -260,8 +264,7 @@ class Comparison(Project):
         ran, then = (run_whole(suite, names, SuiteJob(self._left()), cold=True) for suite in suites)
         was = [name for name in names if ran.ended == "ended" and then.outcome(name) == "passed"]
         skipped = [name for name in was if ran.outcome(name) in ("skipped", "missing")]
-        ended = (replace(four.now.tests[name], outcome="skipped", text=" where CI=true") for name in skipped)
-        return four.with_now(dict(zip(skipped, ended, strict=True)))
+        return replace(four, now=four.now.ruled("skipped", skipped, " where CI=true"))
 
     def _unfailing(self, four: TwoByTwo, at_base: Suite) -> Iterator[Tampering]:
         """Yield the tests that, made to fail, do not and did at the base, and a wrong exit code of pytest's."""

@@ -204,9 +204,7 @@ class Project:
         failing = [name for name in names if first.outcome(name) == again.outcome(name) == "failed"]
         failing = [name for name in failing if {*outcomes_of(name, others)} == {"passed"}]
         by_itself = run_whole(self._suite, failing, SuiteJob(self._left())) if failing else first
-        passed = [name for name in failing if by_itself.outcome(name) == "passed"]
-        tests = {name: replace(first.tests[name], outcome="passed") for name in passed}
-        return replace(first, tests={**first.tests, **tests})
+        return first.ruled("passed", [name for name in failing if by_itself.outcome(name) == "passed"])
 
     def _again(self, seeds: Sequence[int], seconds: float) -> list[SuiteRun]:
         """Return whole runs under other hash seeds, if the `seconds` of one are less than half of those left."""

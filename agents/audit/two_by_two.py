@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ..repository.suite import SuiteRun, TestRun
+from ..repository.suite import SuiteRun
 from .base import TestPlace, is_of_tests
 from .cases import cases, each_left_out, unquoted
 from .project import outcomes_of
@@ -60,33 +60,21 @@ class TwoByTwo:
     def failing(self, names: Sequence[str]) -> TwoByTwo:
         """Return the same where these tests fail on the new code."""
         why = "it fails at times on the code of now, and never on that of the base"
-        failed = {each: replace(self.contract.tests[each], outcome="failed", text=why) for each in names}
-        now = {each: failed[each] for each in names if each in self.now.tests}
-        return self.with_contract(failed).with_now(now)
+        there = [name for name in names if name in self.now.tests]
+        contract, now = self.contract.ruled("failed", names, why), self.now.ruled("failed", there, why)
+        return replace(self, contract=contract, now=now)
 
     def with_caught_failures(self) -> TwoByTwo:
         """Return the same where tests have failed of which an assertion fails in a call by the new code alone."""
         sound = [name for name in self._passing() if not self.base.tests[name].failed_in_callback]
         why = "an assertion of it fails in a call by the code, which catches the error"
 
-        def caught(run: SuiteRun, names: Iterable[str]) -> dict[str, TestRun]:
-            found = (
-                name for name in names if run.outcome(name) == "passed" and run.tests[name].failed_in_callback
-            )
-            return {name: replace(run.tests[name], outcome="failed", text=why) for name in found}
+        def ruled(run: SuiteRun, names: Iterable[str]) -> SuiteRun:
+            passed = (name for name in names if run.outcome(name) == "passed")
+            return run.ruled("failed", [name for name in passed if run.tests[name].failed_in_callback], why)
 
-        failed = caught(self.contract, (self._same(self.contract, name) for name in sound))
-        return self.with_contract(failed).with_now(caught(self.now, map(self._counterpart, sound)))
-
-    def with_contract(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
-        """Return the same where old tests ended otherwise on the new code."""
-        tests = self.contract.tests
-        tests = {**tests, **{name: replace(test, called=tests[name].called) for name, test in ended.items()}}
-        return replace(self, contract=replace(self.contract, tests=tests))
-
-    def with_now(self, ended: Mapping[str, TestRun]) -> TwoByTwo:
-        """Return the same where tests of now ended otherwise."""
-        return replace(self, now=replace(self.now, tests={**self.now.tests, **ended}))
+        contract = ruled(self.contract, (self._same(self.contract, name) for name in sound))
+        return replace(self, contract=contract, now=ruled(self.now, map(self._counterpart, sound)))
 
     def changes(self) -> Iterator[TestChange]:
         """Yield each test of the base that passed or passes now, and each new one."""
@@ -305,8 +293,7 @@ def settled(
 
 def steady(runs: Sequence[SuiteRun]) -> SuiteRun:
     """Return the first run, in which a test that is flaky passes: it is named as that."""
-    tests = {name: replace(runs[0].tests[name], outcome="passed") for name in flaky(runs)}
-    return replace(runs[0], tests={**runs[0].tests, **tests})
+    return runs[0].ruled("passed", flaky(runs))
 
 
 def flaky(runs: Sequence[SuiteRun]) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -142,6 +142,11 @@ class SuiteRun:
     def outcome(self, name: str) -> str:
         """Return the outcome of a test."""
         return self.tests[name].outcome if name in self.tests else "missing"
+
+    def ruled(self, outcome: str, names: Iterable[str], text: str = "") -> SuiteRun:
+        """Return the run in which these tests have ended so."""
+        ended = {name: replace(self.tests[name], outcome=outcome, text=text) for name in names}
+        return replace(self, tests={**self.tests, **ended})
 
     def after(self, collection: SuiteRun) -> SuiteRun:
         """Return the run with the results of the collection before it."""
