@@ -132,7 +132,7 @@ class Comparison(Project):
         with ThreadPoolExecutor(2) as pool:
             limits = (0.0, 0.0, hanging_limit(now))
             ran = pool.map(self._ran, compared, (reference, "", ""), ("", "now", reference), limits)
-            for suite in suites.all[1:]:
+            for suite in suites[1:]:
                 pool.submit(suite.collect, self._left())
             (old, before), (contract, on_new), (_, shown) = ran
         tests = {name.partition("[")[0].rpartition("::")[2] for run in (before, now) for name in run.tests}
@@ -176,7 +176,7 @@ class Comparison(Project):
         if not names:
             return {}
         job = SuiteJob(self._left(), replaced=True)
-        now, before = (run_whole(each, names, job, cold=trial.cold) for each in (trial.suites.all[0], suite))
+        now, before = (run_whole(each, names, job, cold=trial.cold) for each in (trial.suites[0], suite))
         found = {}
         for name in names:
             was = before.tests[name].replaced if name in before.tests else ()

@@ -174,7 +174,7 @@ def _ranked(
     if lines and names and trial.left > 0:
         told = {path: tuple(sorted(numbers)) for path, numbers in lines.items()}
         job = SuiteJob(trial.left, names, record=True, lines=told)
-        ended = trial.suites.all[0].run(job, cold=trial.cold).tests
+        ended = trial.suites[0].run(job, cold=trial.cold).tests
         for name, test in ended.items():
             for line in test.called:
                 running.setdefault(line, []).append(name)
@@ -198,7 +198,7 @@ def _again(trial: Trial, each: _Made, before: str) -> bool:
     others may hide the change from it, or a nondeterministic one."""
     for names in ((before,), each.tests):
         tests = tuple(name for name in names if name in trial.first.tests)
-        run = trial.run(trial.suites.all[0], each.path, each.mutant, tests, trial.first) if tests else None
+        run = trial.run(trial.suites[0], each.path, each.mutant, tests, trial.first) if tests else None
         if run is not None and notices(run, tests):
             return True
     return False

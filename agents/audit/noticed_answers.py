@@ -79,7 +79,7 @@ class Side:
 
     def tried(self, name: str, number: int, other: int) -> tuple[str, bool] | None:
         """Return the text of another answer ("": none), and if the test notices it; None if time is over."""
-        found = self.trial.with_answer(self.trial.suites.all[0], name, (number, other), self.trial.first)
+        found = self.trial.with_answer(self.trial.suites[0], name, (number, other), self.trial.first)
         return None if found is None else (found[1], notices(found[0], [name]))
 
 

@@ -93,8 +93,8 @@ class Project:
                 self._suite = self._opened(replace(self._suite, tree=self._tree))
                 collected, faulty = self._collected()
             suites = self._held.enter_context(closing(alike(self._suite)))
-            with ThreadPoolExecutor(len(suites.all)) as pool:
-                for suite in suites.all[1:]:
+            with ThreadPoolExecutor(len(suites)) as pool:
+                for suite in suites[1:]:
                     pool.submit(suite.collect, self._left())
                 runs = self._runs(collected, faulty)
             first = runs[0]

@@ -33,6 +33,7 @@ _HANGING_SECONDS = 10.0
 _HANGING_SLOWER = 5
 _OF_DOCTESTS = (": DocTestFailure", ": UnexpectedException")
 _MESSAGES = re.compile(r"^INTERNALERROR>  .*\nINTERNALERROR> (\S.*)", re.MULTILINE)
+_NEVER = TestRun("missing")
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times its tests' time, to start and collect them."""
 
@@ -55,8 +56,8 @@ class Trial:
     lines: Mapping[str, Container[int]] | None = None
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
     _one_at_a_time: Lock = field(default_factory=Lock)
-    _alone: dict[str, TestRun | None] = field(default_factory=dict)
-    """Tests that exceeded a job's CPU time, each run alone on the unchanged code; None: exceeded again."""
+    _alone: dict[str, TestRun] = field(default_factory=dict)
+    """Tests that exceeded a job's CPU time, each run alone on the unchanged code."""
 
     @property
     def left(self) -> float:
@@ -96,30 +97,23 @@ class Trial:
     def limit(self, names: Sequence[str], run: SuiteRun) -> float:
         """Return the seconds that these tests may take on a change, which may make them hang."""
         took = sum(run.tests[name].seconds for name in names) + self._fixtures
-        return _LEAST_SECONDS + _SLOWER * (took + sum(self._took_alone(name).seconds for name in names))
+        alone = sum(self._alone.get(name, _NEVER).seconds for name in names)
+        return _LEAST_SECONDS + _SLOWER * (took + alone)
 
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
         """Return the CPU seconds that each test may take on a change: they reveal a hang even under load."""
-        used = ((self._used.get(name, 0.0), self._took_alone(name).cpu) for name in names)
-        return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, *each) for each in used)
+        runs = [self.first.tests, self._old, self._alone]
+        used = (max(run.get(name, _NEVER).cpu for run in runs) for name in names)
+        return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, each) for each in used)
 
-    def _took_alone(self, name: str) -> TestRun:
-        return self._alone.get(name) or TestRun("missing")
-
-    @cached_property
-    def _runs(self) -> tuple[SuiteRun, ...]:
-        return (self.first, self.before) if self.before is not None else (self.first,)
-
-    @cached_property
-    def _used(self) -> dict[str, float]:
-        """Return the most CPU time that each test took on unchanged code."""
-        names = {name for run in self._runs for name in run.tests}
-        return {name: max(run.tests[name].cpu for run in self._runs if name in run.tests) for name in names}
+    @property
+    def _old(self) -> Mapping[str, TestRun]:
+        return self.before.tests if self.before is not None else {}
 
     @cached_property
     def _fixtures(self) -> float:
         """Return the longest fixture time of a test: shared fixtures may be set up for any of them."""
-        return max((test.setup for run in self._runs for test in run.tests.values()), default=0.0)
+        return max((test.setup for test in (*self.first.tests.values(), *self._old.values())), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
         """Run tests until one fails on a change of a function, else of the file `path`. None if out of time."""
@@ -147,7 +141,7 @@ class Trial:
         for name in tests:
             took[name.partition("::")[0]] += self.first.tests[name].seconds
         names = tuple(sorted(tests, key=lambda name: took[name.partition("::")[0]]))
-        return run_whole(self.suites.all[0], names, job, cold=self.cold)
+        return run_whole(self.suites[0], names, job, cold=self.cold)
 
     def with_answer(
         self, suite: Suite, name: str, answer: tuple[int, int], run: SuiteRun
@@ -172,8 +166,7 @@ class Trial:
         # What tests make once for all may have been made in another: then a test takes longer alone.
         unchanged = replace(job, tests=(hanging,), change=None, files={}, answer=None)
         alone = self._run(suite, replace(unchanged, seconds=hanging_limit(self.first)), cold)
-        self._alone[hanging] = alone.tests.get(hanging) if alone is not None else None
-        took = self._took_alone(hanging)
+        took = self._alone[hanging] = alone.tests.get(hanging, _NEVER) if alone is not None else _NEVER
         if _SLOWER * took.cpu <= limits[hanging]:
             return done
         longer = job.seconds + _SLOWER * took.seconds

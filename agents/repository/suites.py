@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import TypeVar
 
@@ -23,16 +23,13 @@ _FIRST_SHARE, _LATER_SHARE = 0.5, 0.125
 """Timeout of a test as a share of the time left: until one has hung, and after that."""
 
 
-@dataclass(frozen=True)
-class Suites:
+class Suites(tuple[Suite, ...]):
     """Equal suites. Each runs one job at a time, since its jobs share a copy of the files."""
-
-    all: Sequence[Suite]
 
     def map(self, do: Callable[[Suite, Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield the result of `do` for each item, in their order, each with an idle suite."""
         idle: SimpleQueue[Suite] = SimpleQueue()
-        for suite in self.all:
+        for suite in self:
             idle.put(suite)
 
         def done(item: Item) -> Result:
@@ -42,7 +39,7 @@ class Suites:
             finally:
                 idle.put(suite)
 
-        pool = ThreadPoolExecutor(len(self.all))
+        pool = ThreadPoolExecutor(len(self))
         begun: deque[Future[Result]] = deque()
         try:
             for item in items:
@@ -56,7 +53,7 @@ class Suites:
 
     def close(self) -> None:
         """Close each suite."""
-        for suite in self.all:
+        for suite in self:
             suite.close()
 
 

@@ -11,9 +11,7 @@ from typing import Any
 
 from .masking import holders
 
-_FUTURES = 0
-for _name in __future__.all_feature_names:
-    _FUTURES |= getattr(__future__, _name).compiler_flag
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
 
 class Unchangeable(Exception):
