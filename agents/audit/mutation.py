@@ -46,10 +46,9 @@ def measured(
     survivors: list[_Made] = []
     made = tried = noticed = left_out = 0
     for_lines = min(_FOR_LINES * max(0.0, trial.left), trial.limit(tuple(called), trial.first))
-    sooner = replace(trial, end=trial.end - for_lines) if trial.before is None else trial.sooner(_SHARE)
+    sooner = replace(trial, end=trial.end - for_lines) if base is None else trial.sooner(_SHARE)
     same_code = base is not None and all(map(is_of_tests, base.differing))
-    ended = trial.before.tests if trial.before is not None else {}
-    passed = [name for name, test in ended.items() if test.outcome == "passed"]
+    passed = [name for name, test in trial.before.tests.items() if test.outcome == "passed"]
     passed = [name for name in passed if name.partition("[")[0] in touched] if same_code else passed
 
     def in_time() -> Iterator[_Made]:
@@ -146,7 +145,7 @@ def _in_turn(made: Sequence[Iterator[_Made]]) -> Iterator[_Made]:
 
 def _of_changed(trial: Trial, called: Mapping[str, frozenset[str]], touched: frozenset[str]) -> frozenset[str]:
     """Return the functions that `touched` tests call, now or at the base, or that a test calls no more."""
-    before = {name: frozenset(test.called) for name, test in trial.before.tests.items()} if trial.before else {}
+    before = {name: frozenset(test.called) for name, test in trial.before.tests.items()}
     found = {
         function
         for run in (called, before)
@@ -206,11 +205,9 @@ def _again(trial: Trial, each: _Made, before: str) -> bool:
 
 def _at_base(trial: Trial, passed: Sequence[str], each: _Made) -> str | None:
     """Return the test of those that `passed` at the base that noticed a mutant ("": none); None if out of time."""
-    if trial.before is None or trial.old is None:
-        return ""
     reaching = [name for name in passed if each.function in trial.before.tests[name].called]
     tests = trial.fastest_first(reaching, trial.before)
-    if not tests:
+    if not tests or trial.old is None:
         return ""
     run = trial.run(trial.old, each.path, each.mutant, tests, trial.before)
     return None if run is None else next((name for name in tests if run.outcome(name) == "failed"), "")

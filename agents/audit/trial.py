@@ -33,7 +33,7 @@ _HANGING_SECONDS = 10.0
 _HANGING_SLOWER = 5
 _OF_DOCTESTS = (": DocTestFailure", ": UnexpectedException")
 _MESSAGES = re.compile(r"^INTERNALERROR>  .*\nINTERNALERROR> (\S.*)", re.MULTILINE)
-_NEVER = TestRun("missing")
+_NEVER, _NO_TESTS = TestRun("missing"), SuiteRun({}, "ended")
 _COLD_SECONDS = 5.0
 """Seconds that a job has beyond three times its tests' time, to start and collect them."""
 
@@ -51,7 +51,7 @@ class Trial:
     cold: bool
     end: float
     say: Callable[[str], None]
-    before: SuiteRun | None = None
+    before: SuiteRun = _NO_TESTS
     old: Suite | None = None
     lines: Mapping[str, Container[int]] | None = None
     _mutants: dict[str, tuple[list[Mutant], Iterator[Mutant]]] = field(default_factory=dict)
@@ -102,18 +102,15 @@ class Trial:
 
     def cpu(self, names: Sequence[str]) -> tuple[float, ...]:
         """Return the CPU seconds that each test may take on a change: they reveal a hang even under load."""
-        runs = [self.first.tests, self._old, self._alone]
+        runs = [self.first.tests, self.before.tests, self._alone]
         used = (max(run.get(name, _NEVER).cpu for run in runs) for name in names)
         return tuple(_LEAST_CPU + _SLOWER * max(self._fixtures, each) for each in used)
-
-    @property
-    def _old(self) -> Mapping[str, TestRun]:
-        return self.before.tests if self.before is not None else {}
 
     @cached_property
     def _fixtures(self) -> float:
         """Return the longest fixture time of a test: shared fixtures may be set up for any of them."""
-        return max((test.setup for test in (*self.first.tests.values(), *self._old.values())), default=0.0)
+        tests = (*self.first.tests.values(), *self.before.tests.values())
+        return max((test.setup for test in tests), default=0.0)
 
     def run(self, suite: Suite, path: str, mutant: Mutant, names: Sequence[str], run: SuiteRun) -> SuiteRun | None:
         """Run tests until one fails on a change of a function, else of the file `path`. None if out of time."""
@@ -216,7 +213,7 @@ def made_to_fail(
     for place in (places[name.partition("[")[0]] for name in tests):
         starts.setdefault(place.path, set()).add(place.line)
     if not tests:
-        return SuiteRun({}, "ended")
+        return _NO_TESTS
     files = {path: _failing(suite.tree.files[path], starts[path]) for path in starts}
     paths = tuple(dict.fromkeys(name.partition("::")[0] for name in tests))
     return suite.run(SuiteJob(seconds, tuple(tests), paths, files=files, exits=True), cold=True)
