@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,6 @@ class SuiteSession:
         self._collecting = ExitStack()
         self._take: Callable[[], list[str]] = list
         self._unknown: list[str] = []
-        self._functions: Functions | None = None
         self._answers: Any = None
         self._report = Report(-1, place)
         self._calls = Calls(place + os.sep, pickled=job["pickled"])
@@ -131,7 +131,7 @@ class SuiteSession:
         sys.dont_write_bytecode = True
         called = self._take()
         self._collecting.close()
-        self._functions = Functions(self._place)
+        _ = self._functions  # found once for all forks
         gc.freeze()
         names = [item.nodeid for item in session.items]
         found = {"called": called, "elsewhere": self._elsewhere(), "threads": _threads()}
@@ -204,25 +204,21 @@ class SuiteSession:
         named = [item for name in job["tests"] for item in self._items.get(name, ())]
         items = named if job["tests"] else session.items
         emit({"planned": [] if job["tests"] else [item.nodeid for item in items]})
-        if job["change"] is not None or job["functions"] or job["record"]:
-            self._functions = self._functions or Functions(self._place)
-        functions = self._functions
-        if job["change"] is not None and functions is not None:
+        if job["change"] is not None:
             try:
-                functions.change(job["change"])
+                self._functions.change(job["change"])
             except Unchangeable as reason:
                 emit({"unchangeable": str(reason)})
                 return
         if job["crossings"] or job["answer"] is not None:
             self._answers = Answers(self._place, self._task["test_files"], job["answer"])
-            if functions is not None:
-                self._answers.install(functions.at, job["functions"])
+            self._answers.install(self._functions.at, job["functions"])
         with ExitStack() as held:
             take: Callable[[], list[str]] = list
             if job["record"] or job["calls"]:
                 sys.addaudithook(lambda event, _: event in _STARTS and self._test.update(starts=True))
                 calls = self._calls if job["calls"] else None
-                generated = functions.generated if functions is not None and calls is None else {}
+                generated = self._functions.generated if calls is None else {}
                 take = held.enter_context(reached_by(self._place, job["lines"], calls, generated))
             limits = dict(zip(job["tests"], job["cpu"]))  # noqa: B905 - Python 3.9
             for item, after in zip(items, [*items[1:], None]):  # noqa: B905 - Python 3.9
@@ -230,6 +226,10 @@ class SuiteSession:
                 emit(self._test)
                 if job["first"] and self._test["outcome"] == "failed":
                     return
+
+    @cached_property
+    def _functions(self) -> Functions:
+        return Functions(self._place)
 
     def _run_test(self, item: Any, after: Any, take: Callable[[], list[str]], limit: float) -> None:
         """Run one test, followed by `after`, for at most `limit` seconds of processor time (0: no limit)."""
