@@ -131,7 +131,7 @@ def open_case(
     )
     return ScriptCase(
         sandbox=sandbox,
-        limits=SandboxLimits(wall_seconds=request.seconds, cpu_seconds=max(1, round(request.seconds))),
+        limits=_limits(request, 1),
         tree=tree,
         texts=texts,
         cancelled=cancelled,
@@ -160,6 +160,11 @@ def _data(root: Path, data: Sequence[str]) -> tuple[list[str], dict[str, Path]]:
         else:
             elsewhere |= {each.relative_to(path.parent).as_posix(): contained(each, folder) for each in files}
     return named, elsewhere
+
+
+def _limits(request: HealRequest, share: int) -> SandboxLimits:
+    limits = SandboxLimits(wall_seconds=request.seconds)
+    return replace(limits, cpu_seconds=max(1, round(request.seconds * share)))
 
 
 def _changeable(tree: Tree, script: str | None, patterns: Sequence[str]) -> dict[str, str]:
@@ -241,9 +246,7 @@ def tests_case(request: HealRequest, sandbox: Sandbox, cancelled: Callable[[], b
             raise UsageError(f"{path}: {error}; name a function or a method: FILE.py::Class.method") from error
     return TestsCase(
         sandbox=sandbox,
-        limits=SandboxLimits(
-            wall_seconds=request.seconds, cpu_seconds=max(1, round(_CPU_SHARE * request.seconds))
-        ),
+        limits=_limits(request, _CPU_SHARE),
         tree=tree,
         texts=texts,
         cancelled=cancelled,
