@@ -10,11 +10,11 @@ import json
 import marshal
 import os
 import random
+import select
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from multiprocessing.connection import Pipe
 from typing import Any, Literal
 
 from _pytest.tmpdir import tmppath_result_key
@@ -65,10 +65,12 @@ class ForkServer:
         self.order: Any = None
         self.given: Any = None
         self._take = take
-        ours, theirs = Pipe()
+        ours, theirs = socket.socketpair()
         self._pid = _fork()
-        self._orders, other = (ours, theirs) if self._pid else (theirs, ours)
-        other.close()
+        ours, theirs = (ours, theirs) if self._pid else (theirs, ours)
+        theirs.close()
+        self._orders = ours.makefile("rwb")
+        ours.close()  # the file keeps it open
         if not self._pid:
             apart()
             self._serve()
@@ -77,31 +79,29 @@ class ForkServer:
         """Fork for each order; return in the forked processes only."""
         while True:
             try:
-                seconds, order = marshal.loads(self._orders.recv_bytes())
-            except (OSError, EOFError):
+                seconds, order = marshal.load(self._orders)
+            except (EOFError, ValueError):
                 os._exit(0)
             if seconds is None:
                 self._take(order)
                 continue
-            ours, theirs = Pipe(duplex=False)
+            ours, theirs = os.pipe()
             pid = _fork()
             if not pid:
-                ours.close()
+                os.close(ours)
                 self._orders.close()
                 self.order, self._results = order, theirs
                 return
-            theirs.close()
-            end, told = time.monotonic() + seconds, []
-            with suppress(OSError, EOFError):
-                while (left := end - time.monotonic()) > 0 and ours.poll(left):
-                    told.append(ours.recv_bytes())
-            ours.close()
+            os.close(theirs)
+            told = _read(ours, time.monotonic() + seconds)
+            os.close(ours)
             os.kill(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             self._send(told)
 
     def _send(self, told: Any) -> None:
-        self._orders.send_bytes(marshal.dumps(told))
+        marshal.dump(told, self._orders)
+        self._orders.flush()
 
     def run(self, order: Order, seconds: float) -> dict[str, str]:
         """Run a pass for at most `seconds`; return the results by item, as far as it got."""
@@ -110,13 +110,13 @@ class ForkServer:
                 self._send((None, self.given))
                 self.given = None
             self._send((seconds, order))
-            return dict(map(json.loads, marshal.loads(self._orders.recv_bytes())))
+            return dict(map(json.loads, marshal.load(self._orders).splitlines()))
         except (OSError, EOFError, ValueError, TypeError):
             return {}
 
     def emit(self, name: str, result: str) -> None:
         """Send one result from within a pass."""
-        self._results.send_bytes(json.dumps([name, result]).encode())
+        os.write(self._results, json.dumps([name, result]).encode() + b"\n")
 
     def close(self) -> None:
         """Kill the server and wait for its exit."""
@@ -131,6 +131,18 @@ def _fork() -> int:
     if not pid:
         random.setstate(state)
     return pid
+
+
+def _read(descriptor: int, end: float) -> bytes:
+    parts = bytearray()
+    while (left := end - time.monotonic()) > 0:
+        if not select.select([descriptor], [], [], left)[0]:
+            break
+        data = os.read(descriptor, 1 << 16)
+        if not data:
+            break
+        parts += data
+    return bytes(parts)
 
 
 def run_item(item: Any, following: Any, seconds: float) -> bool:
