@@ -28,7 +28,10 @@ class Scripted(CachedVerifier):
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return self._verdicts(candidates, tests, self._on_code)
 
-    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+    def hasty_board(
+        self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float | None
+    ) -> Board:
+        assert call_seconds is not None
         self.patience.add(call_seconds)
         return self._verdicts(candidates, tests, self._on_mutants)
 

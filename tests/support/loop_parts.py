@@ -116,7 +116,9 @@ class BoardsHere(CachedVerifier):
     def board(self, candidates: Sequence[Candidate], tests: Sequence[Test]) -> Board:
         return run_board(candidates, tests)
 
-    def hasty_board(self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float) -> Board:
+    def hasty_board(
+        self, candidates: Sequence[Candidate], tests: Sequence[Test], call_seconds: float | None
+    ) -> Board:
         return run_board(candidates, tests)
 
     def confirm(self, candidate: Candidate, tests: Sequence[Test]) -> Verdict:
