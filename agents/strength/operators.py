@@ -169,6 +169,10 @@ def _statements(node: ast.stmt, site: Site) -> Iterator[ast.AST]:
                 yield ast.Pass()
         case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
             yield ast.Pass()
+        case ast.Assign(
+            targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[_, ast.Name(id=same)])
+        ) if name == same and last_name(function) == "cast":
+            return  # for a checker of types alone
         case ast.Assign(targets=targets) if all(_is_bound(target, site) for target in targets):
             yield ast.Pass()
 

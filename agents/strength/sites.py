@@ -90,8 +90,23 @@ class Site:
 def sites(tree: ast.Module) -> Iterator[Site]:
     """Yield every site of a module in source order. Omitted are docstrings, annotations, code for type checkers,
     asserts, checks of Python's version or the system, texts for people (help, messages of exceptions and logs),
-    `__main__` blocks and unreachable code."""
-    yield from _block(tree, "body", _scope("", tree, None, None))
+    values of members that nobody reads, `__main__` blocks and unreachable code."""
+    unread = {id(member) for member in _unread_members(tree)}
+    for site in _block(tree, "body", _scope("", tree, None, None)):
+        if id(site.statement) not in unread:
+            yield site
+
+
+def _unread_members(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Yield the members of private enumerations whose values only messages use."""
+    nodes, told = [*ast.walk(tree)], _told(tree)
+    read = {node.attr for node in nodes if isinstance(node, ast.Attribute) and id(node) not in told}
+    called = {last_name(node.func) for node in nodes if isinstance(node, ast.Call)}
+    for node in nodes if read.isdisjoint({"value", "_value_"}) else ():
+        match node:
+            case ast.ClassDef(name=name, bases=[base], body=body) if last_name(base) == "Enum":
+                if name.startswith("_") and name not in called:
+                    yield from (each for each in body if isinstance(each, ast.Assign))
 
 
 def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | None) -> Scope:
@@ -108,10 +123,15 @@ def _scope(name: str, node: ast.AST, unit: Unit | None, function: Function | Non
 
 def _messages(node: ast.AST) -> frozenset[str]:
     """Return the names that only `raise` and calls for messages read."""
-    messages = (inner for inner in ast.walk(node) if isinstance(inner, ast.Raise) or is_message(inner))
-    told = {id(part) for message in messages for part in ast.walk(message)}
+    told = _told(node)
     names = [inner for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)]
     return frozenset(name.id for name in names) - {name.id for name in names if id(name) not in told}
+
+
+def _told(node: ast.AST) -> set[int]:
+    """Return the ids of the nodes in `raise` and in calls for messages."""
+    messages = (inner for inner in ast.walk(node) if isinstance(inner, ast.Raise) or is_message(inner))
+    return {id(part) for message in messages for part in ast.walk(message)}
 
 
 def is_message(node: ast.AST) -> bool:

@@ -111,6 +111,7 @@ def test_ways_out_of_a_loop_are_swapped(word: str, other: str) -> None:
         ("return open(a, encoding='utf-8')", "return open(a, encoding='utf-')"),
         ("return 'a\\n b\\n '", "return 'a\\n b\\n'"),
         ("return 9 if a > 9 else a", "return 9 if a >= 9 else a"),
+        ("a = cast(int, a)\n    return a", ""),
     ],
 )
 def test_what_changes_nothing_or_repeats_another_mutant_is_left_out(body: str, same: str) -> None:
@@ -209,6 +210,7 @@ def test_a_change_below_the_first_line_of_a_statement_is_shown_by_itself() -> No
         "if not TYPE_CHECKING:\n    import a",
         "def f(a):\n    assert a > 1, 'text'",
         "SIZE = 3 + 1\ndef f(a):\n    warnings.warn(a, stacklevel=SIZE)\n    print(SIZE)",
+        "class _State(enum.Enum):\n    ON = 'on'\ndef f(a):\n    print(f'not while {a.value}')",
     ],
 )
 def test_what_no_test_needs_to_notice_is_left_alone(code: str) -> None:
@@ -219,8 +221,11 @@ def test_what_no_test_needs_to_notice_is_left_alone(code: str) -> None:
     "code",
     [
         "class State(Enum):\n    ON = 'on'",
+        "class _State(IntEnum):\n    ON = 1",
         "ON = Literal['on', 'off']",
         "ON = 'utf'",
+        "class _State(Enum):\n    ON = 'on'\ndef f(a):\n    print(_State(a))",
+        "class _State(Enum):\n    ON = 'on'\n    def text(self):\n        return self.value",
     ],
 )
 def test_values_that_somebody_reads_are_changed(code: str) -> None:
