@@ -70,6 +70,7 @@ def assign_ids(claims: Sequence[IdClaim]) -> list[str]:
     def assigned(claim: IdClaim) -> str:
         if claim.given or len(owners[fold_id(claim.id)]) == 1:
             return claim.id
-        return f"{claim.id[: LONGEST_ID - 13]}-{fingerprint(f'{claim.id}{chr(0)}{claim.content}')}"
+        mark = fingerprint(f"{claim.id}\0{claim.content}")
+        return f"{claim.id[: LONGEST_ID - 13]}-{mark}"
 
     return [assigned(claim) for claim in claims]

@@ -181,10 +181,11 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
 def _same_program(search: _Search, patch: Patch) -> Trial | None:
     """Return the trial of an earlier patch that makes the same program."""
 
-    def key(patch: Patch) -> list[tuple[str, str]]:
-        return [(path, program(text)) for path, text in patch.files.items()]
+    def programs(patch: Patch) -> dict[str, str]:
+        return {path: program(text) for path, text in patch.files.items()}
 
-    return next((trial for trial in search.trials if key(trial.patch) == key(patch)), None)
+    made = programs(patch)
+    return next((trial for trial in search.trials if programs(trial.patch) == made), None)
 
 
 def _confirm(search: _Search) -> None:
