@@ -49,6 +49,16 @@ if __name__ == "__main__":
     print(*mine.recv())
     process.join()
 """,
+    "memory that processes share": """
+import os, time
+block = b"x" * (300 << 20)
+for number in range(4):
+    if os.fork() == 0:
+        time.sleep(0.2)
+        os._exit(number and block[number] != ord("x"))
+ended = sorted(os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(4))
+print(1, 2, 3 + sum(ended))
+""",
     "subprocess": """
 import subprocess, sys
 done = subprocess.run([sys.executable, "-I", "-S", "-c", "print(1, 2, 3)"], capture_output=True, check=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -51,3 +52,10 @@ def tasks_of_user(uid: int) -> int:
             if entry.name.isdigit() and entry.stat().st_uid == uid:
                 total += task_count(int(entry.name))
     return total
+
+
+def signal_all(pids: Iterable[int], number: int) -> None:
+    """Send the signal `number` to processes, of which some may be gone."""
+    for pid in pids:
+        with suppress(*GONE):
+            os.kill(pid, number)

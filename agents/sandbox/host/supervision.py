@@ -24,7 +24,7 @@ from .streams import Streams
 from .watchdog import Watchdog
 
 _START_SECONDS = 20.0
-_WATCH_SECONDS = 0.025
+_START_LOOK_SECONDS = 0.025
 _DRAIN_SECONDS = 1.0
 _CHUNK = 1 << 16
 _KEPT_BYTES = 1 << 20
@@ -173,11 +173,11 @@ class Supervised(Running):
     def _pause(self) -> float | None:
         """Return the seconds until the next check of the limits."""
         if self._started is None:
-            return _WATCH_SECONDS
+            return _START_LOOK_SECONDS
         if self._watchdog is None:
             return None
         left = self._started + self._limits.wall_seconds - time.monotonic()
-        return max(0.0, min(_WATCH_SECONDS, left))
+        return max(0.0, min(self._watchdog.pause, left))
 
     def _overrun(self, leader: Leader) -> bool:
         """Return True if the job has reached a limit, and note that. Raises SandboxBroken if it does not start."""
@@ -195,8 +195,8 @@ class Supervised(Running):
         elif seconds >= limits.wall_seconds:
             self._stopped = Stopped("wall", seconds, limits.wall_seconds)
         elif now >= self._next_watch:
-            self._next_watch = now + _WATCH_SECONDS
             self._stopped = self._watchdog.check(leader.job_pid)
+            self._next_watch = now + self._watchdog.pause
         return self._stopped is not None
 
     def _drain(self, selector: selectors.BaseSelector, leader: Leader, streams: Streams) -> None:
