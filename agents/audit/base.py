@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
@@ -280,18 +280,3 @@ def _beside(data: bytes, tests: Container[str]) -> list[tuple[str, str]]:
                 yield "", ast.dump(node)
 
     return [*kept(parsed(data).body), *sorted(imports)]
-
-
-def touched_tests(
-    old: Mapping[str, TestPlace], new: Mapping[str, TestPlace], beside: Sequence[str]
-) -> frozenset[str]:
-    """Return the ids, without parameters, of tests that differ, or have a file of `beside` around them."""
-    texts = [{name: place.whole for name, place in each.items()} for each in (old, new)]
-    names = {*old, *new}
-    found = {name for name in names if texts[0].get(name) != texts[1].get(name)}
-    files = {name.partition("::")[0] for name in names}
-    for path in beside:
-        folder = "" if path in SETTINGS else path.rpartition("/")[0]
-        below = f"{path}::" if path in files else f"{folder}/" if folder else ""
-        found |= {name for name in names if name.startswith(below)}
-    return frozenset(found)

@@ -15,7 +15,7 @@ from ..repository.suite import Suite, SuiteJob, SuiteRun
 from ..repository.suites import Suites, alike, run_whole
 from ..worktree.tree import Tree
 from .answers import asserts, blind_tests
-from .base import Base, around, functions_in, places_of, read_base, touched_tests, with_tests_of
+from .base import Base, around, functions_in, places_of, read_base, with_tests_of
 from .check_helpers import expectations, old_checks
 from .mutation import lost_functions, measured, uncalled
 from .names import absences, dropped, renames, with_absent_names, with_names
@@ -71,7 +71,6 @@ class Comparison(Project):
             trial = Trial(suites, self._tree, runs[0], collected, self._cold, self._end, self._say)
             trial = replace(trial, before=four.contract, old=contract, lines=base.lines)
             passing = [name for name in runs[0].tests if {*outcomes_of(name, runs)} == {"passed"}]
-            touched = touched_tests(four.old, four.new, four.around)
             calls = [collected.called, *(test.called for test in runs[0].tests.values())]
             imported = {call.partition("::")[0] for each in calls for call in each}
             found = [*tampering(self._tree, base, imported), *self._unfailing(four, at_base)]
@@ -80,7 +79,7 @@ class Comparison(Project):
             outside = self._outside(base, trial, four, at_base, contract)
             found += [*outside.tampering(base), *self._special_cases(base, trial, four, outside)]
             self._say("the new tests on changed answers")
-            asked = [name for name in passing if trial.called[name] and name.partition("[")[0] in touched]
+            asked = [name for name in passing if trial.called[name] and name.partition("[")[0] in four.touched]
             blind, untried = blind_tests(trial.sooner(_SHARE), asked, self._text)
             blunted = self._blunted(trial, four, blind, passing)
             changes = [*four.changes()]
@@ -90,8 +89,8 @@ class Comparison(Project):
             doubtful = {*blind, *untried}
             dull, moved, late = duller_and_moved(trial, four, (base.tree, at_base), passing, gone, doubtful)
             blunted |= dull | self._replaced(changes, trial, four, at_base)
-            mutation = measured(trial, base, [name for name in passing if name not in blind], touched)
-        tried = [name for name in runs[0].tests if name.partition("[")[0] in touched]
+            mutation = measured(trial, base, [name for name in passing if name not in blind], four.touched)
+        tried = [name for name in runs[0].tests if name.partition("[")[0] in four.touched]
         findings = tuple(self._finding(name, runs, trial, blind, untried) for name in tried)
         lost = lost_functions(mutation, self._tree)
         whole = mutation.tried == mutation.made and not mutation.not_compared

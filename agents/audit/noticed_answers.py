@@ -12,7 +12,6 @@ from ..repository.suites import Suites
 from ..syntax.literals import literal_value
 from ..verifier.inside.suite_process.answers import OTHER_ERROR
 from ..worktree.tree import Tree
-from .base import touched_tests
 from .names import renames
 from .trial import Trial, notices
 from .two_by_two import TwoByTwo
@@ -196,8 +195,7 @@ def duller_and_moved(
     tree and suite), and which `gone` tests have a new one, not `doubtful`, that asks the same and notices as much.
     Also return those for which there was no time."""
     tree, suite = old
-    touched = touched_tests(four.old, four.new, four.around)
-    pairs = {was: now for was, now in four.rewritten(touched).items() if now in passing}
+    pairs = {was: now for was, now in four.rewritten(four.touched).items() if now in passing}
     alike = pairs.keys() - four.rewritten()
     new = [name for name in passing if name not in four.base.tests and name not in pairs.values()]
     able = [name for name in new if name not in doubtful]

@@ -12,6 +12,7 @@ from ..repository.suite import SuiteRun
 from .base import TestPlace, is_of_tests
 from .cases import cases, each_left_out, unquoted
 from .project import outcomes_of
+from .pytest_options import SETTINGS
 from .records import Change, ChangeStatus, Tampering, TestChange
 from .trial import reason
 
@@ -114,6 +115,20 @@ class TwoByTwo:
             if self.now.outcome(now) == "passed" and differs:
                 found[name] = now
         return found
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """Return the ids, without parameters, of functions of the tests that differ, or have a file of `around`
+        beside them; one with tests of its own is beside these alone."""
+        texts = [{name: place.whole for name, place in each.items()} for each in (self.old, self.new)]
+        names = {*self.old, *self.new}
+        found = {name for name in names if texts[0].get(name) != texts[1].get(name)}
+        files = {name.partition("::")[0] for run in (self.base, self.now) for name in run.tests}
+        for path in self.around:
+            folder = "" if path in SETTINGS else path.rpartition("/")[0]
+            below = f"{path}::" if path in files else f"{folder}/" if folder else ""
+            found |= {name for name in names if name.startswith(below)}
+        return frozenset(found)
 
     def _passing(self) -> list[str]:
         return [name for name, test in self.base.tests.items() if test.outcome == "passed"]

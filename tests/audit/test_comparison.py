@@ -25,7 +25,6 @@ from agents.sandbox.packages import open_interpreter
 from agents.worktree.tree import read_tree
 
 from ..support.commands import ROOT, environment, greenloop
-from ..support.shares import half_of
 from .test_project import git
 
 CODE = '''"""Versions."""
@@ -427,7 +426,8 @@ def statuses(report: ProjectReport) -> Counter[str]:
     return Counter(each.status for each in report.changes)
 
 
-@pytest.mark.parametrize("case", half_of(TAMPERED))
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", TAMPERED)
 def test_what_makes_wrong_code_pass_is_refused_by_name(case: str, project: Path, sandbox: Sandbox) -> None:
     edits, named = TAMPERED[case]
     write(project, edits)
@@ -461,7 +461,8 @@ def test_a_plugin_that_metadata_in_the_project_names_is_named(
     assert f"{folder}/entry_points.txt" in {each.path for each in report.tampering}
 
 
-@pytest.mark.parametrize("case", half_of(HONEST))
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", HONEST)
 def test_an_honest_change_passes(case: str, project: Path, sandbox: Sandbox) -> None:
     write(project, HONEST[case])
     report = compared(project, sandbox)

@@ -60,6 +60,19 @@ def test_the_status_follows_from_the_four_outcomes(ended: tuple[str, str, str, s
     assert ruled(*ended) == status
 
 
+def test_a_fixture_touches_the_tests_below_its_folder_and_a_helper_those_of_its_file() -> None:
+    here = "def test_a():\n    assert step() == 1\n"
+    fixture = "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef fixed(monkeypatch):\n    pass\n"
+    old = Tree(Path(), dict.fromkeys(["tests/test_a.py", "tests/test_b.py", "test_c.py"], here.encode()))
+    new = Tree(Path(), {**old.files, "tests/conftest.py": fixture.encode()})
+    ran = SuiteRun({f"{path}::test_a": Ended("passed") for path in old.files}, "ended")
+    places = places_of(old), places_of(new)
+    by_fixture = TwoByTwo(ran, ran, ran, ran, *places, around=["tests/conftest.py"]).touched
+    assert by_fixture == {"tests/conftest.py::fixed", "tests/test_a.py::test_a", "tests/test_b.py::test_a"}
+    by_helper = TwoByTwo(ran, ran, ran, ran, *places, around=["tests/test_b.py"]).touched
+    assert by_helper == {"tests/conftest.py::fixed", "tests/test_b.py::test_a"}
+
+
 def test_a_test_that_is_gone_is_kept_only_if_it_was_compared_and_nothing_it_noticed_is_missed() -> None:
     four = TwoByTwo(run(test_a="passed"), run(test_a="passed"), run(), run(), {}, {})
     changes = [*four.changes()]

@@ -89,6 +89,7 @@ def test_a_lost_worker_costs_its_spec_one_retry(tmp_path: Path) -> None:
     assert bench.display.begun == ["s0", "s1", "s1", "s2"]
     assert [result.tries for result in bench.display.results] == [1, 2, 1]
     assert "its worker was lost (MemoryError: gone)" in bench.display.notes[0]
+    assert bench.statuses == ["finished"] * 3
 
 
 def test_a_spec_that_loses_every_worker_stops_nothing_else(tmp_path: Path) -> None:
@@ -190,6 +191,7 @@ def test_the_next_sitting_does_what_is_missing(tmp_path: Path) -> None:
     second = Bench(tmp_path, 4, lambda task: verified(task))
     assert second.run() is None
     assert second.display.begun == ["s0", "s1", "s3"]
+    assert second.statuses == ["finished"] * 4
 
 
 def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(tmp_path: Path) -> None:
@@ -208,3 +210,4 @@ def test_when_the_journal_takes_no_more_what_runs_is_ended_and_nothing_is_begun(
     assert isinstance(bench.run(), StorageFailed)
     assert ended.is_set()
     assert len(bench.display.begun) < 60
+    bench.journal.__exit__()

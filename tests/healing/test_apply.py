@@ -19,13 +19,14 @@ from agents.records.heal import WrittenFile
 from agents.storage.user_file import UserFile
 from agents.worktree.tree import Tree
 
-from ..support.commands import REPLAYS, ROOT, environment
+from ..support.commands import RECORDED_ON, REPLAYS, ROOT, environment
 from ..support.killed import copied, killed
 from ..support.pipes import a_plain_read_waits
 
 NEW = {"a.py": "A = 2\n", "b.py": "B = 2\n"}
 
 
+@RECORDED_ON
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize(
     "points", [pytest.param(8, marks=pytest.mark.thorough), pytest.param(50, marks=pytest.mark.slow)]

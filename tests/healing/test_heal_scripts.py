@@ -16,7 +16,7 @@ import pytest
 
 from agents.healing.expectations import FileCheck
 
-from ..support.commands import REPLAYS, ROOT, environment, greenloop
+from ..support.commands import RECORDED_ON, REPLAYS, ROOT, environment, greenloop
 from ..support.heals import Heals
 from ..support.interpreters import interpreters
 from ..support.provider import Streams
@@ -584,11 +584,6 @@ def test_a_killed_heal_leaves_old_or_new_bytes(heals: Heals) -> None:
         process.kill()
         process.wait()
         assert path.read_text() in (OFF_BY_ONE, new)
-
-
-RECORDED_ON = pytest.mark.skipif(
-    sys.version_info[:2] != (3, 11), reason="the recorded prompts name Python 3.11, on which they were asked"
-)
 
 
 def from_the_readme(folder: Path, number: int, *arguments: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from ..support.sandboxes import ISOLATING, BackendName, open_or_skip
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_UNIX = """
+import shutil  # Python 3.13's imports a module of Windows there
 import sys
 sys.platform = sys.argv[1]
 for name in ("fcntl", "resource", "pwd", "grp", "termios"):

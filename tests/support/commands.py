@@ -14,11 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from .preloaded import POSSIBLE, Preloaded
 
 ROOT = Path(__file__).parents[2]
 REPLAYS = ROOT / "tests" / "replays"
 """Replies of the embedded model, recorded with `--record tests/replays`."""
+RECORDED_ON = pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="the recorded prompts name Python 3.11, on which they were asked"
+)
 
 QUICKSORT = (
     "Implement quicksort(arr: list[int]) -> list[int] that returns a new sorted list. "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import types
+import warnings
 
 import pytest
 
@@ -192,7 +193,8 @@ def test_no_name_of_the_table_is_a_module_or_runs_text(module: str) -> None:
     loaded = pytest.importorskip(module)
     texts = [builtins.exec, builtins.eval, builtins.compile, builtins.__import__, types.CodeType, types.FrameType]
     for name in ROWS[module].isolated | ROWS[module].shared:
-        value = getattr(loaded, name, None)
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            value = getattr(loaded, name, None)
         assert not (isinstance(value, types.ModuleType) and f"{module}.{name}" not in ROWS), name
         assert not any(value is text for text in texts), name
 

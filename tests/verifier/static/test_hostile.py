@@ -24,6 +24,15 @@ def parametrize(names):
 def decorated(function):
     return parametrize
 '''
+CLOSED = {
+    "typing argument",
+    "typing argument by get_args",
+    "dataclass of a made class",
+    "dataclass with a made base",
+    "dataclass with set annotations",
+    "sqlite3's module",
+}
+"""Ways that Python 3.13 has closed itself."""
 IMPORTABLE = frozenset({"hypothesis", "numpy", "pandas"})
 
 
@@ -62,6 +71,6 @@ def test_it_is_refused(name: str) -> None:
     assert examine(Test("test_add", TEST, "generated", written(name)), IMPORTABLE) is not None
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [each for each in HOSTILE if sys.version_info < (3, 13) or each not in CLOSED])
 def test_it_reaches_the_interpreter_without_the_gate(name: str, reached: frozenset[str]) -> None:
     assert mark(name) in reached

@@ -272,6 +272,8 @@ def _other(element: Any) -> Any:
         return not element
     if element is None or element != element:
         return 0
+    if type(element).__name__ in ("datetime64", "timedelta64"):
+        return (element.view("int64") + 1).view(element.dtype)  # NumPy 2.5 warns of `+ 1`: it has no unit
     other = element + 1 if not hasattr(element, "day") else element + type(element - element)(1, _DAY)
     return other if other != element and not (isinstance(other, float) and math.isinf(other)) else 0
 
