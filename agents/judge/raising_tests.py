@@ -8,34 +8,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..records import Clause, Signature, Test
+from ..spec.bounds import beyond
 from ..spec.kinds_of_input import BY_NAME
 from .argument_tests import calls_meant, named_arguments, positional_names, without_heads
 from .probes import argument_values, with_arguments
 
-RAISING = "test_spec_raises_"
-"""Prefix of the ids of tests made here."""
-_END = r"(?=\s*(?:\Z|[,;.)]|(?:or|and|raises?|throws?|is|are|it|otherwise|else|gives?|must)\b))"
-_NUMBER = rf"(-?\d{{1,9}}){_END}"
-_LIMITS = (
-    (rf"(?:\b(?:below|under|(?:less|lower|smaller) than)|(?<!=)<) {_NUMBER}", -1, 0),
-    (rf"(?:\b(?:above|over|(?:more|greater|higher|larger) than|exceed(?:s|ing)?)|>) {_NUMBER}", 1, 0),
-    (rf"(?:\bat most|<=) {_NUMBER}|(?<![\w.])(-?\d{{1,9}}) or (?:less|below|lower|fewer)\b(?! -?\d)", 0, 1),
-    (rf"(?:\bat least|>=) {_NUMBER}|(?<![\w.])(-?\d{{1,9}}) or (?:more|above|higher)\b(?! -?\d)", 0, -1),
-)
-"""Limits; how far from its number a value raises where what raises is named; and where what is right is."""
-_RANGE = re.compile(rf"(?i)(?P<from>-?\d{{1,9}})(?: ?(?:to|and|through|up to|\.\.|-|–) ?){_NUMBER}")
-_OUTSIDE = re.compile(r"(?i)\b(?:outside|not|unless|must|needs? to|has to|should|otherwise|else)\b|n't\b")
-_WANTED = re.compile(r"(?i)\b(?:unless|must|needs? to|has to|should)\b(?! (?:not|raise|throw))")
-"""Before what is right, not before what raises."""
-_NOT_POSITIVE = re.compile(
-    rf"(?i)(?:{_WANTED.pattern[4:]}|\bnot\b|n't\b)[^.;]{{0,40}}(?<!non-)(?<!non)\bpositive\b"
-)
-_COUNTED = re.compile(
-    r"(?i)\b(?:lengths?|long|number of|sum|total|digits?|characters?|letters?|items?|words?|elements?|fewer|while"
-    r"|after|already|ends?|starts?|difference|absolute|average|mean|product|ratio|results?|remainder|rate|root"
-    r"|square|twice|first|last|next|remain\w*|left)\b"
-)
-"""Words on what is counted or known otherwise than from one argument."""
+RAISING = ("test_spec_raises_", "test_spec_gives_")
+"""Prefixes of the ids of tests made here."""
+_KINDS = ("input", "value")
+_EMPTY = ("an empty input", "an empty text", "a blank text")
 _OTHERS = (
     r"(?:(?:any|every)thing (?:else|that (?:is not|isn't))|any other (?:text|string|name|word|input|value))\b"
 )
@@ -54,6 +35,7 @@ _EMPTY_PART = re.compile(
 _MARKED = r"(?:with|contain\w*|ha(?:s|ve)|includ\w+|holds?)(?: (?:an?|any|some|the|no))? (?:{0})"
 _PLAIN_KINDS = ("an empty input", "an empty text", "a negative number", "zero", "None", "a bool", "a float")
 """Kinds of a whole argument. Others, such as `a digit`, are asked for where a clause says `with a digit`."""
+_LARGEST = 1000
 _NONSENSE = "?!"
 _MOST_OF_A_CLAUSE = 2
 
@@ -61,21 +43,27 @@ _MOST_OF_A_CLAUSE = 2
 def raising_tests(
     clauses: Sequence[Clause], tests: Sequence[Test], signature: Signature | None = None
 ) -> tuple[Test, ...]:
-    """Return tests of the clauses that name one exception, on calls of `tests` with an argument that the words ask
-    for. They are generated tests: where no draft raises it, they are a question."""
+    """Return tests of the clauses that name one exception, or the result for an empty input or one item, on calls
+    of `tests` with an argument that the words ask for. They are generated tests: where no draft does so, they are
+    a question."""
     sources, known = "\n".join(test.source for test in tests), positional_names(signature)
     made: list[Test] = []
+    told = sum(need.value in _EMPTY for clause in clauses for need in clause.needs) < 2
     for clause in clauses:
         exceptions = [need.value for need in clause.needs if need.kind == "exception"]
+        results = [need.giving for need in clause.needs if need.kind in _KINDS and need.giving] if told else []
         found: dict[str, str] = {}
-        for call, preamble in calls_meant(clause.text, tests) if len(exceptions) == 1 else []:
+        for call, preamble in calls_meant(clause.text, tests) if len(exceptions or results) == 1 else []:
             made_of = _raising(clause, call, positional_names(signature, call), known)
             found |= {other: preamble for other in made_of if other not in sources}
             if len(found) >= _MOST_OF_A_CLAUSE:
                 break
         for other, preamble in [*found.items()][:_MOST_OF_A_CLAUSE]:
-            name = f"{RAISING}{len(made) + 1}"
-            source = f"def {name}():\n    with pytest.raises({exceptions[0]}):\n        {other}\n"
+            prefix, said = RAISING[0], f"with pytest.raises({''.join(exceptions)}):\n        {other}"
+            if not exceptions:
+                prefix, said = RAISING[1], f"assert {other} == {results[0]}"
+            name = f"{prefix}{len(made) + 1}"
+            source = f"def {name}():\n    {said}\n"
             made.append(Test(name, source, "generated", f"{preamble}\nimport pytest".strip(), clause.text))
     return tuple(made)
 
@@ -92,42 +80,31 @@ def _raising(clause: Clause, call: ast.Call, names: Sequence[str], known: Sequen
         return
     part = _EMPTY_PART.search(words)
     of_items = len(values) > 1 and names and any(isinstance(value, list | dict | tuple) for value in values)
-    for others in _replacements(clause, values) if part is None or part[1] in names else ():
+    made_of = _replacements(clause, values, named=bool(said)) if part is None or part[1] in names else ()
+    for others in made_of:
         fitting = {at: other for at, other in others.items() if not said or at in said}
         number = any(isinstance(other, int) for other in fitting.values())
         if len(fitting) == 1 and (said or not (of_items and number)) and (made := with_arguments(call, fitting)):
             yield made
 
 
-def _replacements(clause: Clause, values: Sequence[object]) -> Iterator[Mapping[int, object]]:
+def _replacements(clause: Clause, values: Sequence[object], *, named: bool) -> Iterator[Mapping[int, object]]:
     """Yield for each value that a clause asks for the arguments that it can replace, by their index."""
     for need in clause.needs:
-        if need.kind == "input" and need.raising:
+        if need.kind in _KINDS and (need.raising or need.giving):
             kind = BY_NAME[need.value]
             marked = re.compile(_MARKED.format(kind.words.pattern), re.IGNORECASE)
             if kind.name not in _PLAIN_KINDS and (_ELSE.search(clause.text) or not marked.search(clause.text)):
                 continue
             made = {at: kind.make(value) for at, value in enumerate(values) if not kind.has(value)}
             yield {at: other for at, other in made.items() if kind.has(other)}
-    for number in _beyond(clause.text):
+    if not any(need.kind == "exception" for need in clause.needs):
+        return
+    for number in beyond(clause.text, named=named):
         yield {at: number for at, value in enumerate(values) if type(value) in (int, float)}
+    for size in beyond(clause.text, named=True, sizes=True) if named else ():
+        sized = {at: value for at, value in enumerate(values) if isinstance(value, str) and value.isalnum()}
+        yield {at: (value * size)[:size] for at, value in sized.items() if 0 <= size <= _LARGEST}
     of_a_type = any(need.value == "TypeError" for need in clause.needs)
     if _ELSE.search(clause.text) and not of_a_type:
         yield {at: _NONSENSE for at, value in enumerate(values) if isinstance(value, str)}
-
-
-def _beyond(words: str) -> Iterator[int]:
-    """Yield the whole numbers for which a clause names an exception: those beyond its limits, or at them."""
-    if _COUNTED.search(words):
-        return
-    if (limits := _RANGE.search(words)) is not None:
-        if _OUTSIDE.search(words):
-            yield from (int(limits["from"]) - 1, int(limits[2]) + 1)
-        return
-    wanted = _WANTED.search(words)
-    if _NOT_POSITIVE.search(words):
-        yield 0
-    for pattern, of_raising, of_right in _LIMITS:
-        for found in re.finditer(f"(?i){pattern}", words):
-            right = wanted is not None and found.start() > wanted.start()
-            yield int(found[1] or found[found.re.groups]) + (of_right if right else of_raising)

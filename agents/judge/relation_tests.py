@@ -42,7 +42,7 @@ _AT_ENDS = (
 )
 _AROUND = (
     rf"(?i)(?!.*\b(?:kept?|keeps?|counts?|not|never|no)\b|.*n't\b).*(?:\b{_AT_ENDS}"
-    rf"|(?:\A|[;:] )(?:(?:all|any|\w+ and) )?{_SPACES}(?:,? (?:and|or) \w+)?)"
+    rf"|(?:\A|[;:] )(?:(?:all|any|(?:\w+ )?\w+ and) )?{_SPACES}(?:,? (?:and|or) \w+)?)"
     r" (?:(?:is|are|be|gets?|should|must|may|can|will|silently|simply|always) )*"
     r"(?:ignored|stripped|removed|trimmed|dropped|allowed)(?= ?(?:\Z|[,.:)]|and\b|too\b|first\b|before\b))"
 )
@@ -57,7 +57,7 @@ RELATION = f"{SAID}relation_"
 """Prefix of the ids of tests made here."""
 _HELPER = """
 def folded(value):
-    return sorted(str(value).casefold().replace(" ", ""))
+    return sorted("".join(str(value).casefold().split()))
 """
 _TEST = """\
 def {name}():
@@ -124,7 +124,7 @@ def _of_case(words: str, texts: _Texts, names: Sequence[str]) -> _Texts:
 def _of_spaces(words: str, texts: _Texts, names: Sequence[str]) -> _Texts:
     """Return the text around which spaces make no difference by `words`."""
     whole = _WHOLE.format("".join(f"|{re.escape(name)}" for name in names))
-    if len(texts) != 1:
+    if len(texts) != 1 and not SAME_CASE.search(words):
         return ()
     if re.match(_AROUND.format(whole), words):
         return texts
@@ -173,4 +173,4 @@ def _with_one_other(texts: list[str]) -> list[str]:
 
 
 def _padded(texts: list[str]) -> list[str]:
-    return [f"  {text} " if text else text for text in texts]
+    return [f"  {text} " if text and at == 0 else text for at, text in enumerate(texts)]

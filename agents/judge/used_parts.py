@@ -136,8 +136,8 @@ def used_by(test: Test) -> Used:
         answered=tuple(str(node.value) for node in said if id(node) not in refused),
         stated=tuple(_stated_in(test)) if source else (),
         about=test.about,
-        asserts=any(isinstance(node, ast.Assert) for node in nodes),
-        numbers=frozenset(_numbers_in(nodes, values)),
+        asserts=no_value or any(isinstance(node, ast.Assert) for node in nodes),
+        numbers=frozenset(_numbers_in(nodes, (*values, *expected))),
         twice=_has_twice(calls) or any(map(BY_NAME["repeated items"].has, values)),
         fails=any(isinstance(node, ast.Raise) for node in nodes) or bool(raising),
     )

@@ -17,7 +17,7 @@ from .bounds import bounds_in
 from .doctests import lines_of, shown
 from .kinds_of_input import RESULTS, kinds_in
 from .rules import ASSUMED, BOUND, NO_RAISE, OF_ITS_TEXT, OF_THE_CODE, rule_need, stated_result
-from .sentences import CONDITION, QUOTED, STATES, VERB, apart, meant_quotations, notes, sentences
+from .sentences import ERROR, EXCEPTION, QUOTED, apart, is_unmet, meant_quotations, notes, raising_apart, sentences
 from .signature import closing, parameter_names, parameters, without_headers
 
 _ITEM = re.compile(r"\s*(?:[-*+•|]|\d{1,3}[.)]|\([a-z0-9]\))\s+(?:\[[ xX]\]\s+)?")
@@ -40,35 +40,9 @@ _BETWEEN = re.compile(
     r"|outputs?|returns?|gives?|yields?|is|are|and|with|int|str|list"
     r"|dict|float|bool|None|True|False|implement|write|create|define|class|function|assert|def|async)\b"
 )
-_RAISE = re.compile(
-    r"(?i)(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?"
-    r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)"
-)
-_RAISES_ALONE = re.compile(r" (?:an? )?`?[A-Z]\w*`?(?: exception| too| as well)?[ .;]*\Z")
-"""A raise without a condition: `Negative amounts are wrong and raise ValueError` is one clause."""
-_BESIDE_A_RAISE = re.compile(
-    r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
-    r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
-)
-_ANSWERS = re.compile(
-    r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts?|wins?|goes|gets?|keeps?|means?|written"
-    r"|(?:result|answer|output) is)\b"
-)
-_SAYS_ALONE = re.compile(rf"(?!.*\b(?:that|which|whose?)\b).*?{VERB.pattern}")
-"""A verb that is not in a relative clause: `a digit that is odd, or a letter, raises` has none before `raises`."""
-_ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
-_OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
-_ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
-"""`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
 _UNIT = "(?:second|minute|hour|day|week|month|year)"
 _OF_A_UNIT = re.compile(rf"(?i)\b\w+ (?P<unit>{_UNIT})s?\b")
 """A number of a unit: `24 hours` is no limit of a parameter `minutes`."""
-_EXCEPTION = re.compile(
-    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
-    r"|(?:(?<=[Rr]aise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
-    r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
-)
-"""An exception, by its usual ending, or the spec's own after `raises`: `raises InsufficientFunds`."""
 _RETURNS = re.compile(r"(?i)(?:it |the function )?(?:returns?|gives? back) ")
 """Next to the sentence that asks for the code, one that begins so describes the purpose and is no rule."""
 _NO_ERROR = re.compile(r"(?i),?(?: but| and)? no (?:error|exception)(?: either)?\Z")
@@ -88,8 +62,15 @@ _METHOD = re.compile(r"`([a-z_]\w*+)\((?>(?:[a-z_]\w*+(?:=[\w.]++)?(?>(?:, )?))*
 _ATTRIBUTE = re.compile(r"(?<![\w.])\.(?P<name>[a-z_]\w+)\b(?!\()")
 _GIVEN_AS = re.compile(r"\b(?:[Ww]ith|[Ii]f|[Ww]hen|passing) `?([a-z_]\w*+)=(?:True|False)\b")
 _PROPERTY = re.compile(r"\A`?([a-z_]\w*+)`?: (?:\S+ )?(?:property|attribute)\b")
+_METHODS = re.compile(
+    r"\bmethods (?:[^.;\n]{0,200}\)(?:, and |, | and )|(?=[a-z_]\w*+(?:,| and) ))"
+    r"((?>[a-z_]\w*+(?:, and |, | and ))*+[a-z_]\w*+)(?=[.:;]|\Z)"
+)
+"""Methods in a list without parentheses: `with the methods start(now), stop(now) and elapsed`."""
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
-_PATTERN = re.compile(r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*")
+_PATTERN = re.compile(
+    r"(?s)(?=.*(?:YY|MM|DD|HH|hh|mm|ss|XX|NN|xx))[YMDHhmsSXNx:/\-.T ]+|.*[{}<>…].*|.*\.\.\..*|[a-z ]+: [A-Z]+"
+)
 """A layout (`YYYY-MM-DD`), which is no text that a test can have."""
 _RANGE = re.compile(r"-?\d+(?:\.\d+)? ?[-–] ?\d+(?:\.\d+)?: ")
 """`80-89: B`."""
@@ -161,7 +142,7 @@ def _is_example(said: str, spec: Spec) -> bool:
     for match, end in reversed(calls):
         said = f"{said[: match.start()]} {said[end + 1 :]}" if end is not None else said
     said = QUOTED.sub(" ", said)
-    raised = (f"raises({each})" for each in _EXCEPTION.findall(said))
+    raised = (f"raises({each})" for each in EXCEPTION.findall(said))
     if not all(any(each in example.code for example in spec.examples) for each in raised):
         return False
     words = re.findall(r"[A-Za-z]{2,}", _BETWEEN.sub(" ", said))
@@ -183,7 +164,7 @@ def _prose(spec: Spec) -> str:
 def _comments_and_docstrings(code: str) -> str:
     """Return the docstrings in `code`, and comments on their own lines that are about exceptions."""
     comments = re.findall(r"^[ \t]*# ?(.+)$", code, re.MULTILINE)
-    return "\n\n".join([docstrings(code), *filter(_EXCEPTION.search, comments)])
+    return "\n\n".join([docstrings(code), *filter(EXCEPTION.search, comments)])
 
 
 def _parts(prose: str) -> Iterator[str]:
@@ -214,10 +195,16 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     if _STEP.match(text) and len(lines) > 1:
         yield from _scenes(text)
         return
+    parts: list[str] = []
     for note in [text] if item else notes(lines):
         for sentence in sentences(" ".join(note.split())):
             for part in apart(sentence):
-                yield from _raising_apart(part)
+                if parts and is_unmet(parts[-1], part) and not EXCEPTION.search(parts[-1]):
+                    before = parts.pop()
+                    part = f"{before}{' ' if before[-1] in '.;' else ', '}{part}"
+                parts.append(part)
+    for part in parts:
+        yield from raising_apart(part)
 
 
 def _scenes(text: str) -> Iterator[str]:
@@ -225,7 +212,7 @@ def _scenes(text: str) -> Iterator[str]:
     scene, *steps = re.split(r"(?= (?:And|But) )", text)
     raises = False
     for step in steps:
-        raised, raises = raises, _ERROR.search(step) is not None
+        raised, raises = raises, ERROR.search(step) is not None
         if raised or raises:
             yield scene
             scene = step[5:]
@@ -234,38 +221,12 @@ def _scenes(text: str) -> Iterator[str]:
     yield scene
 
 
-def _raising_apart(sentence: str) -> Iterator[str]:
-    """Yield `sentence`, split where its end is a statement of its own on an exception, or beside one."""
-    beside = _BESIDE_A_RAISE.search(sentence)
-    if beside:
-        yield from _raising_apart(sentence[: beside.start()].rstrip(" ,;"))
-        sentence = beside["beside"]
-    raising = _RAISE.search(sentence)
-    before, _, after = sentence.rpartition(", ")
-    says = _ANSWERS.search(before) or (_SAYS_ALONE.match(before) and STATES.match(after))
-    if raising and raising.start() > 12 and not _RAISES_ALONE.match(sentence, raising.end()):
-        before, after = sentence[: raising.start()], sentence[raising.start() :]
-    elif not says or _EXCEPTION.search(before) or not _ERROR.search(after):
-        before = ""
-    # `if it is full, the oldest goes, and an odd one is a ValueError`
-    joined = not raising and after.startswith("and ")
-    if before and (joined or not CONDITION.match(sentence)):
-        yield before.rstrip(" ,;.")
-        sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
-    first, *others = _OTHER_CONDITION.split(sentence)
-    if others and _EXCEPTION.search(first) and _ALSO.search(sentence) and not any(map(_ANSWERS.search, others)):
-        yield first
-        yield from (f"or {each.rstrip(' .')}" for each in others)
-    elif not sentence.endswith(":"):
-        yield sentence.rstrip(" ;.")
-
-
 def _needs(text: str, said: str, spec: Spec, meant: str) -> Iterator[Need]:
     """Yield the needs of a clause; one that names no exception raises `meant`, if that is given."""
     if ASSUMED.match(said):
         return
     quoted = [match[0] for match in QUOTED.finditer(said)]
-    exceptions = _EXCEPTION.findall(_BASE.sub(" ", said)) or filter(None, [meant])
+    exceptions = EXCEPTION.findall(_BASE.sub(" ", said)) or filter(None, [meant])
     raised = [] if NO_RAISE.search(said) else list(dict.fromkeys(exceptions))
     words = QUOTED.sub(" ", said.replace("`None`", "None"))
     if raised:
@@ -323,6 +284,7 @@ def _names(text: str, quoted: Sequence[str], spec: Spec) -> Iterator[str]:
         plain = []  # in a function's spec plain names are its parameters, keys and values
     attributes = [match["name"] for match in _ATTRIBUTE.finditer(text)]
     attributes += _PROPERTY.findall(text) if own else []
+    attributes += [each for listed in _METHODS.findall(text) for each in re.findall(r"[a-z_]\w+", listed)]
     wanted = parameters(spec.signature) if spec.signature else None
     said = re.findall(r"\w+", without_headers(text))
     options = [each.arg for each in wanted.kwonlyargs if each.arg in said] if wanted else []
@@ -338,8 +300,8 @@ def _texts_quoted(text: str, quoted: Sequence[str], parameters: frozenset[str]) 
     """Yield quoted texts, without names, layouts, defined words (`"word" is a group of letters`), and texts that
     something lacks (`a part without "="`)."""
     for each in quoted:
-        explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b", text)
-        lacking = re.search(rf"{_LACKING}{re.escape(each)}", text, re.IGNORECASE)
+        explained = re.search(rf"{re.escape(each)} (?:is|are|means?|being)\b(?! ['\"`])", text)
+        lacking = re.search(rf"(?:{_LACKING}|['\"`] means? ){re.escape(each)}", text, re.IGNORECASE)
         (value,) = literal_value(each.strip("`").strip()) or [None]
         is_text = isinstance(value, str) and value.strip() and not _PATTERN.fullmatch(value)
         if is_text and each.strip("`'\"") not in parameters and not explained and not lacking:

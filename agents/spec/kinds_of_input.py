@@ -23,7 +23,7 @@ class KindOfInput:
 
 def _repeats(value: object) -> bool:
     """Return True if an item occurs twice; in a text a word, in a single word a character."""
-    words = value.split() if isinstance(value, str) else []
+    words = re.findall(r"\w+", value) if isinstance(value, str) else []
     items = list(value) if isinstance(value, str | list | tuple) else []
     if len(words) > 1:
         items = [word for word in words if any(map(str.isalpha, word))] or words
@@ -91,9 +91,9 @@ _EITHER = r"(?:upper (?:or|and) lower|lower (?:or|and) upper|either|any|mixed)[-
 _SAME_CASE = (
     r"\bcase[- ]?insensitiv\w*|\bignor\w+ (?:the )?(?:letter )?case\b"
     r"|\b(?:regardless|irrespective|independent(?:ly)?) of (?:the |letter )?case\b|\bwithout regard to case\b"
-    r"|(?:\b(?:upper and lower|lower and upper)[- ])?\bcase (?:letters )?"
+    r"|(?:\b(?:upper and lower|lower and upper)[- ])?\bcase (?:letters )?(?:and (?:spaces|white ?space|blanks) )?"
     r"(?:(?:do(?:es)? not|do(?:es)?n't) (?:matter|count)|makes? no difference"
-    r"|(?:is|should be|must be|gets) ignored|(?:(?:is|are) (?:treated )?|counts? )"
+    r"|(?:is|are|should be|must be|gets) ignored|(?:(?:is|are) (?:treated )?|counts? )"
     r"(?:as )?(?:alike|the same|equal|equivalent))\b"
 )
 SAME_CASE = re.compile(_SAME_CASE, re.IGNORECASE)
@@ -104,7 +104,7 @@ EITHER_CASE = re.compile(
 )
 """Words by which a text may be in either case."""
 _ANY_CASE = rf"{_SAME_CASE}|\b{_EITHER}|\bupper (?:or|and) lower\b|\blower (?:or|and) upper\b"
-_EMPTY = r"(?<!non-)(?<!non)(?<!not )\bempty\b"
+_EMPTY = r"(?<!non-)(?<!non)(?<!not )(?<!would be )(?<!result is )\bempty\b"
 _TEXTS = r"(?:string|text|word|name|title|sentence|tag|label|message|key)s?\b(?! (?:list|array|set|dict))"
 RESULTS = ("True", "False")
 """Kinds of results alone."""
@@ -148,7 +148,7 @@ KINDS: tuple[KindOfInput, ...] = (
         r"(?<!non-)(?<!non)(?<!no )(?<!not )\bnegatives?\b"
         r"|\bfor minus (?:one|two|\d)|\bbelow zero\b|\bless than (?:0|zero)\b(?!\.\d)|(?<![<>=])< ?0\b(?!\.\d)",
         lambda number: number < 0,
-        r"-\d",
+        r"(?<![\w.])-\d",
         lambda number: -abs(number) or -1,
     ),
     _of_number(
@@ -224,7 +224,7 @@ KINDS: tuple[KindOfInput, ...] = (
     ),
     _kind(
         "a digit",
-        r"\bdigits?\b",
+        r"(?<!one )(?<!two )(?<!three )(?<!four )(?<!five )(?<!six )(?<!\d )\bdigits?\b",
         lambda value: isinstance(value, int | float) or (isinstance(value, str) and any(map(str.isdigit, value))),
         lambda value: _holding("7")(value) if isinstance(value, str) else value,
     ),
@@ -273,7 +273,7 @@ _COMES_OUT = re.compile(
     r"(?i)(?:[=-]>|→|⇒|, (?:it|they) (?:is|are)(?: just| simply)?|\b(?:like|want|expect|get)) (?:an? |the )?\Z"
 )
 """Before a result: `they are just empty`, `no silver → an empty list`."""
-_NOT = r"(?:\b(?:not(?! even\b)|no|nor|never|other than|anything but|without|w/o)|n't)\b"
+_NOT = r"(?:\b(?:not(?! even\b)|no|neither|nor|never|other than|anything but|without|w/o)|n't)\b"
 _NEGATED = re.compile(rf"(?i){_NOT}[\w\s]{{0,25}}\Z")
 _NEGATED_LIST = re.compile(
     rf"(?i){_NOT}(?:(?: \w+){{1,3}},){{1,8}}(?: \w+){{1,3}},? (?:or|and|nor)(?: \w+){{1,3}}"

@@ -25,9 +25,10 @@ _RULE = re.compile(
     r"|fewer|fewest|exactly|unknown|twice|among|both (?:directions|sides|ways)|first in"
     r"|leaves .{1,30} (?:alone|as (?:it|they) (?:is|are|was|were))|empty (?:string|text|line|prefix|list|name)"
     r"|at least|at most|stays?|keeps?|kept|remains?|left (?:out|as)|leaves out|missing|must|ignored?"
+    r"|needs? (?:\d+|one|two|three|four|five|six)"
     r"|no effect|dropp(?:ed|ing)|skipped|rounded|order|alphabetical\w*|before|after|always|never|nothing"
     r"|counts? as|again|second time|(?:newest|oldest|latest) first|wins?|once|alone|carried over"
-    r"|there (?:is|are) no(?! limit)|as long as|may be|instead|comes? first)\b"
+    r"|there (?:is|are) no(?! limit)|as long as|may be|instead|comes? first|(?<!not )required)\b"
     r"|\A[^→⇒>]{1,60}(?:[-=]>|→|⇒)[^→⇒>]{1,60}\Z"
 )
 """Words of a rule. Two spaces are around a removed quotation: `without "="`."""
@@ -47,11 +48,12 @@ _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 _RESULT = re.compile(
     r"(?i)\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
     r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b"
+    r"|\bexactly\b|\d, \d+,? (?:and|or) \d"
 )
 """Words of a rule that a kind of input, or a quoted text, does not show alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
 _GIVING = re.compile(
-    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?|written"
+    r"(?<!\) )\b(?:is|are|becomes?|returns?|gives?|gets?(?! ['\"])|written"
     r"|exits? with (?:exit )?(?:code|status))\s+"
     rf"({_LITERAL})(?: then| instead| too| as well)?[ .]*$"
 )

@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
+from .bounds import RANGE, WANTED
+
 QUOTED = re.compile(r"(?<!\w)(?:'[^'\n]{0,40}'|\"[^\"\n]{0,40}\"|``[^`\n]{1,60}``|`[^`\n]{1,60}`)(?!\w)")
 SUCH_AS = re.compile(rf"\b(?:such as|like) (?:{QUOTED.pattern}(?:,? (?:or |and )?)?)+")
 _SHORT_FORMS = re.compile(r"(?:\b(?:[Ee]\.g|[Ii]\.e|etc|vs|cf|approx|incl)|\s\.\.)\.$")
@@ -30,7 +32,7 @@ VERB = re.compile(
 )
 """A verb as rules have it; those that may be nouns (`a set`, `the use`) only with `s`."""
 STATES = re.compile(
-    rf"(?i)(?!(?:you|which|that|who|or)\b|{VERB.pattern})"
+    rf"(?i)(?!(?:you|which|that|who|or|[\w.'\"-]+ (?:if|when|for))\b|{VERB.pattern})"
     rf"(?:(?:if|when|for|with|in|of)\b.*?|(?:[\w'-]+ ){{1,6}}?){VERB.pattern}"
 )
 """A subject and a verb."""
@@ -52,6 +54,37 @@ _ACT = re.compile(
 )
 """The beginning of a statement without a subject."""
 _OTHERS = re.compile(r"(?i)(?:(?:any|every)(?:thing|one|body) else|(?:the|all) (?:rest|others?))\b")
+EXCEPTION = re.compile(
+    r"\b(?:[A-Z]\w*(?:Error|Exception|Warning)|StopIteration|StopAsyncIteration|SystemExit)\b"
+    r"|(?:(?<=[Rr]aise )|(?<=raises )|(?<=raising )|(?<=throws )|(?<=raise `)|(?<=raises `))"
+    r"(?!None\b|True\b|False\b|The\b|An?\b|If\b|It\b|When\b)[A-Z][a-z]+[A-Za-z]*\b"
+)
+"""An exception, by its usual ending, or the spec's own after `raises`: `raises InsufficientFunds`."""
+_RAISE = re.compile(
+    r"(?i)(?:,\s*)?\b(?:and|but|or|otherwise),?\s+(?:it\s+)?(?:must\s+|should\s+|to\s+|never\s+)?"
+    r"(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)"
+)
+_RAISES_ALONE = re.compile(r" (?:an? )?`?[A-Z]\w*`?(?: exception| too| as well)?[ .;]*\Z")
+"""A raise without a condition: `Negative amounts are wrong and raise ValueError` is one clause."""
+_BESIDE_A_RAISE = re.compile(
+    r"(?:(?<=Error)|(?<=Error\)))(?: too| as well)?,? (?:and |(?=as (?:do|does|is|are)\b))"
+    r"(?P<beside>(?!(?:an? )?[A-Z]\w*Error)(?!(?:it )?(?:rais|throw)).{8,})"
+)
+_ANSWERS = re.compile(
+    r"\b(?:gives?|returns?|stays?|yields?|becomes?|counts|count as|wins?|goes|gets?|keeps?|means?|written"
+    r"|(?:result|answer|output) is)\b"
+)
+_SAYS_ALONE = re.compile(rf"(?!.*\b(?:that|which|whose?)\b).*?{VERB.pattern}")
+"""A verb that is not in a relative clause: `a digit that is odd, or a letter, raises` has none before `raises`."""
+ERROR = re.compile(r"\b(?:rais|throw)(?:es?|ing|s)?\b(?! out\b)|[Ee]rrors?\b")
+_OTHER_CONDITION = re.compile(r"(?:, (?:and |or )?| and | or )(?=(?:if|for|when)\b)")
+_ALSO = re.compile(r"\b(?:and|or) (?:if|for|when)\b")
+"""`ValueError for a name that occurs twice, and for cycles`: each condition is a clause."""
+_UNMET = re.compile(
+    r"(?i)(?:(?P<otherwise>otherwise|(?:or )?else)|any(?:thing)? (?:other|else|outside|out of))\b"
+    r".{0,40}?(?:\brais|\bthrow|Error)"
+)
+"""What raises where the requirement before it is not met: `n must be 1 or more; otherwise raise ValueError`."""
 _ROOM = 15
 _OPEN = re.compile(
     r"(?i)(?:[,(\[{&+/–-]|\b(?:an?|the|and|or|but|nor|of|to|in|on|at|by|for|with|from|into|as|than|is|are|be|that|which"
@@ -93,6 +126,40 @@ def apart(sentence: str) -> Iterator[str]:
             yield sentence[place:seen]
             place = end.end()
     yield sentence[place:]
+
+
+def raising_apart(sentence: str) -> Iterator[str]:
+    """Yield `sentence`, split where its end is a statement of its own on an exception, or beside one."""
+    beside = _BESIDE_A_RAISE.search(sentence)
+    if beside:
+        yield from raising_apart(sentence[: beside.start()].rstrip(" ,;"))
+        sentence = beside["beside"]
+    raising = _RAISE.search(sentence)
+    before, _, after = sentence.rpartition(", ")
+    alone = not is_unmet(before, after) and _SAYS_ALONE.match(before) and STATES.match(after)
+    says = _ANSWERS.search(before) or alone
+    if raising and raising.start() > 12 and not _RAISES_ALONE.match(sentence, raising.end()):
+        before, after = sentence[: raising.start()], sentence[raising.start() :]
+    elif not says or EXCEPTION.search(before) or not ERROR.search(after):
+        before = ""
+    # `if it is full, the oldest goes, and an odd one is a ValueError`
+    joined = not raising and after.startswith("and ")
+    if before and (joined or not CONDITION.match(sentence)):
+        yield before.rstrip(" ,;.")
+        sentence = re.sub(r"^(?:and|but|or)\s+", "", after.lstrip(" ,"))
+    first, *others = _OTHER_CONDITION.split(sentence)
+    if others and EXCEPTION.search(first) and _ALSO.search(sentence) and not any(map(_ANSWERS.search, others)):
+        yield first
+        yield from (f"or {each.rstrip(' .')}" for each in others)
+    elif not sentence.endswith(":"):
+        yield sentence.rstrip(" ;.")
+
+
+def is_unmet(before: str, after: str) -> bool:
+    """Return True if `after` says what raises where the requirement `before` is not met."""
+    unmet = _UNMET.match(after)
+    wanted = unmet is not None and (RANGE.search(before) or (unmet["otherwise"] and WANTED.search(before)))
+    return bool(wanted) and not _ANSWERS.search(before)
 
 
 def notes(lines: Sequence[str]) -> Iterator[str]:

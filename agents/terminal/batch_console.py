@@ -137,7 +137,7 @@ def closing_lines(result: BatchResult) -> list[str]:
     cost = f", {usage.cost_usd:.4f} USD" if usage.cost_usd else ""
     counts = ", ".join(f"{count} {name}" for name, count in result.counts.items()) or "none"
     lines = [
-        f"{len(result.results)} specs: {counts}",
+        f"{len(result.results)} spec{'s' * (len(result.results) != 1)}: {counts}",
         f"{duration(result.seconds)}, {usage.calls} calls, {usage.completion_tokens} tokens generated{cost}",
     ]
     bad = [f"Bad: {each.why}" for each in result.results if each.status == "bad"]
@@ -170,6 +170,7 @@ def entry_lines(entries: Sequence[Entry]) -> list[str]:
         else:
             signature = entry.spec.signature.text if entry.spec.signature else "no signature"
             needs = f", needs {', '.join(entry.needs)}" if entry.needs else ""
-            lines.append(f"{entry.id} ({entry.where}): {signature}, {len(entry.spec.examples)} examples{needs}")
+            count = len(entry.spec.examples)
+            lines.append(f"{entry.id} ({entry.where}): {signature}, {count} example{'s' * (count != 1)}{needs}")
     bad = sum(entry.error is not None for entry in entries)
-    return [*lines, f"{len(entries)} specs, {bad} of them bad"]
+    return [*lines, f"{len(entries)} spec{'s' * (len(entries) != 1)}, {bad} of them bad"]

@@ -463,6 +463,15 @@ def test_a_number_at_which_something_changes_is_held_by_a_test_that_has_it(
     assert found.standing == ("held by 1 test" if held else f"nothing checks exactly {number}")
 
 
+def test_a_limit_of_a_result_is_held_by_a_result_of_that_size() -> None:
+    clause = Clause("It has at most 5 characters", (Need("bound", "5"),))
+    short, full = (
+        Test("test_1", f"def test_1():\n    assert f('abcdefgh') == {text!r}\n", "spec")
+        for text in ("abc", "abcde")
+    )
+    assert [checked(clause, each).is_held for each in (short, full)] == [False, True]
+
+
 def test_a_line_that_would_test_a_number_has_it() -> None:
     clause = Clause("Orders of 100 or more are free", (Need("bound", "100"),))
     assert checked(clause, value_test("test_1", "f(150)", "0")).would_test == "f(100) == ..."
@@ -491,6 +500,19 @@ def test_a_limit_that_is_an_argument_is_held_by_a_call_at_it(source: str, held: 
     clause = Clause("It is cut to at most width", (Need("bound", "width"),))
     standing = checked(clause, Test("test_1", f"def test_1():\n    {source}\n", "generated")).standing
     assert standing == ("held by 1 test" if held else "nothing checks exactly width")
+
+
+def test_an_argument_that_is_left_unchanged_is_held_by_the_test_of_that() -> None:
+    clause = Clause("items is left unchanged", (Need("test", "items is left unchanged"),))
+    source = "def test_spec_says_unchanged_1():\n    given = [2, 1]\n    f(given)\n    assert given == [2, 1]\n"
+    assert checked(clause, Test("test_spec_says_unchanged_1", source, "spec", about=clause.text)).is_held
+
+
+def test_a_key_that_occurs_twice_in_a_text_is_a_repeated_item() -> None:
+    rule = "If a key occurs twice, the last one wins"
+    clause = Clause(rule, (Need("test", rule),))
+    held = Test("test_1", "def test_1():\n    assert f('a=1\\na=2') == {'a': '2'}\n", "generated", about=rule)
+    assert checked(clause, held).is_held
 
 
 def test_what_stays_as_it_was_is_held_by_a_test_that_looks_at_it() -> None:

@@ -39,6 +39,9 @@ def calls(sentence: str, test: object = NUMBER, *needs: Need, signature: Signatu
         ("n must not exceed 100, or ValueError is raised", ["f(101)"]),
         ("n must be positive, otherwise ValueError is raised", ["f(0)"]),
         ("Raise ValueError unless n is positive", ["f(0)"]),
+        ("n must be no more than 5, otherwise ValueError", ["f(6)"]),
+        ("If n is not more than 4, raise ValueError", ["f(4)"]),
+        ("n is between 1 and 12; any other n raises ValueError", ["f(0)", "f(13)"]),
     ],
 )
 def test_limits_in_words_become_tests_of_what_raises(sentence: str, expected: list[str]) -> None:
@@ -55,6 +58,9 @@ def test_limits_in_words_become_tests_of_what_raises(sentence: str, expected: li
         "After 3 wrong codes it raises ValueError",
         "Raise ValueError if nobody waits",
         "Raise ValueError if it is below 3 letters",
+        "If n is more than 1 and not prime, raise ValueError",
+        "Coins are 1, 2 and 5, otherwise ValueError",
+        "Raise ValueError if more than one is given",
     ],
 )
 def test_counts_and_other_conditions_become_none(sentence: str) -> None:
@@ -141,3 +147,40 @@ def test_of_several_functions_those_are_called_that_the_clause_names(sentence: s
     other = value_test("test_2", "g('IV')", "4")
     made = raising_tests([clause], [TEXT, other])
     assert [each.source.splitlines()[2].strip() for each in made] == expected
+
+
+NAMED = Signature("f", "function", "def f(name: str) -> str")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("name must be exactly one character, otherwise ValueError", ["f('')", "f('VV')"]),
+        ("Raise ValueError unless name has at least three characters", ["f('VV')"]),
+        ("A name with more than 4 characters raises ValueError", ["f('VVVVV')"]),
+        ("name must be between 3 and 4 characters long, otherwise ValueError", ["f('VV')", "f('VVVVV')"]),
+        ("name must have exactly five or exactly six characters, otherwise ValueError", []),
+        ("name must have 8 characters or a digit, at least 2 characters, or ValueError is raised", []),
+        ("Each part of name must have at least 2 characters, otherwise ValueError", []),
+        ("The label must be exactly one character, otherwise ValueError", []),
+    ],
+)
+def test_a_text_of_another_length_raises_where_the_argument_is_named(sentence: str, expected: list[str]) -> None:
+    assert sorted(calls(sentence, TEXT, signature=NAMED)) == expected
+
+
+def test_a_limit_in_letters_counts_where_the_argument_is_named() -> None:
+    width = Signature("f", "function", "def f(width: int) -> int")
+    assert calls("A width of less than one raises ValueError", NUMBER, signature=width) == ["f(0)"]
+    assert calls("width must be at least two, otherwise ValueError", NUMBER, signature=width) == ["f(1)"]
+
+
+def given(*clauses: Clause) -> list[str]:
+    return [made.source.splitlines()[1].strip() for made in raising_tests(clauses, [LIST])]
+
+
+def test_what_an_empty_input_gives_is_tested_where_one_clause_alone_speaks_of_it() -> None:
+    zero = Clause("An empty list gives 0", (Need("input", "an empty input", giving="0"),))
+    other = Clause("Without items it is None", (Need("input", "an empty input"),))
+    assert given(zero) == ["assert f([], 3) == 0"]
+    assert given(zero, other) == []

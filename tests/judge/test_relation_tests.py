@@ -45,6 +45,7 @@ LOOSE = "def f(text):\n    return int(text.lower().strip().removesuffix('kb')) *
         ("Whitespace around the text is ignored", 1),
         ("Leading and trailing spaces are stripped", 1),
         ("Spaces and dashes are ignored", 1),
+        ("Letter case and spaces are ignored", 3),
     ],
 )
 def test_a_text_in_another_case_or_with_spaces_around_it_gives_the_same(sentence: str, count: int) -> None:
@@ -148,3 +149,9 @@ def test_of_several_functions_those_are_called_that_the_clause_names() -> None:
         {True},
         set(),
     ]
+
+
+def test_the_helper_of_a_relation_holds_no_input() -> None:
+    (made, *_) = relation_tests([Clause("Case does not matter")], [value_test("test_1", "f('ab')", "1")])
+    assert not used_by(made).meets(Need("input", "white space"))
+    assert not used_by(made).meets(Need("input", "a space at an end"))

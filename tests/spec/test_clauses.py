@@ -398,6 +398,15 @@ def test_headers_items_of_a_checklist_and_calls_of_two_functions_are_read() -> N
         ("Items may start at zero.", ["“Items may start at zero”"]),
         ("It must reject digits with a ValueError.", ["`ValueError`", "ValueError for a digit"]),
         ("It returns False then.", ["False"]),
+        ("Both parts need two digits.", ["“Both parts need two digits”"]),
+        ("A date such as '2024-01-02' must be negative.", ["a negative number"]),
+        ("The # is required.", ["“The # is required”"]),
+        ("It has exactly one comma.", ["a comma", "“It has exactly one comma”"]),
+        ("If the result would be empty, it is 'x'.", ["`'x'`"]),
+        ("One that is neither a digit nor a tab raises ValueError.", ["`ValueError`"]),
+        ("The short form '#f80' means '#ff8800'.", ["`'#f80'`"]),
+        ("An unknown one gives 'unknown: NAME'.", ["“An unknown one gives 'unknown: NAME'”"]),
+        ("Those that end in 11, 12 or 13 give 'th'.", ["`'th'`", "“Those that end in 11, 12 or 13 give 'th'”"]),
         ("It says True for one, or False.", ["True", "False", "“It says True for one, or False”"]),
         ("Anything that looks like '1-2' stays.", ["“Anything that looks like '1-2' stays”"]),
         ("The result is True or False.", ["“The result is True or False”"]),
@@ -482,6 +491,46 @@ def test_what_is_raised_is_a_clause_of_its_own_unless_its_condition_comes_first(
         "an odd one is a ValueError",
         "The rest counts, and it throws out",
     ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "n must be at least 1, otherwise ValueError is raised",
+        "The rows must have one length; otherwise raise ValueError",
+        "It should be one word. Otherwise, raise ValueError",
+        "month is between 1 and 12; any other month raises ValueError",
+        "The hour is from 0 to 23, anything else raises ValueError",
+    ],
+)
+def test_what_raises_where_a_requirement_is_not_met_belongs_to_it(sentence: str) -> None:
+    assert texts(f"Write f(n). It counts. {sentence}. It is fast.")[-2:] == [sentence, "It is fast"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "It returns True for a word, otherwise it raises ValueError",
+        "Coins are 1, 2 and 5. Anything else raises ValueError",
+        "It must begin with a letter. Any other name raises ValueError",
+        "Blanks are not allowed; anything else raises ValueError",
+    ],
+)
+def test_what_raises_beside_a_result_or_for_more_than_one_requirement_is_a_clause_of_its_own(
+    sentence: str,
+) -> None:
+    assert sentence not in texts(f"Write f(n). It counts. {sentence}.")
+
+
+def test_methods_in_a_list_need_no_parentheses() -> None:
+    text = "Write a class Watch with the methods start(now: float), stop(now: float), and elapsed."
+    assert next(iter(needs(text).values())) == ["`start`", "`stop`", "`elapsed`"]
+    assert next(iter(needs("A class Stack with the methods push, pop and peek.").values()))[-1] == "`peek`"
+
+
+def test_a_value_with_a_condition_is_no_statement_of_its_own() -> None:
+    said = "It returns -1 if a is older, 1 if a is newer, and 0 if they are the same"
+    assert said in texts(f"Write f(a, b). It compares. {said}.")
 
 
 def test_each_condition_of_an_exception_and_what_holds_before_it_are_clauses() -> None:
