@@ -104,6 +104,6 @@ def beyond(words: str, *, named: bool, sizes: bool = False) -> Iterator[int]:
         digits, included = in_digits(found[1].lower()), _INCLUDED.search(found[0])
         if digits.lstrip("-").isdigit() and end.match(words, found.end()) and (named or found[1] == digits):
             step = -1 if _LOW.search(found[0]) else 1
-            denied = _DENIED.search(words, 0, found.start()) is not None
+            denied = _DENIED.search(words[max(0, found.start() - 20) : found.start()]) is not None
             right = (wanted is not None and found.start() > wanted.start()) is not denied
             yield int(digits) + (0 if right is not bool(included) else -step if right else step)

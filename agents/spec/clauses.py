@@ -199,7 +199,7 @@ def _sentences(lines: Sequence[str]) -> Iterator[str]:
     for note in [text] if item else notes(lines):
         for sentence in sentences(" ".join(note.split())):
             for part in apart(sentence):
-                if parts and is_unmet(parts[-1], part) and not EXCEPTION.search(parts[-1]):
+                if parts and is_unmet(parts[-1], part) and not ERROR.search(parts[-1]):
                     before = parts.pop()
                     part = f"{before}{' ' if before[-1] in '.;' else ', '}{part}"
                 parts.append(part)
