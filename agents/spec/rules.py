@@ -48,7 +48,7 @@ _SAYS = re.compile(rf"{VERB.pattern}|(?<=\w )[a-z]{{2,}}[^\Wsu]s\b")
 _RESULT = re.compile(
     r"(?i)\bthe (?:first|last|earlier|later)(?: \w+){0,2} (?:wins|counts|is (?:kept|used|taken)|stays)\b"
     r"|\bround(?:ed|s)\b|\bonly the (?:first|last)\b|\bnot (?:be )?(?:changed|allowed)\b|, except\b|\buntil\b"
-    r"|\bexactly\b|\d, \d+,? (?:and|or) \d"
+    r"|\bexactly (?:\d|one|two|three|four|five|six)|\d, \d+,? (?:and|or) \d"
 )
 """Words of a rule that a kind of input, or a quoted text, does not show alone."""
 _LITERAL = r"-?\d+(?:\.\d+)?|None|\"[^\"\n]{0,40}\"|'[^'\n]{0,40}'"
