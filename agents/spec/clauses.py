@@ -64,7 +64,7 @@ _GIVEN_AS = re.compile(r"\b(?:[Ww]ith|[Ii]f|[Ww]hen|passing) `?([a-z_]\w*+)=(?:T
 _PROPERTY = re.compile(r"\A`?([a-z_]\w*+)`?: (?:\S+ )?(?:property|attribute)\b")
 _METHODS = re.compile(
     r"\bmethods (?:[^.;\n]{0,200}\)(?:, and |, | and )|(?=[a-z_]\w*+(?:,| and) ))"
-    r"((?>[a-z_]\w*+(?:, and |, | and ))*+[a-z_]\w*+)(?=[.:;]|\Z)"
+    r"((?>(?:[a-z_]\w*+(?:, and |, | and ))*)[a-z_]\w*+)(?=[.:;]|\Z)"
 )
 """Methods in a list without parentheses: `with the methods start(now), stop(now) and elapsed`."""
 _OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]+")
