@@ -1,8 +1,9 @@
-"""Finds changes of workflows after which tests exist, but nothing runs them."""
+"""Reads workflows and scripts: their commands, if these run tests, and what starts them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ..worktree.tree import Tree
 from .triggers import started
@@ -13,9 +14,11 @@ RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
 NO_STEP = re.compile(
-    r"(- )?(#|(run:\s+)?@?(echo|printf)\b([^&|;`$]|\$(?!\())*$|\[(?!\[?[\"'])|name:|pip |uv (?!run\b)|deps\b)|"
-    r"(import |@)nox\b|nox\.options\b|.*(\binstall\b|\s--notest\b)"
+    r"(- )?(#|(run:\s+|\w+\s*:?=\s*)?@?(echo|printf|true|which|command -v)\b([^&|;`$]|\$(?!\())*$|"
+    r"\[(?!\[?[\"'\s])|name:|pip |uv (?!run\b)|deps\b)|(import |@)nox\b|nox\.options\b|"
+    r".*(\binstall\b|\s--(notest|version)\b)"
 )
+_JOINED = re.compile(r"&&|\|\||;")
 _ASKED = re.compile(r"(?:py\.?test|unittest)\b(?:[^&|;]|>&)*")
 _NO_ARGUMENT = re.compile(r"\{(?:pos)?args:?|[\"',()\[\]]")
 _TESTS = re.compile(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py")
@@ -34,13 +37,25 @@ _LISTED = {
 }
 _OWN = re.compile(r"^commands\s*=|^[ \t]+session\.", re.MULTILINE)
 _DEEPEST = 10
-"""Levels of make's dependencies."""
+"""Levels of make's dependencies, and of functions that call others."""
 _WORD = re.compile(r"[\w{}-]+")
+FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
+_ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit))", re.MULTILINE)
+"""In a script that ends with the first failed command."""
+_ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
+_FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{|\})", re.MULTILINE)
+"""The head of a function of a script, or its end."""
+_CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
+_TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
+_TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\b.*\]")
+"""Keys and sections of INI and TOML files with commands and their exit handling."""
+_LONGEST = 10_000
+"""Characters of a continued command."""
 
 
-def runs_tests(text: str) -> bool:
-    """Return True for a command that runs tests."""
-    return not NO_STEP.match(text.strip()) and bool(RUNS_TESTS.search(text))
+def runs_tests(text: str, pattern: re.Pattern[str] = RUNS_TESTS) -> bool:
+    """Return True for a command of which a part runs tests, or does what the pattern finds."""
+    return any(pattern.search(each) and not NO_STEP.match(each.strip()) for each in _JOINED.split(text))
 
 
 def arguments(text: str) -> str:
@@ -78,3 +93,66 @@ def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
         _WORD.findall(listed[1]) if listed else ["", *(each for each in own if "default=False" not in own[each])]
     )
     return {kind: any((each if each in own else "") in running for each in names)} if running else {}
+
+
+def text_of(tree: Tree, path: str) -> str:
+    """Return the text of a file; of a shell script with calls of functions that run tests as commands that do."""
+    text = tree.files.get(path, b"").decode("utf-8", "replace")
+    text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
+    running: set[str | None] = set()
+
+    def as_tests(found: re.Match[str]) -> str:
+        return f"{found[0]} pytest" if found[1] in running else found[0]
+
+    for _ in range(_DEEPEST if _is_script(path, text) else 0):
+        running = {name for name, part in _parts(text) if name and any(map(runs_tests, part.splitlines()))}
+        text = _CALLED.sub(as_tests, text)
+    return text
+
+
+def _is_script(path: str, text: str) -> bool:
+    return path.endswith((".sh", ".bash")) or bool(re.match(r"#!.*sh\b", text))
+
+
+def _parts(text: str) -> Iterator[tuple[str | None, str]]:
+    """Yield the parts of a shell script, each with the name of the function that it is, if any."""
+    first, *rest = _FUNCTION.split(text)
+    yield None, first
+    yield from zip(rest[::2], rest[1::2], strict=True)
+
+
+def heeds(path: str, text: str) -> bool:
+    """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
+    if not _is_script(path, text) or _ENDS.search(text):
+        return True
+    functions = [part for name, part in _parts(text) if name]
+    for each in ("".join(part for name, part in _parts(text) if not name), *functions):
+        lines = (line for _, line in commands_in(path, each.splitlines()))
+        told = [line for line in lines if line not in ("fi", "done", "esac")]
+        running = [at for at, line in enumerate(told) if runs_tests(line)]
+        if running and running[-1] + 1 < len(told) and not any(map(FAILS.search, told[running[-1] :])):
+            return False
+    return True
+
+
+def commands_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines with their numbers, continued ones as one; of an INI file only commands and settings."""
+    found: list[tuple[int, str]] = []
+    key, section, goes_on = "", "", False
+    of_commands = not path.endswith((".ini", ".toml"))
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        section = text if line.startswith("[") else section
+        if not line[:1].isspace() and (named := re.match(r"([\w-]+)\s*=", line)):
+            key = named[1]
+        is_told = of_commands or key.startswith(_TOLD) or _TASKS.fullmatch(section)
+        if not text or text.startswith("#") or not is_told:
+            goes_on = False
+            continue
+        if found and len(found[-1][1]) < _LONGEST and (goes_on or text.startswith(("|", "&&", ";"))):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
+        else:
+            found.append((number, text))
+        goes_on = text.endswith(("\\", "||", "&&"))
+        found[-1] = (found[-1][0], found[-1][1].removesuffix("\\").rstrip())
+    yield from found

@@ -12,7 +12,7 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import NO_STEP, RUNS_TESTS, YAML, arguments, runs_tests, starting, unasked
+from .started import FAILS, RUNS_TESTS, YAML, arguments, commands_in, heeds, runs_tests, starting, text_of, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -31,7 +31,6 @@ _IGNORED = re.compile(
 _NEGATED = re.compile(r"(- )?(run:\s+)?[\"']?((if|while|until)\s+)?!\s")
 _MOST_THEN = 20
 """Lines after a command with `!` that handle its failure."""
-_FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _IGNORES = re.compile(
     r"(^|[{,]\s*)(- )?((continue|allow|ignore|soft)[-_]?(on[-_]?)?(error|fail|outcome)\w*\s*[:=]"
     r"(?!\s*(false|no|off|0)\b)|(failure|error)\s*:\s*ignore\b|"
@@ -42,7 +41,7 @@ _IGNORES = re.compile(
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests: ignores failures."""
-_BEFORE_TESTS = re.compile(r"(^|[&;]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
+_BEFORE_TESTS = re.compile(r"(^|[&;|]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
 _FOR_ALL = re.compile(
     r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
     r"^nox\.options\.(keywords|tags)(?!.*test)|^default_stages:(?!.*(commit|push))|^\.DEFAULT_GOAL(?!.*(test|all|check))|"
@@ -53,13 +52,10 @@ _IN_PLACE = re.compile(r"([Mm]akefile|\.ini|\.toml|noxfile\.py)$")
 _OTHER_COMMIT = re.compile(r"ref:(?!.*(head|sha|inputs|github\.ref\b))")
 _ELSEWHERE = re.compile(r"\s*path:\s*[\"']?(\./)?\w")
 """A checkout of other code, on which the tests are not run."""
-_DASHED = re.compile(r"^([\w-]+\s*=\s*\[?)?(@?-|[\"']-\s)")
+_DASHED = re.compile(r"^@?-|[\"']-\s[^\"']*\b(py\.?test|tox|nox|unittest|make)\b")
 """A command whose failure make, tox or hatch ignores; in YAML an item of a list."""
 _STARTS = re.compile(r"^(- )?(?!- |[\w-]+:)|\b(run|tox|nox|make)\b|(?<!la)test")
 """A command that may run tests by a script or an action."""
-_TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
-_TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\]")
-"""Keys and sections of INI and TOML files with commands and their exit handling."""
 _FEWER = re.compile(
     r"\s(-[qvsxl]*[kmhVc]|-p\s+no:(?!(randomly|random_order|xdist|cacheprovider|logging|sugar)\b)\S+|(-o|--override-ini)[\s=]*(addopts|testpaths|python_|norecursedirs|xfail_strict)\S*|@\S+|"
     r"--(deselect|ignore(-glob)?|collect-only|co|lf|last-failed|version|help|setup-(plan|only)|fixtures(-per-test)?|"
@@ -68,13 +64,13 @@ _FEWER = re.compile(
 )
 """Options of pytest that select fewer tests or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
+_INSTEAD = re.compile(r"\s*(?:[({][^)}]*|[^&;]*)")
+"""The command, or the group of some, after `||`."""
 _STAGE = re.compile(r"when\s*\{")
 """In a Jenkins stage that ran tests unconditionally."""
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a GitHub step or job that ran tests unconditionally."""
-_IF = re.compile(r"(- )?if\s+(?!.*\bfi\b)")
-_ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit)|.*\(\)\s*\{)", re.MULTILINE)
-"""In a script that ends with the first failed command, or has functions, which are not followed."""
+_IF = re.compile(r"(- )?if(n?(def|eq))?\s+(?!.*\bfi\b)")
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
 _BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
 """A command in a script that goes on after its first part fails."""
@@ -83,13 +79,10 @@ _OF_MATRIX = re.compile(
     r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
 )
 _EXPRESSION = re.compile(r"\$\{\{[\w\s.|&=!()-]*\}\}")
-_ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(?!\[\s*$)(\S.*)")
 _PARTS = re.compile(r"''|\"\"|[^\[\]{},\s\"']+")
 _LEAST_COVERAGE = re.compile(r"\bfail[-_]under[=: \t\"']{1,9}(\d{1,9})")
-_LONGEST = 10_000
-"""Characters of a continued command."""
 _LINE = re.compile(r"(\s*)((- )*)")
 
 
@@ -107,10 +100,10 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
         ran = before - now or _told(base.tree, path, RUNS_TESTS)
-        if ran and _is_heeded(path, _text(base.tree, path)) and not _is_heeded(path, _text(tree, path)):
+        if ran and heeds(path, text_of(base.tree, path)) and not heeds(path, text_of(tree, path)):
             yield Tampering(path, 1, "failures are ignored: it does not end with how the tests ended")
-        old, new = (starting(path, _text(each, path), each) for each in (base.tree, tree))
-        is_gone = not path.endswith(YAML) or not any(map(runs_tests, _text(tree, path).splitlines()))
+        old, new = (starting(path, text_of(each, path), each) for each in (base.tree, tree))
+        is_gone = not path.endswith(YAML) or not any(map(runs_tests, text_of(tree, path).splitlines()))
         lost = [each for each in old if old[each] and not new.get(each, is_gone or any(new.values()))]
         if lost and not any(new[each] and not old.get(each) for each in new):
             yield Tampering(path, 1, f"changes do not start tests any more: {', '.join(lost)}")
@@ -123,25 +116,21 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
 def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
     """Return the most coverage that one of the files asks for as the least, and which does."""
     told = [path for path in paths if is_workflow(path) or path in (*SETTINGS, ".coveragerc")]
-    found = [(int(each), path) for path in told for each in _LEAST_COVERAGE.findall(_text(tree, path))]
+    found = [(int(each), path) for path in told for each in _LEAST_COVERAGE.findall(text_of(tree, path))]
     return max(found, default=(0, ""))
 
 
-def _text(tree: Tree, path: str) -> str:
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), tree.files.get(path, b"").decode("utf-8", "replace"))
-
-
 def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
-    texts = (text for _, text in _commands(path, _text(tree, path).splitlines()) if pattern.search(text))
-    return [text for text in texts if not NO_STEP.match(text)]
+    told = commands_in(path, text_of(tree, path).splitlines())
+    return [text for _, text in told if runs_tests(text, pattern)]
 
 
 def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone: bool) -> Iterator[Tampering]:
     """Yield new commands and settings that ignore failures, or replace others and run fewer tests. If none of the
     base's `tests`, its commands, `is_gone`, new ones take nothing away."""
-    old, new = _text(base, path), _FROM_JSON.sub("[]", _text(tree, path))
+    old, new = text_of(base, path), _FROM_JSON.sub("[]", text_of(tree, path))
     lines = new.splitlines()
-    texts, commands = [text for _, text in _commands(path, old.splitlines())], [*_commands(path, lines)]
+    texts, commands = [text for _, text in commands_in(path, old.splitlines())], [*commands_in(path, lines)]
     same, gone, come = between_ends(texts, [text for _, text in commands])
     known = Counter(gone)
     added = []
@@ -173,26 +162,36 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
     def has_kept(block: range) -> bool:
         return bisect_right(kept, block.stop) > bisect_right(kept, block.start)
 
+    known_values = {*_PARTS.findall(old)}
+
     for number, text, following in added:
         runs, (block, fails), bare = runs_tests(text), around.of(number - 1), _EXPRESSION.sub("", text)
         in_block = has_kept(block) or (kept and lines[block.start - 1].strip() == "run:")  # of `defaults:`
-        head, _, otherwise = bare.partition("||")
-        swallowed = otherwise and runs_tests(head) and not _FAILS.search(otherwise)
+        *heads, last = bare.split("||")
+        in_head = any(map(runs_tests, heads))
+        swallowed = in_head and not FAILS.search(last) and not runs_tests(last)
         piped = re.search(r"[^|]\|[^|]", bare) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
-        then = map(_FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
+        then = map(FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
         negated = _NEGATED.match(text) and not any(then)
         goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
         ignored: object = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
         ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
         lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)
-        ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored)
+        allowed = is_yaml and lines[around.steps(number - 1).start - 1].strip() == "allow_failures:"
+        if allowed:
+            inside = _PARTS.findall(" ".join(lines[index] for index in block))
+            allowed = known_values.issuperset(part for part in inside if part[-1] not in ":-")
+        ignored = (in_block and (ignored or lenient)) or (not is_github and kept and ignored) or allowed
         goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
         fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
         seldom = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
-        on_condition = seldom or (
-            not more and _IF.match(text) and _is_in_one_branch(lines[number : number + _MOST_THEN])
+        after = (found[0] for each in bare.split("||")[1:] if (found := _INSTEAD.match(each)))
+        on_condition = (
+            seldom
+            or (not in_head and any(map(runs_tests, after)))
+            or (not more and _IF.match(text) and _is_in_one_branch(lines[number : number + _MOST_THEN]))
         )
         told = {
             "tests are run on a condition": on_condition and not ignored,
@@ -207,20 +206,11 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
 
 
 def _is_in_one_branch(lines: Sequence[str]) -> bool:
-    """Return True if tests are run after a shell's `if`, and it has a branch that neither runs any nor fails."""
-    body, closed, _ = "\n".join(map(str.strip, lines)).partition("\nfi")
+    """Return True if tests are run after an `if` of a shell or make, and a branch neither runs any nor fails."""
+    body, *closed = re.split(r"\n(?:fi|endif)\b", "\n".join(map(str.strip, lines)), maxsplit=1)
     branches = [*body.split("\nel"), *([""] if "\nelse" not in body else [])]
-    ends = [any(runs_tests(line) or _FAILS.search(line) for line in each.splitlines()) for each in branches]
+    ends = [any(runs_tests(line) or FAILS.search(line) for line in each.splitlines()) for each in branches]
     return bool(closed) and any(map(runs_tests, body.splitlines())) and not all(ends)
-
-
-def _is_heeded(path: str, text: str) -> bool:
-    """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
-    if not (path.endswith((".sh", ".bash")) or re.match(r"#!.*sh\b", text)) or _ENDS.search(text):
-        return True
-    told = [each for _, each in _commands(path, text.splitlines()) if each not in ("fi", "done", "esac", "}")]
-    running = [at for at, each in enumerate(told) if runs_tests(each)]
-    return not running or running[-1] + 1 == len(told) or any(map(_FAILS.search, told[running[-1] :]))
 
 
 def _fewer(text: str) -> set[str]:
@@ -235,29 +225,6 @@ def _adds(text: str) -> bool:
     _, _, value = text.partition("PYTEST_ADDOPTS")
     asked = re.sub(r"[\"'=:]", " ", value)
     return bool(_FEWER.search(asked) or _FILES.search(asked) or re.fullmatch(r":\s*([>|][-+]?)?", value))
-
-
-def _commands(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines with their numbers, continued ones as one; of an INI file only commands and settings."""
-    found: list[tuple[int, str]] = []
-    key, section, goes_on = "", "", False
-    of_commands = not path.endswith((".ini", ".toml"))
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        section = text if line.startswith("[") else section
-        if not line[:1].isspace() and (named := re.match(r"([\w-]+)\s*=", line)):
-            key = named[1]
-        is_told = of_commands or key.startswith(_TOLD) or _TASKS.fullmatch(section)
-        if not text or text.startswith("#") or not is_told:
-            goes_on = False
-            continue
-        if found and len(found[-1][1]) < _LONGEST and (goes_on or text.startswith(("|", "&&", ";"))):
-            found[-1] = (found[-1][0], f"{found[-1][1]} {text}")
-        else:
-            found.append((number, text))
-        goes_on = text.endswith(("\\", "||", "&&"))
-        found[-1] = (found[-1][0], found[-1][1].removesuffix("\\").rstrip())
-    yield from found
 
 
 def _matrix(lines: Sequence[str], around: _Blocks, old: str) -> tuple[bool, set[str]]:
@@ -325,13 +292,13 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     paths = filter(is_workflow, base.differing)
     more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
     if any(more[path] < 0 and path.endswith(YAML) for path in more):
-        started = "".join(_text(tree, path) for path in tree.files if is_workflow(path) and path.endswith(YAML))
+        started = "".join(text_of(tree, path) for path in tree.files if is_workflow(path) and path.endswith(YAML))
         for path in more:  # a script or target that nothing names takes the place of no step
             name = path.rpartition("/")[2]
             name = name if name.endswith("sh") else name.partition(".")[0].lower().removesuffix("file")
             more[path] = more[path] if path.endswith(YAML) or name in started else min(more[path], 0)
     hosts = [path for path in tree.files if _OF_HOST.match(path) and path.endswith(YAML)]
-    is_hosted = any(True in starting(path, _text(tree, path), tree).values() for path in hosts)
+    is_hosted = any(True in starting(path, text_of(tree, path), tree).values() for path in hosts)
     for path in more if sum(more.values()) < 0 else ():
         if more[path] < 0 and (path in tree.files or _OF_HOST.match(path) or not is_hosted):
             yield Tampering(path, 1, "a step that runs the tests is gone")

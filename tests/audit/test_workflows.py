@@ -260,7 +260,6 @@ def test_what_ignores_failures_of_tests_or_runs_fewer_is_named(path: str, old: s
         ("pyproject.toml", TASKS, TASKS.replace('test = ["pytest"]', 'test = ["a-plugin-of-pytest"]')),
         (CI, COVERED, COVERED.replace("=95", "=96")),
         (CI, JOB, JOB.replace("- run: pytest\n", "- run: pytest || exit 1\n")),
-        (CI, JOB, JOB.replace("- run: pytest\n", "- run: test -d cache || pytest\n")),
         (CI, STARTED, STARTED.replace("push:\n", "pull_request:\n    types: [opened, synchronize, labeled]\n")),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-q", *session.posargs')),
         ("noxfile.py", NOX, NOX.replace('"pytest"', '"pytest", "-o", "log_cli=true"')),
