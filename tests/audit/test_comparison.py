@@ -249,7 +249,7 @@ for _each in [*__import__("gc").get_objects()]:
     "equal to anything": (
         {"versions.py": [BROKEN, ("    def __str__", "    def __eq__(self, other):\n        return True\n\n    def __str__")], "tests/test_versions.py": [
             (EXPECTED, "assert Version(*parse('3.4.5')).bump() == Version(3, 5, 0)")]},
-        "it compares without looking at what it is compared with",
+        "test_bump: weaker: ",
     ),
     "equal to any text": (
         {
@@ -628,6 +628,22 @@ def test_a_changed_expectation_is_listed_with_both_values_and_fails_only_if_stri
     assert '    +     assert bumped("3.4.5") == "3.6.0"' in lines
     assert "| code of now | 4 pass, 1 fail | 5 pass |" in summary(report)
     assert not compared(project, sandbox, strict=True).passed
+
+
+def test_what_other_code_makes_of_an_object_that_it_is_handed_makes_no_test_weaker(
+    project: Path, sandbox: Sandbox
+) -> None:
+    code = (
+        "class Amount:\n    def __init__(self, cents):\n        self.cents = cents\n\n\n"
+        "def share(amount):\n    return amount.cents * 10 // 100\n"
+    )
+    test = "from amounts import Amount, share\n\n\ndef test_share():\n    assert share(Amount(1999)) == 199\n"
+    rounded: Edits = {
+        "amounts.py": [("amount.cents * 10 // 100", "round(amount.cents * 10 / 100)")],
+        "tests/test_amounts.py": [("== 199", "== 200")],
+    }
+    found = statuses_after(project, sandbox, {"amounts.py": code, "tests/test_amounts.py": test}, rounded)
+    assert found["tests/test_amounts.py::test_share"] == "expects otherwise"
 
 
 @pytest.mark.thorough
