@@ -9,13 +9,13 @@ from collections.abc import Collection, Container, Iterator
 from functools import partial
 from typing import TypeGuard
 
-from ..syntax.collection import is_main_guard, is_test
+from ..syntax.collection import is_main_guard
 from ..syntax.definitions import Definition, Function
 from ..syntax.imports import split_imports
 from ..syntax.source import is_constant, unparse
 from ..worktree.tree import Tree, is_wanted
 from .base import Base, modules, parsed
-from .check_helpers import COMPARES, blind_comparisons, helps, names_imported
+from .check_helpers import COMPARES, helps, names_imported
 from .hidden_modules import hidden_modules, plugins
 from .records import Tampering
 from .workflows import is_workflow, workflows
@@ -44,11 +44,6 @@ _TELLING = _FRAMES | {
     *("import_module", "__import__", "f_code", "f_globals", "co_filename"),
 }
 """Names by which code detects the process and its caller."""
-_OF_HOOKS = frozenset({
-    *("report", "rep", "call", "item", "items", "nextitem", "session", "config", "collector", "node", "request"),
-    *("pyfuncitem", "terminalreporter"),
-})  # fmt: skip
-"""Parameters of pytest's hooks."""
 
 
 def tampering(tree: Tree, base: Base, imported: Collection[str]) -> Iterator[Tampering]:
@@ -91,7 +86,7 @@ Found = tuple[int, str, str]
 
 
 def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> Iterator[Found]:
-    """Yield places where code inspects or changes what runs it, or compares equal to anything. A test helper may
+    """Yield places where code inspects or changes what runs it. A test helper may
     import what tests do, and code may read CI's variables that tests have `given`: it is run without them."""
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
@@ -134,8 +129,6 @@ def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> I
                 yield node.lineno, unparse(node), "it changes what all code shares"  # type: ignore[attr-defined]
             elif place in compared:
                 yield node.lineno, unparse(node), "it sets how a class compares"  # type: ignore[attr-defined]
-    for line, name in (found for each in classes for found in blind_comparisons(each)):
-        yield line, f"def {name}", "it compares without looking at what it is compared with"
     for node in module.body:
         if not isinstance(node, Definition) and not is_main_guard(node):
             for inner in ast.walk(node):
@@ -211,17 +204,10 @@ def _in_tests(module: ast.Module) -> Iterator[Found]:
         match node:
             case ast.Call(func=function) if (name := unparse(function)) in {*_ENDS, "pytest.exit"} - {"os.kill"}:
                 yield node.lineno, name, "it ends the run"
-            case ast.Attribute(attr="outcome" | "longrepr", ctx=ast.Store()) if id(node) in hooked:
+            case ast.Attribute(attr="outcome" | "longrepr" | "exitstatus", ctx=ast.Store()) if id(node) in hooked:
                 yield node.lineno, unparse(node), "it says how a test ended"
-            case ast.Attribute(attr="exitstatus" | "testsfailed", ctx=ast.Store()):
-                yield node.lineno, unparse(node), "it says how a test ended"
-            case ast.FunctionDef(
-                name="pytest_runtest_protocol" | "pytest_pyfunc_call" | "pytest_runtestloop" as name
-            ):
-                yield node.lineno, f"def {name}", "it takes over the running of tests"
 
 
 def _is_hook(node: Function) -> bool:
-    """Return True for a hook of pytest, by its name, its mark or what it is given."""
-    named = node.name.startswith("pytest_") or any("hookimpl" in unparse(each) for each in node.decorator_list)
-    return named or (not is_test(node) and any(each.arg in _OF_HOOKS for each in node.args.args))
+    """Return True for a hook of pytest, by its name or its mark."""
+    return node.name.startswith("pytest_") or any("hookimpl" in unparse(each) for each in node.decorator_list)

@@ -110,39 +110,8 @@ def test_code_may_ask_for_a_variable_of_ci_that_its_tests_set() -> None:
 
 def test_only_hooks_say_how_a_test_ended_by_an_outcome() -> None:
     assert found("tests/test_a.py", "", "def test_a(cart):\n    cart.outcome = 'short'\n") == []
-    for head in (
-        "def pytest_runtest_logreport(each):",
-        "@pytest.hookimpl(specname='x')\ndef a(each):",
-        "def a(report):",
-    ):
+    for head in ("def pytest_runtest_logreport(each):", "@pytest.hookimpl(specname='x')\ndef a(each):"):
         assert found("tests/conftest.py", "", f"{head}\n    each.outcome = 'passed'\n") != []
-
-
-@pytest.mark.parametrize(
-    ("method", "is_blind"),
-    [
-        ("def __eq__(self, other):\n        return True", True),
-        ("__eq__ = lambda self, other: True", True),
-        ("def __eq__(self, other):\n        return isinstance(other, A)", True),
-        ("def __eq__(self, other):\n        return other is not None", True),
-        ("def __eq__(self, other):\n        return other.a == other.a", True),
-        ("def __eq__(self, other):\n        return isinstance(other, A) and self.a == other.a", False),
-        ("def __eq__(self, other):\n        return self is other", False),
-        (
-            "def __eq__(self, other):\n        if self.a != other.a:\n            return False\n        return 1",
-            False,
-        ),
-        ("def __contains__(self, item):\n        return item in ('x', 'y')", False),
-        ("__eq__ = lambda self, other: self.a == other.a", False),
-    ],
-)
-def test_a_comparison_that_looks_at_one_object_alone_is_named(method: str, is_blind: bool) -> None:
-    assert bool(found("a.py", "", EQUAL.format(method))) == is_blind
-
-
-def test_an_object_without_attributes_is_compared_by_its_type() -> None:
-    text = "class Infinity:\n    def __eq__(self, other):\n        return isinstance(other, Infinity)\n"
-    assert found("a.py", "", text) == []
 
 
 @pytest.mark.parametrize(
