@@ -96,17 +96,19 @@ def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
 
 
 def text_of(tree: Tree, path: str) -> str:
-    """Return the text of a file; of a shell script with calls of functions that run tests as commands that do."""
+    """Return the text of a file; of a shell script with calls of functions marked that run tests, or fail."""
     text = tree.files.get(path, b"").decode("utf-8", "replace")
     text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    running: set[str | None] = set()
+    marks: dict[str | None, str] = {}
 
-    def as_tests(found: re.Match[str]) -> str:
-        return f"{found[0]} pytest" if found[1] in running else found[0]
+    def marked(found: re.Match[str]) -> str:
+        return found[0] + marks.get(found[1], "")
 
     for _ in range(_DEEPEST if _is_script(path, text) else 0):
-        running = {name for name, part in _parts(text) if name and any(map(runs_tests, part.splitlines()))}
-        text = _CALLED.sub(as_tests, text)
+        functions = [(name, part) for name, part in _parts(text) if name]
+        marks = {name: " exit 1" for name, part in functions if FAILS.search(part)}
+        marks |= {name: " pytest" for name, part in functions if any(map(runs_tests, part.splitlines()))}
+        text = _CALLED.sub(marked, text)
     return text
 
 

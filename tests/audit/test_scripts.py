@@ -70,6 +70,7 @@ def test_a_failure_that_a_function_or_another_command_ignores_is_named(path: str
         (SCRIPT, PLAIN, f"{STRICT}{LINT}lint\nunit\n"),
         (SCRIPT, PLAIN, f"{UNIT}{LINT}lint && unit\n"),
         (SCRIPT, PLAIN, STATUS),
+        (SCRIPT, PLAIN, 'die() {\n  echo "$1"\n  exit 1\n}\npytest || die oh\necho fine\n'),
         (SCRIPT, PLAIN, f'{STRICT}{LINT}for part in lint unit; do\n  "$part"\ndone\n'),
         (SCRIPT, PLAIN, f'{STRICT}{LINT}"${{@:-unit}}"\n'),
         (SCRIPT, PLAIN, f'{STRICT}{LINT}case "$1" in\n  lint) lint ;;\n  *) unit ;;\nesac\n'),
