@@ -100,7 +100,7 @@ class Duller:
         late: set[str] = set()
         was = {old: self.before.answers(old) for old in self.pairs}
         for old, answer, number, others in self._in_turn():
-            if old in found or answer not in was[old] or (old not in kept and self._is_handed_on(old, number)):
+            if old in found or answer not in was[old]:
                 continue
             if why := self._overlooked(old, answer, was[old][answer], number, others):
                 found[old] = why
@@ -129,13 +129,6 @@ class Duller:
             yield from ((old, *answer, _MOST_OTHERS) for answer in answers[-_MOST_ANSWERS:])
             before_last += [(old, *answer, _FEW_OTHERS) for answer in answers[:-_MOST_ANSWERS]]
         yield from before_last
-
-    def _is_handed_on(self, old: str, number: int) -> bool:
-        """Return True for an object that is made before the code is asked more: other code makes another answer of
-        it, which is tried, too."""
-        functions = [function for function, _ in self.now.asked(self.pairs[old])]
-        asked_then = any(not each.endswith("__") for each in functions[number + 1 :])
-        return functions[number].endswith("__init__") and asked_then
 
     def _overlooked(self, old: str, answer: Answer, was: int, number: int, others: int) -> str:
         """Return why a test does not notice an answer that it gets now, and did as the number `was`."""
