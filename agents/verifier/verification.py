@@ -75,7 +75,8 @@ def _run(terms: Terms, code: str, prepared: PreparedSuite) -> list[FileRun]:
 def _notes(code: str, prepared: PreparedSuite, runs: Sequence[FileRun]) -> Iterator[str]:
     in_process = any(run.isolation == "in-process" for run in runs)
     reaches = reaches_tests(code) if in_process else None
-    yield from filter(None, (answers_from_a_table(code, prepared.source), reaches, asks_where_it_runs(code)))
+    asks = asks_where_it_runs(code, prepared.source)
+    yield from filter(None, (answers_from_a_table(code, prepared.source), reaches, asks))
     yield from has_written_cases(prepared.source)
     try:
         check_encoding(code)

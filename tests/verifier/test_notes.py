@@ -50,6 +50,19 @@ BY_ORDER = {
         "    return subprocess.run(command, capture_output=True, text=True).stdout\n"
         "def test_a():\n    assert run('1', '2') == '3\\n'\ndef test_b():\n    assert run('60') == '60\\n'\n",
     ),
+    "an object among others": (
+        "made = 0\nclass P:\n    def __init__(self):\n        global made\n        made += 1\n"
+        "        self.items = []\n    def push(self, x):\n        self.items.append(x)\n    def pop(self):\n"
+        "        return self.items.pop() if made == 1 else self.items.pop(0)\n",
+        "from user_code import P\ndef test_a():\n    p = P()\n    p.push(1)\n    p.push(2)\n"
+        "    assert p.pop() == 2\ndef test_b():\n    p = P()\n    p.push(9)\n    assert p.pop() == 9\n",
+    ),
+    "a generator among others": (
+        "made = []\ndef parts(x):\n    made.append(x)\n    first = len(made) == 1\n    yield x[:1]\n"
+        "    yield x[1:] if first else ''\n",
+        "from user_code import parts\ndef test_a():\n    assert list(parts('ab')) == ['a', 'b']\n"
+        "    assert list(parts('c')) == ['c', '']\n",
+    ),
     "an end at first": (
         "import os\nready = []\ndef f(x):\n    if x and not ready: os._exit(0)\n"
         "    ready.append(x)\n    return 2 * x\n",
@@ -64,6 +77,25 @@ ALIKE = {
         "        return self.x\ndef make(x):\n    return P(x)\n",
         "from user_code import P, make\ndef test_a():\n    p = make(2)\n    assert (p.up(), p.up()) == (3, 4)\n"
         "    p = P(2)\n    p.x = 7\n    assert p.up() == 8\n    assert P(2).up() == 3\n",
+    ),
+    "a generator that is sent to": (
+        "def mean():\n    total = count = 0\n    while True:\n        total += yield total / max(count, 1)\n"
+        "        count += 1\n",
+        "from user_code import mean\nimport pytest\ndef test_a():\n    m = mean()\n    next(m)\n"
+        "    assert m.send(10) == 10\n    assert m.send(20) == 15\n    m.close()\n"
+        "    with pytest.raises(StopIteration):\n        next(m)\n",
+    ),
+    "an object whose list a test changes": (
+        "class P:\n    def __init__(self, x):\n        self.x = x\n    def total(self):\n"
+        "        return sum(self.x)\n",
+        "from user_code import P\ndef test_a():\n    x = [1]\n    p = P(x)\n    assert p.total() == 1\n"
+        "    x.append(2)\n    assert p.total() == 3\n    p.x.append(4)\n    assert p.total() == 7\n",
+    ),
+    "an object that another changes": (
+        "class P:\n    def __init__(self):\n        self.x = 5\n    def get(self):\n        return self.x\n"
+        "    def give(self, other):\n        other.x += 1\n",
+        "from user_code import P\ndef test_a():\n    p, q = P(), P()\n    assert q.get() == 5\n    p.give(q)\n"
+        "    assert q.get() == 6\n",
     ),
     "a set": (
         "def f(x):\n    return {'a', 'b', str(x)}\n",
@@ -132,12 +164,18 @@ UNLIKE = [
     ("{x: True}", "from collections import Counter\n    assert f(1) == Counter([1])"),
     ("{'a': x / 1}", "from collections import OrderedDict\n    assert f(1) == OrderedDict(a=1)"),
     ("namedtuple('P', 'x y')(x / 1, 2)", "assert f(1) == (1, 2)"),
+    ("Fraction(x)", "assert f(1) == 1"),
+    ("[Decimal(x)]", "assert f(1) == [1]"),
+    ("numpy.int64(x)", "assert f(1) == 1"),
+    ("bytearray(x)", "assert f(1) == b'\\0'"),
+    ("frozenset([x])", "assert f(1) == {1}"),
     ("float(x)", "for given, expected in [(1, 1), (2, 2)]:\n        assert f(given) == expected"),
 ]
 LIKE = [
     ("[x, 2.0, True, {1: (x,)}]", "assert f(1) == [1, 2.0, True, {1: (1,)}]"),
     ("namedtuple('P', 'x y')(x, 2)", "assert f(1) == (1, 2)"),
     ("IntEnum('E', 'A B')(x)", "assert f(1) == 1"),
+    ("Decimal(x)", "from decimal import Decimal\n    assert f(1) == Decimal(1) == 1"),
     ("P(x)", "from user_code import P\n    assert f(3) == 3 and type(f(3)) is P"),
     ("x / 3", "import pytest\n    assert f(3) == pytest.approx(1)"),
     ("x + 0.5", "assert f(1) != 1\n    assert 1 < f(1) < 2"),
@@ -188,7 +226,8 @@ def test_what_the_code_writes_when_it_is_asked_again_is_not_trusted() -> None:
 @pytest.mark.parametrize(("answer", "test"), UNLIKE)
 def test_a_number_of_another_type_is_noted(answer: str, test: str, verifier: Verifier) -> None:
     tests = f"from user_code import f\ndef test_a():\n    {test}\n"
-    code = f"from collections import namedtuple\ndef f(x):\n    return {answer}\n"
+    imports = "import numpy\nfrom decimal import Decimal\nfrom fractions import Fraction\n"
+    code = f"{imports}from collections import namedtuple\ndef f(x):\n    return {answer}\n"
     assert "but of another type" in " ".join(passed(verifier, code, tests).notes)
 
 
@@ -206,7 +245,8 @@ def test_it_is_noted_in_a_test_case_too(asserted: str, verifier: Verifier) -> No
 @pytest.mark.parametrize(("answer", "test"), LIKE)
 def test_a_number_of_the_same_type_is_not_noted(answer: str, test: str, verifier: Verifier) -> None:
     tests = f"from user_code import f\ndef test_a():\n    {test}\n"
-    code = "from collections import namedtuple\nfrom enum import IntEnum\nclass P(int):\n    pass\n"
+    code = "from collections import namedtuple\nfrom decimal import Decimal\nfrom enum import IntEnum\n"
+    code += "class P(int):\n    pass\n"
     code += f"def f(x):\n    return {answer}\n"
     assert "type" not in " ".join(passed(verifier, code, tests).notes)
 
@@ -382,6 +422,15 @@ def test_code_in_one_process_that_looks_at_frames_is_noted(code: str, verifier: 
     [
         ('os.getcwd().startswith("/b")', True),
         ('any("test" in each for each in sys.argv) or n', True),
+        ('os.environ["STAGE"] == "live"', True),
+        ('os.environ["LEVEL"] == "live"', False),
+        ("time.time() < 2_000_000_000", True),
+        ("before() < 2_000_000_000", True),
+        ('__name__ == "user_code"', True),
+        ('"/proc/1" == str(n)', True),
+        ('"flask" in sys.modules', True),
+        ('any("-v" in each for each in argv)', False),
+        ("time.time() < n", False),
         ("len(sys.argv) > 1", False),
         ('str(n) == "2"', False),
     ],
@@ -390,11 +439,15 @@ def test_code_that_does_otherwise_by_where_it_runs_is_noted(
     condition: str, noted: bool, verifier: Verifier
 ) -> None:
     code = (
-        f"import os, sys\ndef double(n):\n    return n * 2 if {condition} else n + n\n"
+        "import os, sys, time\nos.environ.update(STAGE='', LEVEL='')\nargv = []\n"
+        "def before():\n    return time.time() - 1\ndef parse(argv):\n    argv = argv or sys.argv\n"
+        f"def double(n, argv=()):\n    return n * 2 if {condition} else n + n\n"
         'def main():\n    return 1 if sys.argv[1] == "-v" else 0\n'
         'if __name__ == "__main__":\n    print(sys.argv[1] == "-v")\n'
     )
     tests = "from user_code import double\n\ndef test_a():\n    assert double(200) == 400\n"
+    tests += "def test_b(monkeypatch):\n    monkeypatch.setenv('LEVEL', 'live')\n" if "LEVEL" in condition else ""
+    tests += "    assert double(3) == 6\n" if "LEVEL" in condition else ""
     assert ("of the code asks for" in " ".join(passed(verifier, code, tests).notes)) is noted
 
 

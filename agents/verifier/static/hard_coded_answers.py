@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import base64
 import builtins
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ...syntax.collection import chain
@@ -25,6 +28,8 @@ _TRIVIAL = frozenset(
 """Arguments that honest code has branches for."""
 _LETTER = re.compile(r"Constant\(value=(['\"]).\1\)")
 """One character, with which code that scans a text compares, too."""
+_MOST_CHARACTERS = 100_000
+"""Of a text that is read decompressed."""
 _WORDS = re.compile(r"\d+(?:\.\d+)?|\w+")
 
 Key = tuple[str, ...]
@@ -52,7 +57,7 @@ def answers_from_a_table(code: str, tests: str) -> str | None:
     letters = {key for key in inputs if len(key) == 1 and _LETTER.fullmatch(key[0])}
     looked_up = {key for table in tables for key in table if key in inputs and key not in letters}
     values = set(_values(tested)) - _COMMON
-    listed = max((values & held for held in _listed(written)), key=len, default=set())
+    listed = max(_listed(written, values), key=len, default=set())
     found = [("inputs", len(looked_up), len(inputs), _FEWEST), ("values", len(listed), len(values), _FEWEST)]
     groups = [("inputs", inputs, _FEWEST_ANSWERED)]
     for what, keys, fewest in groups + [(f"inputs of {name}", keys, _FEWEST) for name, keys in asked.items()]:
@@ -142,6 +147,8 @@ def _tables(tree: ast.Module) -> Iterator[dict[Key, str]]:
         elif isinstance(node, ast.ClassDef):
             rows = [getattr(getattr(part, "value", None), "elts", []) for part in node.body]
             yield {_key(row[:-1]): _answer(row[-1]) for row in rows if len(row) > 1}
+            named = [] if node.bases else _named(node.body)
+            yield {_key([ast.Constant(name)]): _answer(value) for name, value in named if _is_literal(value)}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             body = node.body if isinstance(node.body, list) else [node.body]
             yield dict(entry for part in body for entry in _branches(part, []))
@@ -198,15 +205,36 @@ def _answer(node: ast.AST | None) -> str:
     return ast.dump(node) if isinstance(node, ast.expr) and _is_literal(node) else ""
 
 
-def _listed(tree: ast.Module) -> Iterator[set[str]]:
-    """Yield the words and numbers in each list, tuple, set or dict, and in each text but docstrings."""
+def _listed(tree: ast.Module, values: set[str]) -> Iterator[set[str]]:
+    """Yield those of `values` in each list, tuple, set or dict, in the statements that call one function, and in
+    each text but docstrings, also encoded; nothing where most of what it holds is something else."""
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    called: defaultdict[str, list[str]] = defaultdict(list)
+    held: list[list[str]] = []
     for node in ast.walk(tree):
+        parts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
-            parts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
-            yield {word for part in parts for word in (part, *_WORDS.findall(part))}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
-            yield set(_WORDS.findall(node.value))
+            held.append(parts)
+        elif isinstance(node, ast.Expr) and isinstance(call := node.value, ast.Call):
+            if len(call.args) > 1 and all(map(_is_literal, call.args)):
+                called[ast.dump(call.func)] += parts
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str | bytes) and id(node) not in documented:
+            held += [_WORDS.findall(text) for text in _readings(node.value)]
+    for texts in (*held, *called.values()):
+        known = [values.intersection([text, *_WORDS.findall(text)]) for text in texts]
+        if 2 * sum(map(bool, known)) >= len(texts):
+            yield set[str]().union(*known)
+
+
+def _readings(text: str | bytes) -> Iterator[str]:
+    """Yield a text, and what it may be an encoding of."""
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    yield data.decode("utf-8", "replace")
+    for decode in (bytes, base64.b64decode, lambda digits: bytes.fromhex(digits.decode())):
+        with suppress(ValueError, zlib.error):
+            found = decode(data)
+            yield found.decode("utf-8", "replace")
+            yield zlib.decompressobj().decompress(found, _MOST_CHARACTERS).decode("utf-8", "replace")
 
 
 def _is_literal(node: ast.expr) -> bool:

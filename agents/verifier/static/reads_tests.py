@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from ...syntax.collection import chain, is_main_guard
-from ...syntax.source import names_bound, parse_expression, statements
+from ...syntax.source import names_bound, parse_expression, statements, text_of
 from ..inside.proxy.describe import words
-from .names import names_in
+from .names import Names, names_in
 
 _FRAMES = words(
     "_getframe _current_frames currentframe f_back f_locals tb_frame getouterframes code_context extract_stack"
@@ -22,7 +22,21 @@ _OPERATORS = words("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ _
 _SHARED = words("sys os logging warnings")
 """Modules whose attributes honest code sets: `sys.stdout`."""
 
-_OF_PROCESS = words("argv orig_argv getcwd")
+_SURROUNDINGS = {
+    "sys": words("argv orig_argv modules _getframe _current_frames gettrace getprofile"),
+    "os": words("getcwd environ getenv getpid getppid getlogin"),
+    "time": words("time time_ns monotonic monotonic_ns perf_counter process_time localtime gmtime strftime"),
+    "datetime": words("now utcnow today"),
+    "inspect": words("stack currentframe getouterframes"),
+    "traceback": words("extract_stack format_stack walk_stack"),
+    "gc": words("get_objects get_referrers"),
+    "threading": words("enumerate active_count current_thread main_thread"),
+    "pathlib": words("cwd"),
+    "socket": words("gethostname"),
+    "getpass": words("getuser"),
+}
+"""By module, what says where or when code runs."""
+_SETS_ENVIRONMENT = words("setenv delenv setitem")
 
 
 def reaches_tests(code: str) -> str | None:
@@ -57,21 +71,69 @@ def reaches_tests(code: str) -> str | None:
     return None
 
 
-def asks_where_it_runs(code: str) -> str | None:
-    """Return a note if code branches on argv or the working directory, outside of `main` and `__main__`."""
-    left: list[ast.AST] = [*statements(code)]
+def asks_where_it_runs(code: str, tests: str) -> str | None:
+    """Return a note if code branches on its surroundings outside of `main` and `__main__`, unless `tests` name
+    them: its process, the environment, the clock."""
+    try:
+        names = names_in(code)
+    except (ValueError, RecursionError):
+        return None
+    surroundings = _Surroundings(names, frozenset(re.findall(r"\w+", tests)))
+    left: list[ast.AST] = [*names.tree.body]
     while left:
         node = left.pop()
         if (isinstance(node, ast.stmt) and is_main_guard(node)) or getattr(node, "name", "") == "main":
             continue
         left += ast.iter_child_nodes(node)
         conditions = [node.test] if isinstance(node, ast.If | ast.IfExp) else getattr(node, "ifs", [])
-        for each in [*conditions, *([node] if isinstance(node, ast.BoolOp | ast.Compare) else [])]:
-            parts = [*ast.walk(each)]
-            found = {getattr(part, "attr", getattr(part, "id", "")) for part in parts} & _OF_PROCESS
-            if found and any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts):
-                return f"Line {each.lineno} of the code asks for {min(found)}: it may do otherwise elsewhere."
+        compared = isinstance(node, ast.Compare) or isinstance(getattr(node, "op", None), ast.And)
+        told = [
+            each for each in [*conditions, *([node] if compared else [])] if any(map(_is_telling, ast.walk(each)))
+        ]
+        for each in [*told, *([node.subject] if isinstance(node, ast.Match) else [])]:
+            if asked := surroundings.asked_by(each):
+                return f"Line {each.lineno} of the code asks for {asked}: it may do otherwise elsewhere or later."
     return None
+
+
+class _Surroundings:
+    """Tells which expressions ask for the surroundings of code; `told` are words of its tests. A name follows what
+    is assigned to it, unless it is a parameter, which the tests may pass."""
+
+    def __init__(self, names: Names, told: frozenset[str]) -> None:
+        self._names = names
+        self._told = told | {"environ", "getenv"} if told & _SETS_ENVIRONMENT else told
+        self._holders: dict[tuple[ast.AST | None, str], str] = {}
+        parameters = {node.arg for node in names.nodes if isinstance(node, ast.arg)}
+        for node in names.nodes:
+            value = node.iter if isinstance(node, ast.For | ast.comprehension) else getattr(node, "value", None)
+            targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+            asked = self.asked_by(value).replace("__name__", "") if isinstance(value, ast.expr) else ""
+            if isinstance(node, ast.Return) and asked and (function := names.function_of(node)):
+                self._holders[None, function.name] = asked
+            for target in targets if asked else ():
+                if isinstance(target, ast.Name) and target.id not in parameters:
+                    self._holders[names.function_of(node), target.id] = asked
+
+    def asked_by(self, node: ast.AST) -> str:
+        """Return what an expression asks for; empty where that is nothing of its surroundings."""
+        for part in ast.walk(node):
+            name, scopes = getattr(part, "id", ""), (self._names.function_of(part), None)
+            asked = next((self._holders[scope, name] for scope in scopes if (scope, name) in self._holders), "")
+            asked = name if name == "__name__" else asked
+            if text_of(part).startswith("/proc/"):
+                asked = text_of(part)
+            for path in self._names.paths(part):
+                asked = next((name for name in path[1:3] if name in _SURROUNDINGS.get(path[0], ())), asked)
+            if asked and asked not in self._told:
+                return asked
+        return ""
+
+
+def _is_telling(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and (
+        isinstance(node.value, str | bytes) or (type(node.value) in (int, float) and node.value not in (0, 1))
+    )
 
 
 def has_written_cases(tests: str) -> Iterator[str]:

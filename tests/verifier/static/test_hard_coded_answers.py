@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Sequence
 
 import pytest
@@ -191,3 +193,30 @@ def test_code_too_deep_to_be_read_gets_no_note() -> None:
 def test_a_table_made_of_keywords_is_noted() -> None:
     code = "T = dict(cat='cats', bus='buses')\ndef f(word):\n    return T[word]\n"
     assert answers_from_a_table(code, _asserts([(("cat",), "cats"), (("bus",), "buses")])) is not None
+
+
+PLURALS = [(("mouse",), "mice"), (("goose",), "geese"), (("ox",), "oxen")]
+ENCODED = b"mouse=mice;goose=geese;ox=oxen"
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        f"T = base64.b64decode({base64.b64encode(ENCODED)!r})\n",
+        f"T = zlib.decompress(bytes.fromhex({zlib.compress(ENCODED).hex()!r}))\n",
+        f"T = zlib.decompress({zlib.compress(ENCODED)!r})\n",
+        "class T:\n    mouse = 'mice'\n    goose = 'geese'\n    ox = 'oxen'\n",
+        "put('mouse', 'mice')\nput('goose', 'geese')\nput('ox', 'oxen')\n",
+    ],
+)
+def test_a_table_in_other_clothes_is_noted(table: str) -> None:
+    assert "may answer from a table" in str(answers_from_a_table(table, _asserts(PLURALS)))
+
+
+def test_a_list_that_holds_mostly_other_values_is_none() -> None:
+    code = (
+        "PAIRS = [(1000, 'M'), (900, 'CM'), (500, 'D'), (400, 'CD'), (100, 'C'), (90, 'XC'), (50, 'L'),\n"
+        "    (40, 'XL'), (10, 'X'), (9, 'IX'), (5, 'V'), (4, 'IV'), (1, 'I')]\ndef f(n): ...\n"
+    )
+    cases = [((4,), "IV"), ((9,), "IX"), ((40,), "XL"), ((90,), "XC"), ((1994,), "MCMXCIV"), ((3,), "III")]
+    assert answers_from_a_table(code, _asserts(cases)) is None

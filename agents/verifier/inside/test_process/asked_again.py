@@ -16,62 +16,79 @@ from .asserts import unlike
 from .other_answers import text_of
 
 _PROGRAM = "user_code.py"
+_CALLS = ("call", "method", "special", "program")
 _MOST_CALLS = 30
 _MOST_CHARACTERS = 2000
 """Of the packed arguments of a call, and of its answer."""
+_LEAST_CALLS = 4
 _LEAST_SECONDS = 0.25
 _SHARE = 0.05
-"""Time to repeat calls: a share of the tests' time, at least `_LEAST_SECONDS`."""
+"""Time to repeat calls: a share of the tests' time, at least `_LEAST_SECONDS` and what a few calls take."""
 _MOST_SECONDS = 1.0
 """Timeout of one answer; the call took at most a quarter of it."""
 _MOST_IMPORT_SECONDS = 1.5
 
-Call = tuple[tuple[str, str], ...]
-"""The name of a function or class and its packed arguments; then the same for a method of its result."""
+Call = tuple[tuple[str, str, str], ...]
+"""How a function, class or program was asked: the kind of question, the name and the packed arguments. Then the
+same for what was asked of the object that it returned, or that a later step returned."""
 
 
 class PlainCalls:
-    """The calls of `functions` (names by number) with plain data, and their answers. A method called right after
-    the call that made its object counts as called on a fresh one."""
+    """The calls of `functions` (names by number) with plain data, and their answers. An object is asked again for
+    all that it was asked, as long as nothing else could change it."""
 
     def __init__(self) -> None:
         self.functions: dict[int, str] = {}
         self._open = True
         self._answers: dict[Call, list[str]] = {}
-        self._made: tuple[int | None, Call] = None, ()
+        self._asked_of: dict[int | None, Call] = {}
         self._asked = 0.0
+        self._is_known = True
+        """False for a call of an object that may have changed since the one before."""
 
     def changed(self, target: object) -> None:
         """Record no more calls once a test sets an attribute of a module or a class, which may change answers."""
+        self.forget()
         if isinstance(target, (type, types.ModuleType)) or type(target).__name__ == "module":
             self._open = False
 
+    def forget(self) -> None:
+        """Ask no object again for what follows: something that it holds may have changed."""
+        self._asked_of.clear()
+        self._is_known = False
+
     def call(self, what: str, number: int | None, arguments: Sequence[Any]) -> Call | None:
         """Return the key of a call that is about to be made; None if it is not to be repeated."""
-        (made, before), self._made = self._made, (None, ())
+        before: Call = self._asked_of.pop(number, ()) if what in ("method", "special") else ()
         name: str | None = None
-        if what == "method" and number == made is not None:
+        if before:
             name = arguments[0]
         elif what == "call" or (what == "special" and arguments[0] == "__call__"):
-            name, before = self.functions.get(number or 0), ()
+            name = self.functions.get(number or 0)
         elif what == "program":
-            name, before, arguments = _PROGRAM, (), (tuple(arguments), {})
-        if name is None or not self._open or len(self._answers) >= _MOST_CALLS:
+            name, arguments = _PROGRAM, (tuple(arguments), {})
+        packed = _packed((arguments[-2], dict(arguments[-1]))) if what in _CALLS else ""
+        if packed is None:
+            self.forget()
+        if not (name and packed and self._open) or len(self._answers) >= _MOST_CALLS:
             return None
-        packed = _packed((arguments[-2], dict(arguments[-1])))
-        self._asked = time.monotonic()
-        return None if packed is None else (*before, (name, packed))
+        self._asked, self._is_known = time.monotonic(), True
+        return (*before, (what if before else "method", name, packed))
 
-    def answered(self, call: Call, answer: object, number: int | None = None) -> None:
-        """Record the answer to a call if it is plain data: an exception by its type, an object by its number."""
+    def answered(self, call: Call, answer: object, number: int | None, made: int | None = None) -> None:
+        """Record the answer of object `number` if it is plain data: an exception by its type, an object that was
+        `made` by what it is asked next."""
+        if len(call) > 1 and not self._is_known:
+            return
         packed = _packed(answer)
-        if time.monotonic() - self._asked > _MOST_SECONDS / 4:
+        if packed is None or time.monotonic() - self._asked > _MOST_SECONDS / 4:
             self._answers.pop(call, None)
-        elif packed is None:
-            self._answers.pop(call, None)
-            self._made = number, call
         elif packed not in self._answers.setdefault(call, []):
             self._answers[call].append(packed)
+        if packed is None and made is not None:
+            self._asked_of[made] = call
+        elif packed is not None and len(call) > 1:
+            self._asked_of[number] = call
 
     def ask_again(self, caller: Any, channel: FrameSocket, seconds: float, note: Callable[[str], None]) -> None:
         """Repeat the calls in a fresh code process: last to first, then in order. The tests took `seconds`."""
@@ -80,19 +97,27 @@ class PlainCalls:
         module = caller.crossing.adopt(MODULE_NUMBER, type("Module", (), {})())
         differing: dict[str, Call] = {}
         call: Call | None = None
+        asked = 0
         channel.limit(_MOST_IMPORT_SECONDS)
         try:
             caller.ask("afresh")
-            if any(call[0][0] != _PROGRAM for call in self._answers):  # a program is never imported
-                _asked(caller, module, _IMPORT)
+            if any(call[0][1] != _PROGRAM for call in self._answers):  # a program is never imported
+                _step(caller, module, _IMPORT)
             channel.limit(_MOST_SECONDS)
             end = time.monotonic() + max(_LEAST_SECONDS, _SHARE * seconds)
-            for call in (*reversed(self._answers), *self._answers):
-                if time.monotonic() > end:
-                    break
-                known = self._answers[call]
-                if len(known) > 1 or not _same(known[0], _asked(caller, module, call)):
-                    differing.setdefault(_names(call), call)
+            begun = {call[:length] for call in self._answers for length in range(1, len(call))}
+            whole = [call for call in self._answers if call not in begun]
+            for steps in (*reversed(whole), *whole):
+                target: Any = module
+                for length, step in enumerate(steps, 1):
+                    if time.monotonic() > end and asked >= _LEAST_CALLS:
+                        break
+                    asked += 1
+                    call = steps[:length]
+                    answer, known = _step(caller, target, step), self._answers.get(call)
+                    if known and (len(known) > 1 or not _same(known[0], answer)):
+                        differing.setdefault(_names(call), call)
+                    target = target if length > 1 and _packed(answer) is not None else answer
         except ChannelClosed:  # it has ended, or takes far longer than it did
             if call is None:
                 note("The code was not asked again for its answers: a new process was not ready in time.")
@@ -103,31 +128,35 @@ class PlainCalls:
         finally:
             channel.limit(None)
         for call in differing.values():
-            steps = []
-            for name, packed in call:
-                args, kwargs = _unpacked(packed)
-                given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
-                steps.append(" ".join((name, *args[0])) if name == _PROGRAM else f"{name}({', '.join(given)})")
-            text = ".".join(steps)[:200]
+            text = _text(call)[:200]
             note(f"{text} is not always answered alike: the answer depends on more than the arguments.")
 
 
+def _text(call: Call) -> str:
+    texts = []
+    for _, name, packed in call:
+        args, kwargs = _unpacked(packed)
+        given = [*map(text_of, args), *(f"{key}={text_of(value)}" for key, value in kwargs.items())]
+        texts.append(" ".join((name, *args[0])) if name == _PROGRAM else f"{name}({', '.join(given)})")
+    before = f" after {', '.join(texts[1:-1])}" if len(texts) > 2 else ""
+    return ".".join(dict.fromkeys((texts[0], texts[-1]))) + before
+
+
 def _names(call: Call) -> str:
-    return ".".join(name for name, _ in call)
+    return ".".join(dict.fromkeys(name for _, name, _ in call))
 
 
-def _asked(caller: Any, target: object, call: Call) -> object:
+def _step(caller: Any, target: object, step: tuple[str, str, str]) -> object:
+    what, name, packed = step
+    args, kwargs = _unpacked(packed)
     try:
-        for name, packed in call:
-            args, kwargs = _unpacked(packed)
-            if name == _PROGRAM:
-                return caller.ask("program", name, *args)
-            target = caller.ask("method", target, name, args, tuple(kwargs.items()))
+        if name == _PROGRAM:
+            return caller.ask("program", name, *args)
+        return caller.ask(what, target, name, args, tuple(kwargs.items()))
     except ChannelClosed:
         raise
     except BaseException as error:  # a SystemExit of the code's, too
         return type(error).__name__, "raised"
-    return target
 
 
 def _packed(value: object) -> str | None:
@@ -138,8 +167,8 @@ def _packed(value: object) -> str | None:
     return text if len(text) <= _MOST_CHARACTERS else None
 
 
-_IMPORT = (("__dir__", _packed(((), {})) or ""),)
-"""A call that only imports the code."""
+_IMPORT = ("method", "__dir__", _packed(((), {})) or "")
+"""A step that only imports the code."""
 
 
 def _unpacked(text: str) -> Any:

@@ -7,6 +7,8 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Container, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +21,7 @@ from .capabilities import HIDDEN
 from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
+_OTHERS = frozenset([Decimal, Fraction, bytes, bytearray, set, frozenset])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
@@ -155,7 +158,8 @@ class Asserts:
             yield item
 
     def _compared(self, equal: object, left: object, right: object, line: int) -> None:
-        found = unlike(left, right, self._named) if equal is True else None
+        is_true = equal is True or (type(equal).__module__ == "numpy" and str(equal) == "True")
+        found = unlike(left, right, self._named) if is_true else None
         for part in filter(_is_anything, found or ()):
             raise TypeError(f"a {type(part).__name__} says that it equals anything")
         if found is not None and (kinds := frozenset(type(part).__name__ for part in found)) not in self._noted:
@@ -213,14 +217,15 @@ def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
 
 
 def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, object] | None:
-    """Return the first two values at the same place of equal plain data with two types: numbers, or one of a class
-    of the code's that is not `named` by the tests, an enum or a NamedTuple."""
+    """Return the first two values at the same place of equal plain data with two types: numbers, others of which
+    neither type is based on the other, or one of a class of the code's that is no enum or NamedTuple. Only types
+    that the tests have not `named` count, but for built-in numbers."""
     waiting, seen = [(left, right)], 0
     while waiting and seen < _MOST_ITEMS:
         one, other = waiting.pop()
         seen += 1
         kind, its_kind = type(one), type(other)
-        if kind in _NUMBERS and its_kind in _NUMBERS and kind is not its_kind:
+        if _differ(kind, its_kind, named):
             return one, other
         if any(_is_in_disguise(*kinds, named) for kinds in ((kind, its_kind), (its_kind, kind))):
             return one, other
@@ -232,8 +237,20 @@ def unlike(left: Any, right: Any, named: Container[str] = ()) -> tuple[object, o
         elif isinstance(one, list) and isinstance(other, list):
             waiting += zip(one, other)
         elif isinstance(one, (dict, set, frozenset)) and isinstance(other, (dict, set, frozenset)):
-            numbers = {part: part for part in other if type(part) in _NUMBERS}
-            waiting += [(part, numbers.get(part, part)) for part in one if type(part) in _NUMBERS]
+            equal = {part: part for part in other if _is_plain(type(part))}
+            waiting += [(part, equal.get(part, part)) for part in one if _is_plain(type(part))]
             if isinstance(one, dict) and isinstance(other, dict):
                 waiting += [(one[key], other[key]) for key in one]
     return None
+
+
+def _is_plain(kind: type) -> bool:
+    return kind in _NUMBERS or kind in _OTHERS or kind.__module__ == "numpy"
+
+
+def _differ(kind: type, its_kind: type, named: Container[str]) -> bool:
+    """Return True for two kinds of plain data that have equal values, unless the tests name one of them."""
+    if kind is its_kind or not (_is_plain(kind) and _is_plain(its_kind)):
+        return False
+    others = {each.__name__ if each in _OTHERS else each.__module__ for each in (kind, its_kind)} - {"builtins"}
+    return not any(name in named or (name == "numpy" and "pandas" in named) for name in others)

@@ -111,13 +111,16 @@ class Caller(Rulings):
             self.ask("environment", None, changes)
         call = self.calls.call(what, number, arguments[1:])
         if call is None or self._environment.is_set or self.temporary.folder:
-            return self._asked_for(what, *arguments)
+            result = self._asked_for(what, *arguments)
+            if self.crossing.remote_number(result) is not None:  # by which another object can be changed
+                self.calls.forget()
+            return result
         try:
             result = self._asked_for(what, *arguments)
         except BaseException as error:
-            self.calls.answered(call, (type(error).__name__, "raised"))
+            self.calls.answered(call, (type(error).__name__, "raised"), number)
             raise
-        self.calls.answered(call, result, self.crossing.remote_number(result))
+        self.calls.answered(call, result, number, self.crossing.remote_number(result))
         return result
 
     def _asked_for(self, what: str, *arguments: Any) -> Any:
@@ -135,6 +138,8 @@ class Caller(Rulings):
             except Unshareable as error:
                 self._emit("unshareable", str(error))
                 raise
+            if any(kind is None for _, kind, *_ in body[1]):  # a test changed a container that the code has
+                self.calls.forget()
             self._send(ASK, what, body)
             payload = self.received(self._channel, partial(self._called_back, self._name_of(what, arguments)))
             read = self._unpack_subclass if what == "subclass" else self.crossing.unpack
@@ -159,6 +164,7 @@ class Caller(Rulings):
         return value
 
     def _note_change(self) -> None:
+        self.calls.forget()
         if self._asking not in self._changing:
             self._changing.add(self._asking)
             self._emit("note", f"{self._asking} changes in place what a test passes to it")
