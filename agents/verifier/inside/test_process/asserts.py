@@ -21,7 +21,7 @@ from .capabilities import HIDDEN
 from .rulings import NO_MEMBER
 
 _NUMBERS = frozenset([bool, int, float, complex])
-_OTHERS = frozenset([Decimal, Fraction, bytes, bytearray, set, frozenset])
+_OTHERS = frozenset([Decimal, Fraction, bytes, bytearray])
 _PLAIN_MODULES = ("builtins", "datetime", "decimal", "fractions")
 _PRIVATE = re.compile(rf"\.(?!__(?:class|name|qualname|module)__\b)(?:{'|'.join(HIDDEN)})")
 _MOST_ITEMS = 1000
