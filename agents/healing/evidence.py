@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import ast
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import product, starmap
+from itertools import islice, product, starmap
 
 from ..judge.agreement import comparable
 from ..records.heal import Answer, Call, Item, Suspicion, SuspicionName, Trial
 from ..repository.inside.calls import NO_END
+from ..strength.mutants import mutants_in
 from ..syntax.source import parse_expression, unparse
 from ..verifier.inside.proxy.plain_source import is_plain, value_of, written
 from .case import Case
 from .expectations import RAISES, YIELDS, answered_by, is_same, rounded
-from .near_calls import after, bound_in, calls_near, literal_call, without
+from .near_calls import after, bound_in, calls_near, literal_call, mended_names, without
 from .statement_effects import changes_arguments
 from .voices import VERIFYING, voices_needed
 
+_MOST_MUTANTS = 10
 _SLOWER = 10
 _SLOW_SECONDS = 1.0
 _LONGEST_SHOWN = 200
 _MOST_REASONS = 3
 _OF_STATE = ("having(", "[it := having(")
 """Beginnings of a call on a captured object."""
-_TEXT = re.compile(r"'((?:[^'\\]|\\.)*)('|\\?\Z)", re.DOTALL)
-"""A text in single quotes, possibly cut off."""
 Answers = dict[Call, Answer | None]
 
 
@@ -38,7 +37,7 @@ class Evidence:
 
     `shown` are the failing items in prompts and `held` those held out of them; `voices_needed` is the number of
     agreeing patches that the latter verify. `seeds` are the calls that the case makes; `left_out` says why others
-    can't be repeated.
+    can't be repeated. `smaller` are smaller changes that meet the same expectations, by the ids of patches.
     """
 
     calls: Sequence[Call] = ()
@@ -49,6 +48,7 @@ class Evidence:
     voices_needed: int = VERIFYING
     seeds: Sequence[Call] = ()
     left_out: Sequence[Call] = ()
+    smaller: dict[str, Trial | None] = field(default_factory=dict)
 
     def gather(self, case: Case, trials: list[Trial]) -> None:
         """Run new calls on the original code and on each plausible patch; add the effects of patches to the
@@ -80,6 +80,24 @@ class Evidence:
             if trial.plausible:
                 named = dict.fromkeys([*trial.suspicions, *self.effects(trial, in_place)])
                 trials[number] = replace(trial, suspicions=tuple(named))
+
+    def smaller_change(self, case: Case, trial: Trial) -> Trial | None:
+        """Return a change of one place that meets all expectations too, and changes some of the answers that the
+        patch changes and no other; none beyond one without an end. Raises as `gather`."""
+        changed, files = {*self.changed(trial)}, trial.patch.files
+        mended = mended_names(case.files, files)
+        mutants = ((path, each) for path in files for each in mutants_in(case.files[path], ()))
+        own = ((path, each) for path, each in mutants if (path, ".".join(each.names)) in mended)
+        for path, mutant in islice(own, _MOST_MUTANTS) if changed else ():
+            patch = replace(trial.patch, id=f"{trial.patch.id}, smaller", files={**files, path: mutant.code})
+            other = Trial(patch, case.observe(patch.files))
+            if (symptom := other.observation.symptom) is not None and symptom.kind == "limit":
+                break
+            if other.plausible:
+                self._answer(case, self.after.setdefault(patch.id, {}), patch.files)
+                if {*self.changed(other)} < changed:
+                    return other
+        return None
 
     def _differs(self, trial: Trial, calls: Sequence[Call]) -> bool:
         return any(self._text(trial, call) not in (None, self._original(call)) for call in calls)
@@ -297,7 +315,4 @@ def _text(answer: Answer | None, bare: bool = False, *, raising: bool = False) -
 
 def _quoted(text: str) -> str:
     """Return Python source quoted for a shell, in double quotes where these don't change it."""
-    if not set(text) & set('"$`\\!'):
-        return f'"{text}"'
-    other = _TEXT.sub(lambda found: f'"{found[1]}"' if found[2] == "'" and '"' not in found[1] else found[0], text)
-    return shlex.quote(text) if "'" in other else f"'{other}'"
+    return shlex.quote(text) if set(text) & set('"$`\\!') else f'"{text}"'

@@ -18,7 +18,7 @@ from .case import Case
 from .evidence import Evidence
 from .ruling import rule
 from .suspicions import suspicions
-from .voices import AGREEING, OF_ITEMS, held_out, shown_in_prompt, tells_items, voices
+from .voices import AGREEING, OF_ITEMS, held_out, shown_in_prompt, tells_items
 
 COLD_RUNS = 3
 """Runs of the case as it is, and of the leading patch, each with another hash seed."""
@@ -49,28 +49,11 @@ class _Search:
         """Plausible patches without a suspicion."""
         return [trial for trial in self.trials if trial.plausible and not trial.suspicions]
 
-    @property
-    def enough(self) -> bool:
-        """Return True if enough good patches agree, and none differs."""
-        good = self.good
-        if len(good) < AGREEING or self.rivals:
-            return False
-        if self.case.trusted:
-            return voices(good) >= self.evidence.voices_needed
-        return reaches(self.ruling.grade, "consensus")
-
-    @property
-    def rivals(self) -> bool:
-        """Return True if two good patches differ in what they do."""
-        good = self.good
-        return bool(good) and len(self.evidence.following(good[0], good)) < len(good)
-
     def tell(self, *, confirmed: bool) -> None:
         """Pass the best patch so far to `found`: with the grade only if it was run again and is contested."""
         result = _result(self, "consensus")
-        if not confirmed or result.grade != "contested":
-            result = replace(result, grade=None)
-        self.found(replace(result, outcome="unhealed", exit_code=1))
+        grade = result.grade if confirmed and result.grade == "contested" else None
+        self.found(replace(result, grade=grade, outcome="unhealed", exit_code=1))
 
 
 def heal_case(
@@ -111,7 +94,8 @@ def heal_case(
             break
         if len(search.trials) == before and not search.good:
             break
-        if search.good and (search.rivals or (patches > 1 and (search.repeats or number == MOST_ROUNDS_AGREEING))):
+        rivals = (good := search.good) and search.evidence.following(good[0], good) != good
+        if rivals or (good and patches > 1 and (search.repeats or number == MOST_ROUNDS_AGREEING)):
             break  # more patches of the same model don't decide which is right
     return _result(search, require)
 
@@ -174,7 +158,8 @@ def _round(search: _Search, healer: Healer, number: int, patches: int, emit: Eve
             emit(Note(f"Patch {search.asked}, of {place.path}{named}: {_outcome(trial)}."))
         if len(search.good) >= AGREEING:
             search.evidence.gather(case, search.trials)
-            if search.enough or (known is not None and patches > 1):
+            best = reaches(search.ruling.grade, "verified" if case.trusted else "consensus")
+            if best or (known is not None and patches > 1):
                 return  # a model that repeats itself has one voice
 
 
@@ -195,9 +180,12 @@ def _confirm(search: _Search) -> None:
         trial = search.trials[index]
         again = search.case.observe_by(range(1, COLD_RUNS), trial.patch.files)
         failed = next((each for each in again if not each.healed), None)
-        if failed is None:
+        if failed is not None:
+            search.trials[index] = replace(trial, observation=failed)
+        elif leader in search.evidence.smaller or not reaches(search.ruling.grade, "consensus"):
             return
-        search.trials[index] = replace(trial, observation=failed)
+        else:
+            search.evidence.smaller[leader] = search.evidence.smaller_change(search.case, trial)
 
 
 def _earlier(search: _Search, place: Place) -> dict[str, str]:
