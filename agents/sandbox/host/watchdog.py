@@ -56,12 +56,13 @@ class Watchdog:
         used = buffers + sum(map(resident_bytes, pids))
         if used > allowed:
             # This counts a page once for each process that shares it. The proportional size takes 20 ms to read,
-            # in which several processes would take 100 MB more.
-            signal_all(pids, signal.SIGSTOP)
+            # in which several processes would take 100 MB more. The first one goes on: it ends the others where
+            # greenloop is killed meanwhile.
+            signal_all(pids[1:], signal.SIGSTOP)
             used = buffers + sum(map(proportional_bytes, pids))
+            signal_all(pids[1:], signal.SIGCONT)
             if used > allowed:
                 return Stopped("memory", used, allowed, "bytes")
-            signal_all(pids, signal.SIGCONT)
         self.pause = max(_SHORTEST_SECONDS, _LONGEST_SECONDS * (1 - used / allowed))
         return None
 
