@@ -86,8 +86,8 @@ Found = tuple[int, str, str]
 
 
 def _in_code(is_helper: bool, given: Container[object], module: ast.Module) -> Iterator[Found]:
-    """Yield places where code inspects or changes what runs it. A test helper may
-    import what tests do, and code may read CI's variables that tests have `given`: it is run without them."""
+    """Yield places where code inspects or changes what runs it. A test helper may import what tests do, and code
+    may read CI's variables that tests have `given`: it is run without them."""
     nodes = [*ast.walk(module)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     is_helper = is_helper or any("TestCase" in unparse(each) for node in classes for each in node.bases)

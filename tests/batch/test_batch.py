@@ -224,7 +224,7 @@ def test_check_only_reads_and_shards_are_disjoint_and_all(tmp_path: Path) -> Non
     shares = [greenloop(tmp_path, "batch", "specs", "--check", "--shard", f"{n}/2") for n in (1, 2)]
     lines = [line for share in shares for line in share.stdout.splitlines()[:-1]]
     assert sorted(lines) == [
-        f"add-{n} (specs/add-{n}.md): def add_{n}(x: int) -> int, 1 examples" for n in range(5)
+        f"add-{n} (specs/add-{n}.md): def add_{n}(x: int) -> int, 1 example" for n in range(5)
     ]
     (folder / "empty.md").write_text("")
     ended = greenloop(tmp_path, "batch", "specs", "--check")
