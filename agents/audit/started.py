@@ -43,7 +43,7 @@ FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit))", re.MULTILINE)
 """In a script that ends with the first failed command."""
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
-_FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\))?[ \t]*\{|\})", re.MULTILINE)
+_FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\)[ \t]*)?\{|\})", re.MULTILINE)
 """The head of a function of a script, or its end."""
 _CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
