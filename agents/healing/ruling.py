@@ -44,7 +44,8 @@ def rule(trials: Sequence[Trial], *, trusted: bool, evidence: Evidence) -> HealR
     alike = [trial for trial in group if failing_less[trial.patch.id] == least]
     leader = alike[0]
     tried = evidence.tried(alike)
-    rewritten = [trial for trial in plausible if all(each.name in _OF_A_REWRITE for each in trial.suspicions)]
+    suspected = [trial for trial in plausible if trial.suspicions]
+    rewritten = [trial for trial in suspected if all(each.name in _OF_A_REWRITE for each in trial.suspicions)]
     following = evidence.following(leader, rewritten) if tried else []
     count = voices([*alike, *(each for each in following if evidence.tried([*alike, each]) == tried)])
     if rivals:
@@ -91,6 +92,7 @@ def _why_failed(trials: Sequence[Trial]) -> str:
     last = trials[-1].observation
     reason = last.symptom.summary if last.symptom is not None else "; ".join(last.broken) or last.environment or ""
     if last.symptom is not None and last.symptom.kind == "tests":
-        first = last.symptom.items[0]
-        reason += f", {first.name}: {first.detail.partition(chr(10))[0][:200]}"
+        reason += "".join(
+            f", {each.name}: {each.detail.split(chr(10))[0][:200]}" for each in last.symptom.items[:1]
+        )
     return f"no patch mends it (the last: {reason})"
