@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import sys
-from collections.abc import Callable
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -128,47 +126,18 @@ def event_schema() -> str:
 
 
 def track_record() -> str:
-    """How often each grade was right, over the published results of greenloop's own strategy."""
-    from agents.judge.track_record import EMBEDDED_FAMILY
+    """How often each grade was right on each kind of spec, over the recorded runs (docs/measure/grades.py)."""
+    from agents.judge.track_record import EMBEDDED_FAMILY, counted, kind_of
 
-    reports = [json.loads(path.read_text("utf-8")) for path in sorted((DOCS / "benchmark").glob("*/results.json"))]
-    right: dict[str, list[bool]] = {}
-    for result in (result for report in reports for result in report["results"]):
-        if result["strategy"] == "greenloop" and result["grade"] and result["hidden"]:
-            right.setdefault(result["grade"], []).append(result["hidden"]["plus"])
-    grades = {}
-    for grade, found in right.items():
-        low, high = clopper_pearson(sum(found), len(found))
-        bounds = {"low": round(low, 4), "high": round(high, 4)}
-        grades[grade] = {"right": sum(found), "results": len(found), **bounds}
-    measured = {"benchmarks": [report["title"] for report in reports], "grades": grades}
+    runs = json.loads((DOCS / "benchmark" / "grades.json").read_text("utf-8"))
+    kinds: dict[str, list[Any]] = {}
+    for run in runs:
+        kinds.setdefault(f"{run['grade']} {kind_of(run['grade'], run['clauses'], run['alike'])}", []).append(run)
+    measured = {}
+    for key, those in kinds.items():
+        benchmarks = sorted({TITLES.get(run["set"], "everyday specs") for run in those})
+        measured[key] = {**counted([run["right"] for run in those]), "benchmarks": benchmarks}
     return json.dumps({EMBEDDED_FAMILY: measured}, indent=1, sort_keys=True) + "\n"
-
-
-def clopper_pearson(count: int, trials: int) -> tuple[float, float]:
-    """Compute the exact 95 % interval of a proportion of which `count` of `trials` observations hold.
-
-    C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits, Biometrika 26 (1934) 404-413.
-    """
-    from agents.bench.statistics import CONFIDENCE
-
-    tail = (1 - CONFIDENCE) / 2
-
-    def at_most(most: int, share: float) -> float:
-        return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in range(most + 1))
-
-    low = _root(lambda share: 1 - at_most(count - 1, share) - tail) if count else 0.0
-    high = _root(lambda share: tail - at_most(count, share)) if count < trials else 1.0
-    return low, high
-
-
-def _root(rising: Callable[[float], float]) -> float:
-    """Find where a rising function on 0 to 1 passes 0."""
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if rising(middle) < 0 else (low, middle)
-    return low
 
 
 def imports_between_floors() -> dict[str, set[str]]:
@@ -232,6 +201,8 @@ def options() -> str:
     return "".join([before, begin, "\n".join(rows), "\n"])
 
 
+TITLES = {"with": "HumanEval+", "without": "HumanEval+ without examples", "mbpp": "MBPP+"}
+"""What a set of recorded runs is called; the others are of everyday specs."""
 GENERATED = {
     "architecture.md": architecture,
     "options.md": options,

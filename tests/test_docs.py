@@ -40,15 +40,6 @@ def test_a_measuring_program_finds_what_it_imports(name: str) -> None:
     assert importlib.import_module(f"docs.measure.{name}").__doc__
 
 
-@pytest.mark.parametrize(
-    ("count", "trials", "low", "high"),
-    # By SciPy's binomtest.
-    [(0, 48, 0.0, 0.0740), (29, 31, 0.7858, 0.9921), (10, 11, 0.5872, 0.9977), (5, 5, 0.4782, 1.0)],
-)
-def test_the_exact_interval_is_that_of_other_software(count: int, trials: int, low: float, high: float) -> None:
-    assert generator().clopper_pearson(count, trials) == pytest.approx((low, high), abs=1e-4)
-
-
 SETTINGS = {**uses(), **uses(Output)}
 
 

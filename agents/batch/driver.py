@@ -198,6 +198,6 @@ class Driver:
             self.executor.cancel()
         elif self._running:
             self._note(
-                f"Stopping: {len(self._running)} specs under way are finished, no more are begun. "
+                f"Stopping: no more specs are begun, {len(self._running)} under way will be finished. "
                 "Press Ctrl-C again to stop now."
             )

@@ -52,6 +52,8 @@ class TaskResult:
     """Lines in which a repair differs from the buggy program."""
     clauses: int = 0
     """Clauses of the spec; 0 where the strategy reads none."""
+    alike: int = 0
+    """Drafts that behave as the solution does; 0 where the strategy compares none."""
     unchecked: int = 0
     """Clauses that nothing checks, as the strategy reports."""
     answers: int = 0

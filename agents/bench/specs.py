@@ -83,6 +83,7 @@ def spec_runner(
             matched=matched,
             lost_to_repair=bool(first) and means.judge(task.task_id, first).plus,
             clauses=len(clauses),
+            alike=ruling.alike if ruling is not None else 0,
             unchecked=sum(bool(each.missing) and not each.open for each in clauses),
             answers=given,
         )

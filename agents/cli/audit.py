@@ -79,7 +79,7 @@ def audit(
         with (
             handled(dict.fromkeys(("SIGINT", "SIGTERM"), cancelled.set)),
             closing(open_sandbox(where.sandbox, open_interpreter(where.python))) as box,
-            console.counting(None, "steps", every=_PROGRESS_SECONDS) as count,
+            console.counting(None, "step", every=_PROGRESS_SECONDS) as count,
         ):
             say = (lambda text: None) if agent else count  # a hook passes all of standard error to the agent
             project = Comparison(root, tests, box, seconds, cancelled.is_set, say)

@@ -49,6 +49,7 @@ def run(
     round_: Annotated[int | None, Parameter(name="--round", validator=Number(gte=0)), MORE] = None,
     code: Annotated[Path | None, MORE] = None,
     questions: Annotated[int, Parameter(validator=Number(gte=0)), MORE] = 2,
+    track_record: Annotated[Path | None, MORE] = None,
     own: RunSettings = RunSettings(),
     output: Output = Output(),
 ) -> int:
@@ -65,6 +66,7 @@ def run(
         round_: The last round that the fork shares, 0: none; by default the last open.
         code: With --fork, a file of code of yours that joins after that round.
         questions: Open questions asked at the most, on a terminal; 0: none.
+        track_record: The results.json of a `bench` of yours: how often grades are right is told by it.
     """
 
     def prepare(console: Console, _: TextIO) -> _Prepared:
@@ -102,7 +104,7 @@ def run(
         read = _read_spec(spec, file, tests, with_, own.packages)
         return RunRequest(read, Settings.of(own), os.environ), None
 
-    return _shown_run(output, prepare, into, questions)
+    return _shown_run(output, prepare, into, questions, track_record)
 
 
 def debug(run: str, /, *, own: DebugSettings = DebugSettings(), output: Output = Output()) -> int:
@@ -137,6 +139,7 @@ def _shown_run(
     prepare: Callable[[Console, TextIO], _Prepared | int],
     into: Path | None = None,
     questions: int = 0,
+    track_record: Path | None = None,
 ) -> int:
     """Run the request of `prepare`, on the console or with one JSON document; return the exit code.
 
@@ -145,6 +148,7 @@ def _shown_run(
     """
     from ..records import RunResult
     from ..run.into import open_into
+    from ..run.own_record import read_own_record
     from ..run.run import run_spec
     from ..storage.run_directory import SCHEMA_VERSION, RunDirectory
     from ..terminal.asking import Asking, approver
@@ -157,12 +161,15 @@ def _shown_run(
             return prepared
         request, earlier = prepared
         settings = request.settings
+        known = read_own_record(track_record) if track_record is not None else None
         approve = approver(console, as_json=output.json) if settings.approve != "never" else None
         target = open_into(into, request.spec) if into is not None else None
         asking = Asking(console, 0 if output.json else questions)
         while True:
             with console.progress():
                 result = run_spec(request, console.emit, earlier, approve=approve)
+            if known is not None and result.track_record is not None:
+                result = replace(result, track_record=known.of(result.track_record))
             if not (open_ones := asking.next_of(result)):
                 break
             console.result(result)

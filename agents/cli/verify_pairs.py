@@ -64,7 +64,7 @@ def verify_pairs(
             if out is not None:
                 append = open_regular(out, flags=os.O_WRONLY | os.O_APPEND)
                 to = held.enter_context(os.fdopen(append, "a", encoding="utf-8"))
-            count = held.enter_context(console.counting(None, "pairs"))
+            count = held.enter_context(console.counting(None, "pair"))
             for verdict in verifier.map(pairs):
                 name, digest = pairs.taken.popleft()
                 line = {"id": name, "digest": digest, **verdict_document(verdict, options.limits)}

@@ -98,6 +98,7 @@ def judge(board: Board, situation: Situation, thresholds: Thresholds = MEASURED)
         passed=len(view.passed),
         failed=len(view.failed),
         clauses=checks,
+        alike=view.agreeing,
     )
     return Decision(ruling, settled, view.spoken_for)
 

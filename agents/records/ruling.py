@@ -54,6 +54,8 @@ class Ruling:
     passed: int = 0
     failed: int = 0
     """Tests that count and that the leader passes (`passed`) or fails (`failed`)."""
+    alike: int = 0
+    """Independent drafts that behave as the leader does, itself included if it is one."""
 
     @property
     def done(self) -> bool:

@@ -68,12 +68,12 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class TrackRecord:
-    """How often `grade` was right with `model`: `right` of `results` on `benchmarks` passed the hidden tests.
-    `low` and `high` (0 to 1) are the exact binomial 95 % interval. A model that was not measured has no results
-    and no interval."""
+    """How often `grade` was right with `model` on specs of this `kind`: `right` of `results` on `benchmarks`
+    passed hidden tests. `low` and `high` (0 to 1) are the exact binomial 95 % interval; None without results."""
 
     model: str
     grade: Grade
+    kind: str
     right: int = 0
     results: int = 0
     low: float | None = None
@@ -81,12 +81,14 @@ class TrackRecord:
     benchmarks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        """Say it in a sentence."""
+        of = f" of {' and '.join(self.benchmarks)}" if self.benchmarks else ""
         if self.low is None or self.high is None:
-            return f"How often `{self.grade}` is right with {self.model} was not measured (docs/benchmark.md)."
+            known = f"How often `{self.grade}` is right with {self.model}, {self.kind}, was not measured"
+            return f"{known}{of and ' on hidden tests'}{of} (docs/benchmark.md)."
         return (
-            f"Of results graded `{self.grade}` with this model, {self.right} of {self.results} were right on the "
-            f"hidden tests of {' and '.join(self.benchmarks)}: {self.low:.0%} to {self.high:.0%} "
-            "(95 % interval; docs/benchmark.md)."
+            f"Of results graded `{self.grade}` with this model, {self.kind}, {self.right} of {self.results} were "
+            f"right on hidden tests{of}: {self.low:.0%} to {self.high:.0%} (95 % interval; docs/benchmark.md)."
         )
 
 

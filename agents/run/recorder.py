@@ -89,7 +89,7 @@ class RunRecorder(Session[RunRecord, RunResult]):
 def read_result(run: RunDirectory, record: RunRecord, ruling: Ruling | None) -> RunResult:
     """Return the result of a run from its record and its last ruling."""
     measured = record.settings.get("strategy", "greenloop") == "greenloop"
-    known = track_record(tuple(record.models.values()), record.grade) if measured and record.grade else None
+    known = track_record(tuple(record.models.values()), ruling) if measured and ruling else None
     return RunResult(
         schema_version=SCHEMA_VERSION,
         exit_code=1 if record.exit_code is None else record.exit_code,

@@ -240,13 +240,12 @@ class Console:
     @contextmanager
     def counting(self, total: int | None, what: str, *, every: float = 0.0) -> Iterator[Callable[[str], None]]:
         """Show progress up to `total` (None: unknown) during the body: a bar on a terminal, elsewhere a line for
-        each item, at most one in `every` seconds.
+        each item, at most one in `every` seconds. `what` names the items: many of a known total, else one of them.
 
         The body calls the yielded function with a line on each finished item; thread-safe.
         """
         if not self.err.is_terminal or in_ci():
             done = itertools.count(1)
-            of = what if total is None else f"of {total} {what}"
             last = -math.inf
 
             def tell(line: str) -> None:
@@ -254,7 +253,8 @@ class Console:
                 count, now = next(done), time.monotonic()
                 if now - last >= every:
                     last = now
-                    self.err.print(f"{count} {of}: {line}")
+                    head = f"{what} {count}" if total is None else f"{count} of {total} {what}"
+                    self.err.print(f"{head}: {line}")
 
             yield tell
             return

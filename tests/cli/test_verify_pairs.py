@@ -37,7 +37,7 @@ def test_each_pair_gets_a_line_that_is_the_document_of_verify(tmp_path: Path) ->
     assert first.keys() - alone.keys() == {"id", "digest"}
     timed = ("seconds", "strength")  # how many changes are tried depends on the time
     assert all(first[name] == alone[name] for name in alone if name not in timed)
-    assert "2 pairs: 7: failed" in ended.stderr
+    assert "pair 2: 7: failed" in ended.stderr
 
 
 def test_pairs_come_from_standard_input_and_all_that_pass_are_exit_0(tmp_path: Path) -> None:
