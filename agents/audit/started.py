@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..worktree.tree import Tree
+from .nox_sessions import default_sessions
 from .triggers import started
 
 YAML = (".yml", ".yaml")
@@ -14,7 +15,7 @@ RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
 )
 NO_STEP = re.compile(
-    r"(- )?(#|(run:\s+|\w+\s*:?=\s*)?@?(echo|printf|true|which|command -v)\b([^&|;`$]|\$(?!\())*$|"
+    r"(- )?(#|(run:\s+|\w+\s*[:?]?=\s*[\"']?)?@?((echo|printf|true|which|command -v)\b|:\s)([^&|;`$]|\$(?!\())*$|"
     r"\[(?!\[?[\"'\s])|name:|pip |uv (?!run\b)|deps\b)|(import |@)nox\b|nox\.options\b|"
     r".*(\binstall\b|\s--(notest|version)\b)"
 )
@@ -26,26 +27,35 @@ _FOLDER = re.compile(
     r"(?:working-directory\s*:|change_?dir\s*=|session\.(?:chdir|cd)\(|\bcd\s)\s*[\"']?(?:[${][\w{}]*/)?([\w.][\w./-]*)"
 )
 _UNITS = {
-    "noxfile.py": re.compile(r"^(?=@nox\.session.*\n(?:@.*\n){0,9}def (\w+))@nox\.session(.*)", re.MULTILINE),
     "Makefile": re.compile(r"^(?!\.[A-Z])([\w.%/-]+)[ \t]*::?(?!=)([^=;#\n]*)", re.MULTILINE),
     "tox": re.compile(r"^\[(?:tool\.tox\.)?(?:testenv|env_run_base|env)\b[:.]?([^\]\n]*)()\]", re.MULTILINE),
 }
 """Heads of targets that are run by name: the name, and its dependencies."""
-_LISTED = {
-    "noxfile.py": re.compile(r"nox\.options\.sessions\s*=\s*[\[(]([^\])]*)"),
-    "tox": re.compile(r"^env_?list\s*=\s*(.*(?:\n[ \t]+.*)*)", re.MULTILINE),
-}
-_OWN = re.compile(r"^commands\s*=|^[ \t]+session\.", re.MULTILINE)
+_LISTED = re.compile(r"^env_?list\s*=\s*(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
+_OWN = re.compile(r"^commands\s*=", re.MULTILINE)
 _DEEPEST = 10
 """Levels of make's dependencies, and of functions that call others."""
 _WORD = re.compile(r"[\w{}-]+")
 FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit))", re.MULTILINE)
 """In a script that ends with the first failed command."""
+GOES_ON = re.compile(r"(?!- |\w+:|if\b|while\b|until\b).*&&(?!.*\|\|)")
+"""A command in a script that goes on after its first part fails."""
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\)[ \t]*)?\{|\})", re.MULTILINE)
 """The head of a function of a script, or its end."""
 _CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
+_NAMED = re.compile(r"( *)(- +)?(?:([\w.-]+):[ \t]*)?(?:&([\w-]+))?")
+LENT = re.compile(r"\.|(?:definitions|commands):")
+"""Top-level keys of YAML with what only others use."""
+_USED = re.compile(
+    r"^[^#\n]*?(?:(?=\*\w)|extends:[ \[\"']*|!reference \[[ \"']*|"
+    r"(?:uses|template|local|include):[ \"']*(?=[\w./-]*/|[\w-]+\.ya?ml)|"
+    r"^ *- (?=[\w.-]+:?\s*$)|(?<=[ \"'])(?=\./[\w/.-]*\.(?:ba)?sh\b)|\b(?:ba)?sh (?=[\w./-]*\.(?:ba)?sh\b))"
+    r"(\*?[\w./-]+)",
+    re.MULTILINE,
+)
+"""A reference in YAML to a template, an anchor, a command or a file, up to the end of its name."""
 _TOLD = ("commands", "ignore_", "setenv", "set_env", "test-command", "change")
 _TASKS = re.compile(r"\[(tool|envs)\..*(scripts|tasks)\b.*\]")
 """Keys and sections of INI and TOML files with commands and their exit handling."""
@@ -77,6 +87,8 @@ def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
     if path.endswith(YAML):
         return started(text, RUNS_TESTS, [each for each in tree.files if each.endswith(".py")])
     name = path.rpartition("/")[2]
+    if name == "noxfile.py":
+        return default_sessions(text, runs_tests)
     kind = name if name in _UNITS else "tox" if name.endswith((".ini", ".toml")) else "Makefile"
     if kind == "Makefile" and not name.lower().endswith(("makefile", ".mk", "justfile")):
         return {}
@@ -87,29 +99,65 @@ def starting(path: str, text: str, tree: Tree) -> dict[str, bool]:
         for _ in range(_DEEPEST):
             running |= {name for name, needs, _ in units if running.intersection(needs.split())}
         return {name: name in running for name, *_ in units} if running else {}
-    own = {name: needs for name, needs, body in units if _OWN.search(body)}
-    listed = _LISTED[kind].search(text)
-    names = (
-        _WORD.findall(listed[1]) if listed else ["", *(each for each in own if "default=False" not in own[each])]
-    )
+    own = [name for name, _, body in units if _OWN.search(body)]
+    listed = _LISTED.search(text)
+    names = _WORD.findall(listed[1]) if listed else ["", *own]
     return {kind: any((each if each in own else "") in running for each in names)} if running else {}
 
 
 def text_of(tree: Tree, path: str) -> str:
-    """Return the text of a file; of a shell script with calls of functions marked that run tests, or fail."""
+    """Return the text of a file, with marks at what refers to something that runs tests, or fails: calls of a
+    shell script's functions, templates, anchors and commands of YAML, and other files."""
     text = tree.files.get(path, b"").decode("utf-8", "replace")
     text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    marks: dict[str | None, str] = {}
+    is_yaml, is_script = path.endswith(YAML), _is_script(path, text)
+    if not (is_yaml or is_script):
+        return text
+    parts = [*(_blocks(text) if is_yaml else _parts(text))]
+    used = _USED if is_yaml else _CALLED
+    running = {name for name, part in parts if any(map(runs_tests, part.splitlines()))}
+    calls = [(name, {*used.findall(part)}) for name, part in parts]
+    for _ in range(_DEEPEST):
+        running |= {name for name, called in calls if not running.isdisjoint(called)}
+    marks = {name: " exit 1" for name, part in parts if is_script and FAILS.search(part)}
+    marks |= dict.fromkeys(running, "-pytest" if is_yaml else " pytest")
 
     def marked(found: re.Match[str]) -> str:
-        return found[0] + marks.get(found[1], "")
+        name = found[1]
+        if name[:1] == "*" and name in running:
+            return f"{found[0]} # pytest"
+        return found[0] + (marks.get(name) or "-pytest" * _runs_in_file(tree, path, name))
 
-    for _ in range(_DEEPEST if _is_script(path, text) else 0):
-        functions = [(name, part) for name, part in _parts(text) if name]
-        marks = {name: " exit 1" for name, part in functions if FAILS.search(part)}
-        marks |= {name: " pytest" for name, part in functions if any(map(runs_tests, part.splitlines()))}
-        text = _CALLED.sub(marked, text)
-    return text
+    return used.sub(marked, text)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what a YAML file may use by its name, with its lines: hidden jobs, anchors, commands of CircleCI."""
+    lines = text.splitlines()
+    top = ""
+    for at, line in enumerate(lines):
+        found = _NAMED.match(line)
+        assert found is not None
+        top = line if line[:1].strip() else top
+        own, is_item, name, anchor = len(found[1]), found[2], found[3] or "", found[4]
+        if not (anchor or name[:1] == "." or (name and top.startswith("commands:"))):
+            continue
+        part = [line]
+        for each in lines[at + 1 :]:
+            inner = len(each) - len(each.lstrip())
+            if each.strip() and not (inner > own or (inner == own and each[inner] == "-" and not is_item)):
+                break
+            part.append(each)
+        yield from ((key, "\n".join(part)) for key in (f"*{anchor}", name) if key and key != "*None")
+
+
+def _runs_in_file(tree: Tree, path: str, name: str) -> int:
+    """Return how many commands of another file that a YAML file names run tests."""
+    folder = path.rpartition("/")[0]
+    local = name.removeprefix("./").strip("/")
+    places = (local, f"{local}/action.yml", f"{local}/action.yaml", f"{folder}/{local}".lstrip("/"))
+    data = next((tree.files[each] for each in places if each in tree.files), b"")
+    return sum(map(runs_tests, data.decode("utf-8", "replace").splitlines())) if path.endswith(YAML) else 0
 
 
 def _is_script(path: str, text: str) -> bool:
@@ -125,13 +173,14 @@ def _parts(text: str) -> Iterator[tuple[str | None, str]]:
 
 def heeds(path: str, text: str) -> bool:
     """Return True if a shell script ends with how the tests ended that it runs, and for what is none."""
-    if not _is_script(path, text) or _ENDS.search(text):
+    if not _is_script(path, text):
         return True
     functions = [part for name, part in _parts(text) if name]
     for each in ("".join(part for name, part in _parts(text) if not name), *functions):
         lines = (line for _, line in commands_in(path, each.splitlines()))
         told = [line for line in lines if line not in ("fi", "done", "esac")]
-        running = [at for at, line in enumerate(told) if runs_tests(line)]
+        heeded = _ENDS.search(text)
+        running = [at for at, line in enumerate(told) if runs_tests(line) and (not heeded or GOES_ON.match(line))]
         if running and running[-1] + 1 < len(told) and not any(map(FAILS.search, told[running[-1] :])):
             return False
     return True

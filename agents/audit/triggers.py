@@ -21,10 +21,14 @@ _WORD = re.compile(r"\w[\w./*-]*|^[./*]+$")
 _OF_HOOKS = ("files", "exclude", "types", "types_or")
 _WHEN = (
     *("True", "rules", "only", "except", "when", "condition", "branches", "workflow", "filters", "triggers"),
+    "allow_failure",
     *_OF_HOOKS,
 )
 """Keys with the triggers of what is beside them; YAML reads `on` as true."""
-_COMMANDS = re.compile(r"(?!after_)\w*script|run|commands?|entry|bash|pwsh|powershell|sh")
+_COMMANDS = re.compile(
+    r"(?!after_)\w*script|run|commands?|entry|bash|pwsh|powershell|sh|"
+    r"extends|uses|template|include|local|steps"
+)
 _LEFT_OUT = {"ignore", "except", "exclude", "branches-ignore", "paths-ignore"}
 _PATHS = {"paths", "paths-ignore", "path", "changes", "changesets"}
 _BY_HAND = ("never", "manual", "on_fail", "on_failure")
@@ -38,7 +42,8 @@ def started(text: str, runs: re.Pattern[str], code: Sequence[str]) -> dict[str, 
     """Return what has a command that `runs` finds, by its path of keys, and if changes of the files `code` trigger
     it; nothing of a text that is too long. An unreadable file is one thing that is triggered."""
     try:
-        node = composed(_MERGING.sub("merged:", text)) if len(text) < _LONGEST else None
+        plain = _MERGING.sub("merged:", text.replace("!reference", ""))
+        node = composed(plain) if len(text) < _LONGEST else None
         top: Any = _with_texts_as_keys(built(node)) if node is not None else None
     except YamlFault:
         return {"": True}
@@ -48,7 +53,7 @@ def started(text: str, runs: re.Pattern[str], code: Sequence[str]) -> dict[str, 
         is_started = _holds("if", top, code) and (asked or _holds("trigger", top, code))
         jobs = {*_listed(top.get("workflows"), code)}
         for keys, opened in _commands(top, (), runs, code):
-            is_left_out = keys[0][:1] == "." and text.count(keys[0]) == 1
+            is_left_out = keys[0][:1] == "." or keys[0] == "definitions"
             is_left_out = is_left_out or ("workflows" in top and keys[0] == "jobs" and jobs.isdisjoint(keys))
             place = ".".join(keys)
             found[place] = found.get(place, False) or (opened and is_started and not is_left_out)
@@ -79,11 +84,12 @@ def _commands(value: Any, keys: _Keys, runs: re.Pattern[str], code: Sequence[str
         yield keys[:-1] or keys, True
     for each in value if isinstance(value, list) else ():
         yield from _commands(each, keys, runs, code)
+    own = value if isinstance(value, dict) else {}
     by_name = keys == ("pipelines",)  # Bitbucket's, of which some names are conditions
-    for key in value if isinstance(value, dict) else ():
-        opened = key not in ("custom", "tags") if by_name else _all_hold(value, code)
-        for found, inner in _commands(value[key], (*keys, key), runs, code) if by_name or key not in _WHEN else ():
-            yield found, inner and opened
+    for key in own:
+        opened = key not in ("custom", "tags") if by_name else _all_hold(own, code)
+        for found, inner in _commands(own[key], (*keys, key), runs, code) if by_name or key not in _WHEN else ():
+            yield found, inner and opened and not (key == "extends" and "script" in own)
 
 
 def _all_hold(told: Mapping[str, Any], code: Sequence[str]) -> bool:
@@ -93,6 +99,8 @@ def _all_hold(told: Mapping[str, Any], code: Sequence[str]) -> bool:
 def _holds(key: str, told: Mapping[str, Any], code: Sequence[str]) -> bool:
     """Return True if the condition under a key, if there is one, holds for changes."""
     value = told.get(key)
+    if key == "allow_failure":
+        return value is not True
     if key == "workflow":
         return not isinstance(value, dict) or _holds("rules", value, code)
     if key == "True" and isinstance(value, dict):

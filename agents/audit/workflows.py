@@ -12,7 +12,20 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import FAILS, RUNS_TESTS, YAML, arguments, commands_in, heeds, runs_tests, starting, text_of, unasked
+from .started import (
+    FAILS,
+    GOES_ON,
+    LENT,
+    RUNS_TESTS,
+    YAML,
+    arguments,
+    commands_in,
+    heeds,
+    runs_tests,
+    starting,
+    text_of,
+    unasked,
+)
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -37,11 +50,13 @@ _IGNORES = re.compile(
     r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|enabled:\s*false|"
     r"if:\s*(\$\{\{\s*)?false\b|stages:\s*\[\s*manual\s*\])|"
     r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|(catch|warn)Error\b|"
-    r"(function\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*\(\))",
+    r"((function|alias)\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*(\(\)|=))",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests: ignores failures."""
-_BEFORE_TESTS = re.compile(r"(^|[&;|]\s*)exit(\s+0)?(;\s*fi)?$|^(- )?set\s+\+(e\b|o\s+errexit)")
+_BEFORE_TESTS = re.compile(
+    r"(^|[&;|]\s*)exit(\s+0)?(;\s*fi)?$|^exec\s+[\w./][^<>]*$|^(- )?set\s+\+(e\b|o\s+errexit)"
+)
 _FOR_ALL = re.compile(
     r"PYTHONOPTIMIZE|PYTEST_PLUGINS|^\.IGNORE|^\.SHELLFLAGS(?!.*\s-\w*e)|^SHELL\s*[:?]?=(?!.*(sh|shell|cmd)\b)|"
     r"^nox\.options\.(keywords|tags)(?!.*test)|^default_stages:(?!.*(commit|push))|^\.DEFAULT_GOAL(?!.*(test|all|check))|"
@@ -64,6 +79,7 @@ _FEWER = re.compile(
 )
 """Options of pytest that select fewer tests or none, and single names."""
 _FILES = re.compile(r"\s(?!-)([^\s:]+\.py(?:::\S*)?)(?![^\s=}])")
+_OTHERWISE = re.compile(r"\|\|[^&;|]*")
 _INSTEAD = re.compile(r"\s*(?:[({][^)}]*|[^&;]*)")
 """The command, or the group of some, after `||`."""
 _STAGE = re.compile(r"when\s*\{")
@@ -71,14 +87,15 @@ _STAGE = re.compile(r"when\s*\{")
 _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|failure))\(\)( ?\}\})?.?$)")
 """In a GitHub step or job that ran tests unconditionally."""
 _IF = re.compile(r"(- )?if(n?(def|eq))?\s+(?!.*\bfi\b)")
+_IF_INLINE = re.compile(r"(- )?(run:\s+)?[\"']?if\s.*;\s*fi\b")
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
-_BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
-"""A command in a script that goes on after its first part fails."""
 _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
     r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
 )
-_EXPRESSION = re.compile(r"\$\{\{[\w\s.|&=!()-]*\}\}")
+_EXPRESSION = re.compile(r"\$\{\{[\w\s.|&=!()-]*\}\}|\$\([^()]*\)")
+_SAVED = re.compile(r"^\s*\w+=\$\?")
+"""After `||`: how the tests ended is kept."""
 _FROM_JSON = re.compile(r"\$\{\{ ?fromJSON\([\"']\[ ?\][\"']\) ?\}\}", re.IGNORECASE)
 _VALUE = re.compile(r"\s*(- )?([\w-]+):[ \t]*(?!\[\s*$)(\S.*)")
 _PARTS = re.compile(r"''|\"\"|[^\[\]{},\s\"']+")
@@ -97,8 +114,9 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     before, now = (
         Counter(each for path in paths for each in _told(files, path, _STARTS)) for files in (base.tree, tree)
     )
+    unstarted: set[str] = set()
     for path in paths:
-        yield from _in_workflow(path, base.tree, tree, before, bool(before - now))
+        yield from _in_workflow(path, base.tree, tree, before, now)
         ran = before - now or _told(base.tree, path, RUNS_TESTS)
         if ran and heeds(path, text_of(base.tree, path)) and not heeds(path, text_of(tree, path)):
             yield Tampering(path, 1, "failures are ignored: it does not end with how the tests ended")
@@ -106,8 +124,9 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
         is_gone = not path.endswith(YAML) or not any(map(runs_tests, text_of(tree, path).splitlines()))
         lost = [each for each in old if old[each] and not new.get(each, is_gone or any(new.values()))]
         if lost and not any(new[each] and not old.get(each) for each in new):
+            unstarted.add(path)
             yield Tampering(path, 1, f"changes do not start tests any more: {', '.join(lost)}")
-    yield from _removed_steps(tree, base)
+    yield from (each for each in _removed_steps(tree, base) if each.path not in unstarted)
     least = [_least_coverage(each, base.differing) for each in (base.tree, tree)]
     if least[0][0] > least[1][0]:
         yield Tampering(least[0][1], 1, f"less coverage is asked for: {least[1][0]}, not {least[0][0]}")
@@ -125,9 +144,20 @@ def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
     return [text for _, text in told if runs_tests(text, pattern)]
 
 
-def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone: bool) -> Iterator[Tampering]:
+def _count(tree: Tree, path: str) -> int:
+    """Return how many commands of a file run tests, also those that it refers to; none of what only others use."""
+    lines = text_of(tree, path).splitlines()
+    if path.endswith(YAML):
+        top = ""
+        for at, line in enumerate(lines):
+            top = line if line[:1].strip() else top
+            lines[at] = "" if LENT.match(top) else line
+    return sum(max(1, text.count("-pytest")) for _, text in commands_in(path, lines) if runs_tests(text))
+
+
+def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Counter[str]) -> Iterator[Tampering]:
     """Yield new commands and settings that ignore failures, or replace others and run fewer tests. If none of the
-    base's `tests`, its commands, `is_gone`, new ones take nothing away."""
+    base's `tests`, its commands, is gone, new ones take nothing away."""
     old, new = text_of(base, path), _FROM_JSON.sub("[]", text_of(tree, path))
     lines = new.splitlines()
     texts, commands = [text for _, text in commands_in(path, old.splitlines())], [*commands_in(path, lines)]
@@ -147,8 +177,12 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
     nowhere = set.intersection(*(unasked(text, tree) for text in asking)) if asking else set()
     more = sum(-count for text, count in known.items() if runs_tests(text)) > 0
     is_yaml, is_github = path.endswith(YAML), path.startswith(".github/")
-    is_gone = is_gone or (not old and bool(_IN_PLACE.search(path)))
-    kept = [number for number, text in commands if runs_tests(text) and (is_gone or text in tests)]
+    is_gone = bool(tests - now) or (not old and bool(_IN_PLACE.search(path)))
+    more_of_it = {number for number, text, _ in added if "-pytest" in text and now[text] > tests[text]}
+    known_ones = (
+        (number, text) for number, text in commands if is_gone or (text in tests and number not in more_of_it)
+    )
+    kept = [number for number, text in known_ones if runs_tests(text)]
     touches, around = kept or not any(map(runs_tests, lines)), _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
 
@@ -169,11 +203,12 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         in_block = has_kept(block) or (kept and lines[block.start - 1].strip() == "run:")  # of `defaults:`
         *heads, last = bare.split("||")
         in_head = any(map(runs_tests, heads))
-        swallowed = in_head and not FAILS.search(last) and not runs_tests(last)
+        then = [*map(FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])]
+        heeded = FAILS.search(last) or runs_tests(last) or (_SAVED.search(last) and any(then))
+        swallowed = in_head and not heeded
         piped = re.search(r"[^|]\|[^|]", bare) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
-        then = map(FAILS.search, lines[number - 1 : min(block.stop, number + _MOST_THEN)])
         negated = _NEGATED.match(text) and not any(then)
-        goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
+        goes_on = following <= block.stop and GOES_ON.match(text) if is_yaml else _DASHED.search(text)
         ignored: object = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
         ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
         lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)
@@ -185,13 +220,18 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], is_gone
         goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
-        fewer = fewer or (_adds(text) and touches) or (is_set and unasked(text, tree))
+        fewer = (
+            fewer
+            or (_adds(text) and (in_block or (touches and "args:" not in text)))
+            or (is_set and unasked(text, tree))
+        )
         seldom = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
         after = (found[0] for each in bare.split("||")[1:] if (found := _INSTEAD.match(each)))
         on_condition = (
             seldom
             or (not in_head and any(map(runs_tests, after)))
             or (not more and _IF.match(text) and _is_in_one_branch(lines[number : number + _MOST_THEN]))
+            or (not more and _IF_INLINE.match(text) and _is_in_one_branch(text.split(";")))
         )
         told = {
             "tests are run on a condition": on_condition and not ignored,
@@ -215,15 +255,15 @@ def _is_in_one_branch(lines: Sequence[str]) -> bool:
 
 def _fewer(text: str) -> set[str]:
     """Return the options and arguments of a command, unless others are given, by which it asks for fewer tests."""
-    parts = re.split(r"\s(?=-)", arguments(text))
+    parts = re.split(r"\s(?=-)", arguments(_OTHERWISE.sub("", text)))
     fewer = {" ".join(each.split()) for each in parts if _FEWER.search(f" {each}")}
     return fewer.union(*map(_FILES.findall, parts))
 
 
 def _adds(text: str) -> bool:
     """Return True if a variable has pytest run fewer tests, or its value stands in the next line."""
-    _, _, value = text.partition("PYTEST_ADDOPTS")
-    asked = re.sub(r"[\"'=:]", " ", value)
+    _, _, value = re.sub(r"^(- )?args:", "PYTEST_ADDOPTS:", text).partition("PYTEST_ADDOPTS")
+    asked = re.sub(r"[\"'=:,\[\]]", " ", value)
     return bool(_FEWER.search(asked) or _FILES.search(asked) or re.fullmatch(r":\s*([>|][-+]?)?", value))
 
 
@@ -290,7 +330,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield workflow files that run tests no more, or fewer times while no other runs more; for other systems than
     the host's own, none if changes still trigger tests."""
     paths = filter(is_workflow, base.differing)
-    more = {path: len(_told(tree, path, RUNS_TESTS)) - len(_told(base.tree, path, RUNS_TESTS)) for path in paths}
+    more = {path: _count(tree, path) - _count(base.tree, path) for path in paths}
     if any(more[path] < 0 and path.endswith(YAML) for path in more):
         started = "".join(text_of(tree, path) for path in tree.files if is_workflow(path) and path.endswith(YAML))
         for path in more:  # a script or target that nothing names takes the place of no step

@@ -124,6 +124,22 @@ def test_forks_of_the_collected_tests_see_a_changed_function_wherever_it_is_held
     assert {test.outcome for test in suite.run(SuiteJob(60)).tests.values()} == {"passed"}
 
 
+@pytest.mark.parametrize(
+    ("lines", "is_anew"),
+    [
+        ("import shop\n    importlib.reload(shop)", True),
+        ("sys.modules.pop('shop')\n    import shop", True),
+        ("import shop, shop as other", False),
+    ],
+)
+def test_a_change_is_undone_by_tests_that_import_the_module_anew(made: Made, lines: str, is_anew: bool) -> None:
+    suite = made(f"import importlib, sys, shop\ndef test_twice():\n    {lines}\n    shop.twice(2)\n")
+    text = "@decorated\ndef twice(number):\n    return number\n"
+    start = CODE.split("\n").index("@decorated") + 1
+    run = suite.run(SuiteJob(60, change=FunctionChange("shop.py", start, ("twice",), text)))
+    assert bool(run.unchangeable) is is_anew
+
+
 def test_a_cold_job_imports_the_changed_file(made: Made) -> None:
     suite = made()
     files = {"shop.py": CODE.replace("twice(3)", "twice(4)").encode()}

@@ -5,6 +5,7 @@ import __future__
 
 import gc
 import os
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -40,8 +41,13 @@ class Functions:
                     name = self.generated[id(each.__code__)] = f"{path}::0"
                     self.at.setdefault(name, []).append(each)
 
+        self._file = ""
+        self._specs: list[object] = []
+
     def change(self, change: dict[str, Any]) -> None:
         """Replace the code of a function, and of the functions nested in it. Raises Unchangeable."""
+        self._file = os.path.join(self._place, change["path"])  # noqa: PTH118 - a module's file is a text
+        self._specs = self._imports()
         *_, name = names = change["names"]
         found = self.at.get(f"{change['path']}::{change['line']}", [])
         old = {id(each.__code__): each.__code__ for each in found if each.__code__.co_name == name}
@@ -55,6 +61,14 @@ class Functions:
             for before, after in pairs:
                 for function in self._of_code.get(id(before), ()):
                     function.__code__ = after
+
+    def imported_again(self) -> bool:
+        """Return True if the file of the changed function was imported since, with its old code."""
+        return [*map(id, self._imports())] != [*map(id, self._specs)]
+
+    def _imports(self) -> list[object]:
+        modules = [*sys.modules.values()]
+        return [each.__spec__ for each in modules if getattr(each, "__file__", None) == self._file]
 
     def _pairs(self, old: types.CodeType, new: types.CodeType) -> Iterator[tuple[types.CodeType, types.CodeType]]:
         yield old, new

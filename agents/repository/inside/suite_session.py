@@ -226,6 +226,8 @@ class SuiteSession:
                 emit(self._test)
                 if job["first"] and self._test["outcome"] == "failed":
                     return
+        if job["change"] is not None and self._functions.imported_again():
+            emit({"unchangeable": "tests import the module anew"})
 
     @cached_property
     def _functions(self) -> Functions:
