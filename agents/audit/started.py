@@ -46,7 +46,7 @@ _FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\)[ \t]*)?\{|
 """The head of a function of a script, or its end."""
 _CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
 _NAMED = re.compile(r"( *)(- +)?(?:([\w.-]+):[ \t]*)?(?:&([\w-]+))?")
-LENT = re.compile(r"\.|(?:definitions|commands):")
+_LENT = re.compile(r"\.|(?:definitions|commands):")
 """Top-level keys of YAML with what only others use."""
 _USED = re.compile(
     r"^[^#\n]*?(?:(?=\*\w)|extends:[ \[\"']*|!reference \[[ \"']*|"
@@ -131,6 +131,16 @@ def text_of(tree: Tree, path: str) -> str:
     return used.sub(marked, text)
 
 
+def steps(tree: Tree, path: str) -> int:
+    """Return how many commands of a file run tests, also those that it refers to; none of what only others use."""
+    lines = text_of(tree, path).splitlines()
+    top = ""
+    for at, line in enumerate(lines if path.endswith(YAML) else ()):
+        top = line if line[:1].strip() else top
+        lines[at] = "" if _LENT.match(top) else line
+    return sum(max(1, text.count("-pytest")) for _, text in commands_in(path, lines) if runs_tests(text))
+
+
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
     """Yield what a YAML file may use by its name, with its lines: hidden jobs, anchors, commands of CircleCI."""
     lines = text.splitlines()
@@ -139,16 +149,17 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
         found = _NAMED.match(line)
         assert found is not None
         top = line if line[:1].strip() else top
-        own, is_item, name, anchor = len(found[1]), found[2], found[3] or "", found[4]
-        if not (anchor or name[:1] == "." or (name and top.startswith("commands:"))):
-            continue
+        own, is_item, anchor = len(found[1]), found[2], found[4]
+        key = found[3] or ""
+        is_lent = key[:1] == "." or (top.startswith("commands:") and own in (2, 4))  # of CircleCI
+        names = [f"*{anchor}"] * bool(anchor) + [key] * (is_lent and not is_item)
         part = [line]
-        for each in lines[at + 1 :]:
+        for each in lines[at + 1 :] if names else ():
             inner = len(each) - len(each.lstrip())
             if each.strip() and not (inner > own or (inner == own and each[inner] == "-" and not is_item)):
                 break
             part.append(each)
-        yield from ((key, "\n".join(part)) for key in (f"*{anchor}", name) if key and key != "*None")
+        yield from ((name, "\n".join(part)) for name in names)
 
 
 def _runs_in_file(tree: Tree, path: str, name: str) -> int:

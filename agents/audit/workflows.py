@@ -15,14 +15,13 @@ from .records import Tampering
 from .started import (
     FAILS,
     GOES_ON,
-    LENT,
-    RUNS_TESTS,
     YAML,
     arguments,
     commands_in,
     heeds,
     runs_tests,
     starting,
+    steps,
     text_of,
     unasked,
 )
@@ -117,7 +116,7 @@ def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     unstarted: set[str] = set()
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, now)
-        ran = before - now or _told(base.tree, path, RUNS_TESTS)
+        ran = before - now or _told(base.tree, path)
         if ran and heeds(path, text_of(base.tree, path)) and not heeds(path, text_of(tree, path)):
             yield Tampering(path, 1, "failures are ignored: it does not end with how the tests ended")
         old, new = (starting(path, text_of(each, path), each) for each in (base.tree, tree))
@@ -139,20 +138,9 @@ def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
     return max(found, default=(0, ""))
 
 
-def _told(tree: Tree, path: str, pattern: re.Pattern[str]) -> list[str]:
+def _told(tree: Tree, path: str, *pattern: re.Pattern[str]) -> list[str]:
     told = commands_in(path, text_of(tree, path).splitlines())
-    return [text for _, text in told if runs_tests(text, pattern)]
-
-
-def _count(tree: Tree, path: str) -> int:
-    """Return how many commands of a file run tests, also those that it refers to; none of what only others use."""
-    lines = text_of(tree, path).splitlines()
-    if path.endswith(YAML):
-        top = ""
-        for at, line in enumerate(lines):
-            top = line if line[:1].strip() else top
-            lines[at] = "" if LENT.match(top) else line
-    return sum(max(1, text.count("-pytest")) for _, text in commands_in(path, lines) if runs_tests(text))
+    return [text for _, text in told if runs_tests(text, *pattern)]
 
 
 def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Counter[str]) -> Iterator[Tampering]:
@@ -178,11 +166,8 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Co
     more = sum(-count for text, count in known.items() if runs_tests(text)) > 0
     is_yaml, is_github = path.endswith(YAML), path.startswith(".github/")
     is_gone = bool(tests - now) or (not old and bool(_IN_PLACE.search(path)))
-    more_of_it = {number for number, text, _ in added if "-pytest" in text and now[text] > tests[text]}
-    known_ones = (
-        (number, text) for number, text in commands if is_gone or (text in tests and number not in more_of_it)
-    )
-    kept = [number for number, text in known_ones if runs_tests(text)]
+    users = {at for at, text, _ in added if "-pytest" in text and now[text] > tests[text]}
+    kept = [at for at, text in commands if runs_tests(text) and (is_gone or (text in tests and at not in users))]
     touches, around = kept or not any(map(runs_tests, lines)), _Blocks(lines)
     is_empty, true_before = _matrix(lines, around, old)
 
@@ -220,11 +205,8 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Co
         goes_there = not is_github and text.startswith("- cd ") and has_kept(around.steps(number - 1))
         is_set, ignores_all = (in_block or goes_there) and not runs and not more, _FOR_ALL.search(text) and touches
         fewer: object = text in asking and (_fewer(text) - before - halves or nowhere - asked)
-        fewer = (
-            fewer
-            or (_adds(text) and (in_block or (touches and "args:" not in text)))
-            or (is_set and unasked(text, tree))
-        )
+        adds = _adds(text) and (in_block or (touches and "args:" not in text))
+        fewer = fewer or adds or (is_set and unasked(text, tree))
         seldom = in_block and not more and (_SELDOM if is_github else _STAGE).match(text)
         after = (found[0] for each in bare.split("||")[1:] if (found := _INSTEAD.match(each)))
         on_condition = (
@@ -330,7 +312,7 @@ def _removed_steps(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield workflow files that run tests no more, or fewer times while no other runs more; for other systems than
     the host's own, none if changes still trigger tests."""
     paths = filter(is_workflow, base.differing)
-    more = {path: _count(tree, path) - _count(base.tree, path) for path in paths}
+    more = {path: steps(tree, path) - steps(base.tree, path) for path in paths}
     if any(more[path] < 0 and path.endswith(YAML) for path in more):
         started = "".join(text_of(tree, path) for path in tree.files if is_workflow(path) and path.endswith(YAML))
         for path in more:  # a script or target that nothing names takes the place of no step
