@@ -13,10 +13,12 @@ YAML = (".yml", ".yaml")
 
 RUNS_TESTS = re.compile(
     r"(\b|-m)(pytest|py\.test|tox|nox|unittest|nose2|make (test|check)\w*|hatch (run )?test|greenloop)\b"
+    r"(?![.-](ini|toml)\b)"
 )
 NO_STEP = re.compile(
     r"(- )?(#|(run:\s+|\w+\s*[:?]?=\s*[\"']?)?@?((echo|printf|true|which|command -v)\b|:\s)([^&|;`$]|\$(?!\())*$|"
-    r"\[(?!\[?[\"'\s])|name:|pip |uv (?!run\b)|deps\b)|(import |@)nox\b|nox\.options\b|"
+    r"\[(?!\[?[\"'\s])|(name|repo|exclude|description|path|key|additional_dependencies):|"
+    r"pip |uv (?!run\b)|deps\b)|(import |@)nox\b|nox\.options\b|"
     r".*(\binstall\b|\s--(notest|version)\b)"
 )
 _JOINED = re.compile(r"&&|\|\||;")
@@ -39,12 +41,12 @@ _WORD = re.compile(r"[\w{}-]+")
 FAILS = re.compile(r"\b(exit|return)\s+[\"']?([1-9]|\$(?!\(\())")
 _ENDS = re.compile(r"^(#!.*\s-\w*e|[ \t]*set\s+(-\w*e|-o\s+errexit))", re.MULTILINE)
 """In a script that ends with the first failed command."""
-GOES_ON = re.compile(r"(?!- |\w+:|if\b|while\b|until\b).*&&(?!.*\|\|)")
-"""A command in a script that goes on after its first part fails."""
+_HEADS = ("if ", "while ", "until ")
 _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\)[ \t]*)?\{|\})", re.MULTILINE)
 """The head of a function of a script, or its end."""
 _CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
+_PACKAGES = re.compile(r"^( *(?:additional_)?dependencies:) *\n(?: +- .*\n?)+", re.MULTILINE)
 _NAMED = re.compile(r"( *)(- +)?(?:([\w.-]+):[ \t]*)?(?:&([\w-]+))?")
 _LENT = re.compile(r"\.|(?:definitions|commands):")
 """Top-level keys of YAML with what only others use."""
@@ -113,6 +115,7 @@ def text_of(tree: Tree, path: str) -> str:
     is_yaml, is_script = path.endswith(YAML), _is_script(path, text)
     if not (is_yaml or is_script):
         return text
+    text = _PACKAGES.sub(lambda found: found[1] + "\n" * found[0].count("\n"), text) if is_yaml else text
     parts = [*(_blocks(text) if is_yaml else _parts(text))]
     used = _USED if is_yaml else _CALLED
     running = {name for name, part in parts if any(map(runs_tests, part.splitlines()))}
@@ -126,7 +129,8 @@ def text_of(tree: Tree, path: str) -> str:
         name = found[1]
         if name[:1] == "*" and name in running:
             return f"{found[0]} # pytest"
-        return found[0] + (marks.get(name) or "-pytest" * _runs_in_file(tree, path, name))
+        of_file = 0 if found[0].strip() == f"- {name}" else _runs_in_file(tree, path, name)
+        return found[0] + (marks.get(name) or "-pytest" * of_file)
 
     return used.sub(marked, text)
 
@@ -190,11 +194,17 @@ def heeds(path: str, text: str) -> bool:
     for each in ("".join(part for name, part in _parts(text) if not name), *functions):
         lines = (line for _, line in commands_in(path, each.splitlines()))
         told = [line for line in lines if line not in ("fi", "done", "esac")]
-        heeded = _ENDS.search(text)
-        running = [at for at, line in enumerate(told) if runs_tests(line) and (not heeded or GOES_ON.match(line))]
+        running = [
+            at for at, line in enumerate(told) if runs_tests(_unheeded(line) if _ENDS.search(text) else line)
+        ]
         if running and running[-1] + 1 < len(told) and not any(map(FAILS.search, told[running[-1] :])):
             return False
     return True
+
+
+def _unheeded(line: str) -> str:
+    """Return the part of a command whose failure does not end a script that ends with the first failed one."""
+    return "" if "||" in line or line.startswith(_HEADS) else line.rpartition("&&")[0]
 
 
 def commands_in(path: str, lines: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -14,7 +14,6 @@ from .pytest_options import SETTINGS
 from .records import Tampering
 from .started import (
     FAILS,
-    GOES_ON,
     YAML,
     arguments,
     commands_in,
@@ -49,7 +48,7 @@ _IGNORES = re.compile(
     r"shell:\s*(/\S*/)?(((ba|z)?sh\b(?!.*\s-\w*e)|true|echo|cat).*\{0\}|python)|enabled:\s*false|"
     r"if:\s*(\$\{\{\s*)?false\b|stages:\s*\[\s*manual\s*\])|"
     r"^(- )?(trap\b.*\bexit\s+0\b|except\s+\w|with\s+[\w.]*suppress\(|session\.skip\(|(catch|warn)Error\b|"
-    r"((function|alias)\s+)?(py\.?test|python[\d.]*|tox|nox|make)\s*(\(\)|=))",
+    r"(alias\s+(?=\S+=)|(function\s+)?(?=\S+\s*\(\)))(py\.?test|python[\d.]*|tox|nox|make)\s*[(=])",
     re.IGNORECASE,
 )
 """In a step, job, recipe or section that runs tests: ignores failures."""
@@ -88,6 +87,8 @@ _SELDOM = re.compile(r"(- )?if:(?!\s*.?(\$\{\{ ?)?(always|success|! ?(cancelled|
 _IF = re.compile(r"(- )?if(n?(def|eq))?\s+(?!.*\bfi\b)")
 _IF_INLINE = re.compile(r"(- )?(run:\s+)?[\"']?if\s.*;\s*fi\b")
 _OF_HOST = re.compile(r"\.(github|gitlab|forgejo|gitea)|bitbucket")
+_BEFORE_OTHERS = re.compile(r"(?!- |\w+:).*&&(?!.*\|\|)")
+"""A command in a script that goes on after its first part fails."""
 _OF_MATRIX = re.compile(
     r"continue-on-error:\s*\$\{\{\s*(?:\w+\(\s*)?matrix\.([\w-]+)"
     r"(?:(?:\s*&&\s*true)?\s*\|\|\s*false|\s*(?:==|,)\s*'([^']+)'\)?)?\s*\}\}"
@@ -193,7 +194,7 @@ def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Co
         swallowed = in_head and not heeded
         piped = re.search(r"[^|]\|[^|]", bare) and not fails and not re.match(r"(- )?\w+:\s*\|", text)
         negated = _NEGATED.match(text) and not any(then)
-        goes_on = following <= block.stop and GOES_ON.match(text) if is_yaml else _DASHED.search(text)
+        goes_on = following <= block.stop and _BEFORE_OTHERS.match(text) if is_yaml else _DASHED.search(text)
         ignored: object = runs and (_IGNORED.search(text) or swallowed or piped or negated or goes_on)
         ignored = ignored or (_BEFORE_TESTS.search(text) and has_kept(range(number, block.stop)))
         lenient = _IGNORES.search(re.sub(r"[\"']", "", text)) and not is_for_new(text)

@@ -44,6 +44,12 @@ SCRIPTED = JOB.replace("- run: pytest\n", "- run: bash scripts/test.sh\n")
 INCLUDED = {"ci/tests.yml": LAB_JOBS}
 INCLUDES = "include:\n  - local: ci/tests.yml\n\nc:\n  script:\n    - ruff check\n"
 
+PATHS = f"on:\n  push:\n    paths:\n      - src/**\n      - tests/**\n      - tox.ini\n{JOB}"
+HOOKS = (
+    "repos:\n  - repo: https://github.com/tox-dev/tox-ini-fmt\n    hooks:\n      - id: tox-ini-fmt\n"
+    "  - repo: a\n    hooks:\n      - id: mypy\n        exclude: ^.tox/\n"
+    "        additional_dependencies:\n          - pytest\n          - tox\n"
+)
 RUN = '    session.run("pytest", *session.posargs)\n'
 NOX = f'import nox\n\n\n@nox.session\ndef tests(session):\n    session.install("pytest")\n{RUN}'
 
@@ -99,6 +105,7 @@ def test_a_reference_to_what_runs_tests_is_a_step_that_runs_them(old: dict[str, 
         ({LAB: TEMPLATES}, {LAB: TEMPLATES.replace("[.lint]", ".lint\n  allow_failure: true")}),
         ({"bitbucket-pipelines.yml": PLAIN_BUCKET}, {"bitbucket-pipelines.yml": BUCKET}),
         ({CI: JOB}, {CI: CALLS, **CALLED}),
+        ({CI: PATHS, "tox.ini": "pytest"}, {CI: PATHS.replace("      - tox.ini\n", ""), "tox.ini": "pytest"}),
         ({CI: JOB}, {CI: ACTS, **ACTION}),
         ({CI: JOB}, {CI: SCRIPTED, **SCRIPT}),
         ({CI: SCRIPTED, **SCRIPT}, {CI: JOB}),
@@ -109,6 +116,21 @@ def test_a_reference_to_what_runs_tests_is_a_step_that_runs_them(old: dict[str, 
 )  # fmt: skip
 def test_what_runs_tests_may_be_moved_behind_a_reference(old: dict[str, str], new: dict[str, str]) -> None:
     assert found(old, new) == []
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [
+        HOOKS[HOOKS.index("  - repo: https") : HOOKS.index("  - repo: a")],
+        "          - pytest\n",
+        "        exclude: ^.tox/\n",
+    ],
+)
+def test_names_of_packages_and_paths_run_no_tests(gone: str) -> None:
+    assert gone in HOOKS
+    assert found({PRE: HOOKS}, {PRE: HOOKS.replace(gone, "")}) == []
+    assert found({PRE: f"{HOOKS}{HOOK[HOOK.index('  -') :]}"}, {PRE: HOOKS}) != []
+    assert found({".x/env.yml": "dependencies:\n  - pytest\n"}, {".x/env.yml": "dependencies:\n  - tox\n"}) == []
 
 
 @pytest.mark.parametrize(
@@ -162,6 +184,8 @@ def test_sessions_of_nox_are_listed_by_their_own_names() -> None:
     [
         ("a.sh", "set -e\npytest\n", "set -e\npytest && return 0\necho failed\n", True),
         ("a.sh", "set -e\npytest\n", "set -e\nruff check && pytest\n", False),
+        ("a.sh", "set -e\npytest\n", "set -e\n. .venv/bin/activate && pytest\necho done\n", False),
+        ("a.sh", "set -e\npytest\n", "set -e\nPYTHON=python3\n$PYTHON -m pytest\n", False),
         ("a.sh", "set -e\npytest\n", "set -e\nfor n in 1 2; do\n  pytest && exit 0\ndone\nexit 1\n", False),
         ("a.sh", "set -e\npytest\n", "set -e\nexec true\npytest\n", True),
         ("a.sh", "set -e\npytest\n", "set -e\nexec > log 2>&1\npytest\n", False),
