@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ..worktree.tree import Tree
 from .nox_sessions import default_sessions
-from .triggers import started
+from .triggers import LONGEST, started
 
 YAML = (".yml", ".yaml")
 
@@ -46,6 +46,8 @@ _ESCAPED = re.compile(r"\\(?:x|u00)([2-7][0-9a-fA-F])")
 _FUNCTION = re.compile(r"^(?:(?:function[ \t]+)?([\w-]+)[ \t]*(?:\(\)[ \t]*)?\{|\})", re.MULTILINE)
 """The head of a function of a script, or its end."""
 _CALLED = re.compile(r"(?:^|[;&|({!]|\b(?:then|do|else|if)\b)[ \t]*([\w-]+)(?=[\s;)]|$)", re.MULTILINE)
+_MOST_MARKS = 20
+"""Commands of one file that are counted where it is named."""
 _PACKAGES = re.compile(r"^( *(?:additional_)?dependencies:) *\n(?: +- .*\n?)+", re.MULTILINE)
 _NAMED = re.compile(r"( *)(- +)?(?:([\w.-]+):[ \t]*)?(?:&([\w-]+))?")
 _LENT = re.compile(r"\.|(?:definitions|commands):")
@@ -112,7 +114,7 @@ def text_of(tree: Tree, path: str) -> str:
     shell script's functions, templates, anchors and commands of YAML, and other files."""
     text = tree.files.get(path, b"").decode("utf-8", "replace")
     text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), text)
-    is_yaml, is_script = path.endswith(YAML), _is_script(path, text)
+    is_yaml, is_script = path.endswith(YAML) and len(text) < LONGEST, _is_script(path, text)
     if not (is_yaml or is_script):
         return text
     text = _PACKAGES.sub(lambda found: found[1] + "\n" * found[0].count("\n"), text) if is_yaml else text
@@ -125,12 +127,17 @@ def text_of(tree: Tree, path: str) -> str:
     marks = {name: " exit 1" for name, part in parts if is_script and FAILS.search(part)}
     marks |= dict.fromkeys(running, "-pytest" if is_yaml else " pytest")
 
+    counts: dict[str, int] = {"": 0}
+
     def marked(found: re.Match[str]) -> str:
         name = found[1]
         if name[:1] == "*" and name in running:
             return f"{found[0]} # pytest"
-        of_file = 0 if found[0].strip() == f"- {name}" else _runs_in_file(tree, path, name)
-        return found[0] + (marks.get(name) or "-pytest" * of_file)
+        file = _named_file(tree, path, name) if is_yaml and found[0].strip() != f"- {name}" else ""
+        if file not in counts:
+            lines = tree.files[file].decode("utf-8", "replace").splitlines()
+            counts[file] = sum(map(runs_tests, lines))
+        return found[0] + (marks.get(name) or "-pytest" * min(counts[file], _MOST_MARKS))
 
     return used.sub(marked, text)
 
@@ -166,13 +173,12 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
         yield from ((name, "\n".join(part)) for name in names)
 
 
-def _runs_in_file(tree: Tree, path: str, name: str) -> int:
-    """Return how many commands of another file that a YAML file names run tests."""
-    folder = path.rpartition("/")[0]
+def _named_file(tree: Tree, path: str, name: str) -> str:
+    """Return the path of the file that a YAML file names, of an action by its folder; empty if it is none here."""
     local = name.removeprefix("./").strip("/")
-    places = (local, f"{local}/action.yml", f"{local}/action.yaml", f"{folder}/{local}".lstrip("/"))
-    data = next((tree.files[each] for each in places if each in tree.files), b"")
-    return sum(map(runs_tests, data.decode("utf-8", "replace").splitlines())) if path.endswith(YAML) else 0
+    beside = f"{path.rpartition('/')[0]}/{local}".lstrip("/")
+    places = (local, f"{local}/action.yml", f"{local}/action.yaml", beside)
+    return next((each for each in places if each in tree.files), "")
 
 
 def _is_script(path: str, text: str) -> bool:

@@ -34,7 +34,8 @@ _PATHS = {"paths", "paths-ignore", "path", "changes", "changesets"}
 _BY_HAND = ("never", "manual", "on_fail", "on_failure")
 _PART = re.compile(r"[\w{}-]+")
 _MERGING = re.compile(r"<<\s*:")
-_LONGEST = 1 << 17
+LONGEST = 1 << 17
+"""Characters of a YAML file that is read; references in longer ones are not followed."""
 _Keys = tuple[str, ...]
 
 
@@ -43,7 +44,7 @@ def started(text: str, runs: re.Pattern[str], code: Sequence[str]) -> dict[str, 
     it; nothing of a text that is too long. An unreadable file is one thing that is triggered."""
     try:
         plain = _MERGING.sub("merged:", text.replace("!reference", ""))
-        node = composed(plain) if len(text) < _LONGEST else None
+        node = composed(plain) if len(text) < LONGEST else None
         top: Any = _with_texts_as_keys(built(node)) if node is not None else None
     except YamlFault:
         return {"": True}
