@@ -12,18 +12,7 @@ from ..worktree.tree import Tree
 from .base import Base
 from .pytest_options import SETTINGS
 from .records import Tampering
-from .started import (
-    FAILS,
-    YAML,
-    arguments,
-    commands_in,
-    heeds,
-    runs_tests,
-    starting,
-    steps,
-    text_of,
-    unasked,
-)
+from .started import FAILS, YAML, arguments, commands_in, heeds, runs_tests, starting, steps, text_of, unasked
 
 _WORKFLOWS = re.compile(
     r"\.github/(workflows/[^/]*|actions/.*)\.ya?ml|\.circleci/.*|\.(?!github/|.*(environment|meta)\b)[\w-]+(/.*)?\.ya?ml|"
@@ -111,13 +100,11 @@ def is_workflow(path: str) -> bool:
 def workflows(tree: Tree, base: Base) -> Iterator[Tampering]:
     """Yield what has failures ignored, or fewer tests run, in the workflows that differ from the base's."""
     paths = [*filter(is_workflow, base.differing)]
-    before, now = (
-        Counter(each for path in paths for each in _told(files, path, _STARTS)) for files in (base.tree, tree)
-    )
+    before, now = (Counter(each for path in paths for each in _told(files, path)) for files in (base.tree, tree))
     unstarted: set[str] = set()
     for path in paths:
         yield from _in_workflow(path, base.tree, tree, before, now)
-        ran = before - now or _told(base.tree, path)
+        ran = before - now or steps(base.tree, path)
         if ran and heeds(path, text_of(base.tree, path)) and not heeds(path, text_of(tree, path)):
             yield Tampering(path, 1, "failures are ignored: it does not end with how the tests ended")
         old, new = (starting(path, text_of(each, path), each) for each in (base.tree, tree))
@@ -139,9 +126,9 @@ def _least_coverage(tree: Tree, paths: Sequence[str]) -> tuple[int, str]:
     return max(found, default=(0, ""))
 
 
-def _told(tree: Tree, path: str, *pattern: re.Pattern[str]) -> list[str]:
+def _told(tree: Tree, path: str) -> list[str]:
     told = commands_in(path, text_of(tree, path).splitlines())
-    return [text for _, text in told if runs_tests(text, *pattern)]
+    return [text for _, text in told if runs_tests(text, _STARTS)]
 
 
 def _in_workflow(path: str, base: Tree, tree: Tree, tests: Counter[str], now: Counter[str]) -> Iterator[Tampering]:
