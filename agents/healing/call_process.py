@@ -176,14 +176,14 @@ def home_of_method(function: Callable[..., Any]) -> str | None:
 
 def capture(home: str | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> CapturedCall:
     """Pack the arguments of a call; `home` is the module of a method's class, None for other functions. Raises
-    Unshareable where they are not plain data or too large."""
-    if not _is_small((args, kwargs)):
-        raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
-    crossing = PlainCrossing(2)
+    Unshareable where they are not plain data or too large, and what looking at them raises."""
     receiver = _receiver(args[0], home) if home is not None and args else None
     state = vars(args[0]) if receiver is not None and receiver[0] == "instance" else None
-    given = args if receiver is None else args[1:]
-    return CapturedCall(receiver, crossing.pack((state, given, kwargs)), crossing)
+    packed = (state, args if receiver is None else args[1:], kwargs)
+    if not _is_small(packed):
+        raise Unshareable(f"its arguments take more than {MOST_BYTES >> 10} KiB")
+    crossing = PlainCrossing(2)
+    return CapturedCall(receiver, crossing.pack(packed), crossing)
 
 
 def _is_small(value: Any) -> bool:
@@ -200,8 +200,8 @@ def _is_small(value: Any) -> bool:
             if left > 0:
                 waiting += current
                 waiting += current.values() if kind in _MAPPINGS else ()
-        elif kind.__module__ == "numpy":
-            left -= current.nbytes
+        elif kind.__module__.partition(".")[0] in ("numpy", "pandas"):
+            left -= getattr(current, "nbytes", _ITEM * getattr(current, "size", 1))
         if left <= 0:
             return False
     return True

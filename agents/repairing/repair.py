@@ -257,8 +257,10 @@ def _packing(home: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     def packing() -> CapturedCall | str:
         try:
             return capture(home, args, kwargs)
-        except (Unshareable, RecursionError) as reason:
+        except Unshareable as reason:
             return str(reason)
+        except Exception as error:  # of the user's objects, which the function itself may never ask
+            return f"its arguments can't be read ({type(error).__name__})"
 
     if _SCALARS.issuperset(map(type, args)) and _SCALARS.issuperset(map(type, kwargs.values())):
         return packing

@@ -16,12 +16,13 @@ import traceback
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from agents import UsageError, repair
+from agents.healing.call_process import MOST_BYTES
 from agents.repairing.options import RepairEvent, RepairOptions
 from agents.repairing.repair import repaired
 from agents.repairing.repairs import SharedSandbox, install
@@ -267,6 +268,65 @@ def test_what_cannot_be_done_again_is_recorded_with_the_reason(shop: ModuleType,
     exec("def f(x):\n    return float(x)\n", scope)
     assert "source" in notes_of(failing(lambda: decorate(scope["f"])("x")))
     assert model.prompts == []
+
+
+class Slots:
+    """An object that knows its attributes by a dict."""
+
+    __slots__ = ("known",)
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+
+    def __getattr__(self, name: str) -> int:
+        return self.known[name]
+
+    def half(self, number: int) -> float:
+        return 1 / number
+
+
+class Silent(Slots):
+    """An object that has no attribute to look at, not even its class."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise LookupError(name)
+
+
+class Large:
+    """An object whose attributes are longer than what is packed."""
+
+    def __init__(self) -> None:
+        self.rows = list(range(2 * MOST_BYTES))
+
+    half = Slots.half
+
+
+class Unpackable:
+    """Takes the place of a crossing, and fails as one does whose dict another thread changes."""
+
+    def __init__(self, number: int) -> None:
+        raise RuntimeError(f"dictionary changed size during iteration {number}")
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (Slots, "can't be read (KeyError)"),
+        (Silent, "can't be read (LookupError)"),
+        (Large, "take more than 64 KiB"),
+    ],
+)
+def test_what_an_object_raises_that_is_looked_at_ends_no_call(made: Callable[[], Any], reason: str) -> None:
+    half = repair(tests=[rupees], proposer=(model := Replies(PRICE)), runs="record")(Slots.half)
+    given = made()
+    assert half(given, 2) == 0.5
+    assert reason in notes_of(failing(lambda: half(given, 0), ZeroDivisionError))
+    assert model.prompts == []
+
+
+def test_an_argument_that_another_thread_changes_ends_no_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.healing.call_process.PlainCrossing", Unpackable)
+    assert repair(runs="record")(Slots.half)(SimpleNamespace(), 2) == 0.5  # type: ignore[arg-type]
 
 
 def test_of_arguments_that_do_not_fit_no_model_is_asked(shop: ModuleType) -> None:
