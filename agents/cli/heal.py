@@ -92,8 +92,9 @@ def heal(
             raise UsageError(f"{'--show-prompt' if show_prompt else '--undo'} prints a text; leave out --json.")
         if undo is not None:
             return _undo(own.work_dir, undo, Path(target or "."), console)
+        from ..healing.request import check_recorded, resolved
+
         if resume is not None:
-            from ..healing.request import check_recorded
             from ..run.recorded_settings import gone_on
             from ..storage import run_directory as runs
 
@@ -109,8 +110,6 @@ def heal(
         elif target is None:
             raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
         else:
-            from ..healing.request import resolved
-
             earlier, known = None, Settings.of(own)
             given = {
                 **vars(failure),

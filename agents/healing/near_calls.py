@@ -90,8 +90,9 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
     marks = [each for each in dict.fromkeys(words) if len(each) <= _LONGEST_MARK and not each.isalnum()]
 
     def others(value: object, values: Sequence[object]) -> list[object]:
-        if type(value) is int and 0 < value <= _GREATEST:  # the same last digits; equal to a number in a text
-            return [int(f"1{value:02}"), *map(int, re.findall("'([0-9]{1,5})'", repr(values)))]
+        if type(value) is int and value > 0:  # a digit less or more; equal to a number in a text
+            longer = [int(f"1{value:02}")] if value <= _GREATEST else []
+            return [value // 10, *longer, *map(int, re.findall("'([0-9]{1,5})'", repr(values)))]
         if isinstance(value, dict):  # with the keys of another dict
             tables = (each for each in values if isinstance(each, dict) and each is not value)
             return [dict(zip(each, value.values(), strict=False)) for each in tables]
