@@ -99,7 +99,8 @@ def _near(calls: Sequence[Call], values: Sequence[object], around: Sequence[Call
         if not isinstance(value, str):
             return []
         negative = ["-" + value] if value.replace(".", "", 1).isdecimal() else []
-        return [*negative, *(mark + value for mark in marks if len(value) > 1)]
+        beyond = [] if value.isascii() else [value + "€", "€"]  # a letter that Latin-1 has not
+        return [*negative, *beyond, *(mark + value for mark in marks if len(value) > 1)]
 
     for ways in (others, _with_items_again):
         made |= varied_calls(found, ways, 2 * TRIED_CALLS)
@@ -135,10 +136,9 @@ def _with_options(call: Call, text: str) -> Iterator[Call]:
     """Yield a call with one more optional argument: an edge case near its default, or for an empty list a list of
     the first argument."""
     node = expression(call.source)
-    functions = [each for _, each in bound_in(text) if isinstance(each, Function)]
     if not isinstance(node, ast.Call):
         return
-    named = [each for each in functions if each.name == last_name(node)]
+    named = [each for _, each in bound_in(text) if isinstance(each, Function) and each.name == last_name(node)]
     if len(named) != 1:
         return
     own = [*named[0].args.posonlyargs, *named[0].args.args]

@@ -91,8 +91,7 @@ def _why_failed(trials: Sequence[Trial]) -> str:
         return "no reply held a patch"
     last = trials[-1].observation
     reason = last.symptom.summary if last.symptom is not None else "; ".join(last.broken) or last.environment or ""
-    if last.symptom is not None and last.symptom.kind == "tests":
-        reason += "".join(
-            f", {each.name}: {each.detail.split(chr(10))[0][:200]}" for each in last.symptom.items[:1]
-        )
+    if last.symptom is not None and last.symptom.kind == "tests" and last.symptom.items:
+        first = last.symptom.items[0]
+        reason += f", {first.name}: {first.detail.split(chr(10))[0][:200]}"
     return f"no patch mends it (the last: {reason})"

@@ -47,9 +47,8 @@ def shown_in_prompt(symptom: Symptom) -> Symptom:
 
 def held_out(symptom: Symptom, *, holds_out: bool) -> tuple[Item, ...]:
     """Return the failing items that are held out of prompts, without repeats of items there."""
-    shown = shown_in_prompt(symptom).items
-    same = {_content_key(item) for item in shown}
-    held = [item for item in symptom.items if item not in shown and _content_key(item) not in same]
+    same = {_content_key(item) for item in shown_in_prompt(symptom).items}
+    held = [item for item in symptom.items if _content_key(item) not in same]
     return tuple(item for item in held if holds_out or item.name == EXPECT_CALL)
 
 

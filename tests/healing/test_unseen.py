@@ -767,6 +767,14 @@ def test_numbers_that_end_or_begin_alike_are_tried() -> None:
     assert {"f(111)", "f(104)", "f(123456)"} <= sources
 
 
+@pytest.mark.parametrize(("text", "beyond"), [("Zoë", True), ("Zoe", False)])
+def test_a_text_that_is_not_all_ascii_is_tried_with_a_letter_beyond_latin_1(text: str, beyond: bool) -> None:
+    code = "def f(text):\n    return text.encode('ascii', 'ignore')\n"
+    patch = Patch("patch1", Place("b.py", "function", "f", 1, 2), {"b.py": code.replace("ignore", "replace")})
+    found = calls_near([Call("b.py", "f", f"f({text!r})")], {"b.py": code}, [patch])
+    assert any("€" in each.source for each in found) == beyond
+
+
 def test_two_patches_for_a_call_of_which_nothing_can_be_varied_are_not_enough() -> None:
     trials = [
         Trial(Patch(name, Place("s.py", "function", "f", 1, 2), {"s.py": f"print({name})"}), Observation())
