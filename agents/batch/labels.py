@@ -88,7 +88,7 @@ def outcome_line(outcome: Outcome) -> str:
 def open_lines(result: EntryResult) -> Iterator[str]:
     """Yield each open question in one cleaned line: the input, the rival outputs, and how to answer."""
     for dispute in result.disputes:
-        yield one_line(f"{question_line(dispute)} {how_to_answer((dispute,))}", 2 * _MOST_DETAIL)
+        yield one_line(f"{question_line(dispute)} {how_to_answer((dispute,), by_file=False)}", 2 * _MOST_DETAIL)
 
 
 def duration(seconds: float) -> str:

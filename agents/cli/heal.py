@@ -94,32 +94,34 @@ def heal(
             return _undo(own.work_dir, undo, Path(target or "."), console)
         from ..healing.request import check_recorded, resolved
 
-        if resume is not None:
-            from ..run.recorded_settings import gone_on
-            from ..storage import run_directory as runs
-
-            earlier = runs.find(own.work_dir, resume)
-            record = earlier.read_heal()
-            told = dict.fromkeys((*record.request.expect_call, *_calls(failure.expect_call, own.answers)))
-            request = replace(record.request, expect_call=tuple(told))
-            named = (*failure.data, *filter(None, [failure.stdin]))
-            check_recorded(request, Path(target or "."), named, failure.seconds)
-            if (apply or apply_force) and not ask:
-                raise UsageError("A record and its replies may be anybody's: with --resume, --ask writes a patch.")
-            known = gone_on(own, record.settings, earlier.path.name, console.emit)
-        elif target is None:
-            raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
-        else:
-            earlier, known = None, Settings.of(own)
-            given = {
+        said = HealRequest(
+            path=target or ".",
+            arguments=arguments,
+            **{
                 **vars(failure),
                 "stdin": failure.stdin and str(failure.stdin),
                 "data": tuple(map(str, failure.data)),
                 "expect_call": _calls(failure.expect_call, own.answers),
                 "tests": (*test, *map(str, tests)),
                 "environment": tuple(each.partition("=")[0] for each in env),
-            }
-            request = resolved(HealRequest(path=target, arguments=arguments, **given))
+            },
+        )
+        if resume is not None:
+            from ..run.recorded_settings import gone_on
+            from ..storage import run_directory as runs
+
+            earlier = runs.find(own.work_dir, resume)
+            record = earlier.read_heal()
+            told = dict.fromkeys((*record.request.expect_call, *said.expect_call))
+            request = replace(record.request, expect_call=tuple(told))
+            check_recorded(request, said)
+            if (apply or apply_force) and not ask:
+                raise UsageError("A record and its replies may be anybody's: with --resume, --ask writes a patch.")
+            known = gone_on(own, record.settings, earlier.path.name, console.emit)
+        elif target is None:
+            raise UsageError("Name the script to heal, or a heal to go on with by --resume. See heal --help.")
+        else:
+            earlier, known, request = None, Settings.of(own), resolved(said)
         from ..healing import run as heals
         from ..terminal.asking import approver
 

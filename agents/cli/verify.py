@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from cyclopts import Parameter
@@ -17,7 +19,7 @@ from ..terminal.console import Console
 from .ending import conclude
 
 if TYPE_CHECKING:
-    from ..records import UserModule
+    from ..records import UserModule, Verdict
     from ..sandbox import SandboxLimits
     from ..verifier import Verifier
 
@@ -83,6 +85,7 @@ def verify(code: Path, tests: Path, /, *, options: VerifyOptions = VerifyOptions
             with suppress(ValueError):  # what is no Python is the verdict's matter
                 source, module = as_user_code(source, code, module)
             verdict = verifier.verify(module, source)
+        verdict = replace(verdict, notes=(*verdict.notes, *_not_given(verdict, code)))
         if json:
             Console().document(verdict_document(verdict, options.limits), stream)
         else:
@@ -90,6 +93,15 @@ def verify(code: Path, tests: Path, /, *, options: VerifyOptions = VerifyOptions
         return 0 if verdict.kind == "passed" else 1
 
     return with_verdict(json, work)
+
+
+def _not_given(verdict: Verdict, code: Path) -> Iterator[str]:
+    """Yield a note for each module or package beside `code` that its import did not find."""
+    details = "\n".join(outcome.detail for outcome in verdict.outcomes)
+    for name in sorted({*re.findall(r"No module named '(\w+)", details)}):
+        for path in (code.with_name(f"{name}.py"), code.with_name(name)):
+            if path.exists():
+                yield f"{path} lies beside the code, which does not get it; give it: --with {quote(str(path))}"
 
 
 def with_verdict(as_json: bool, work: Callable[[TextIO], int]) -> int:

@@ -33,12 +33,14 @@ _MARKS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "setup.py", ".
 _CPU_SHARE = 2
 """Processor seconds of tests for each second of wall time: they may use two cores."""
 _INERT = Path(inside_bytecode.__file__).with_name("inside") / "call_process" / "inert_decorators.py"
-_OF_SCRIPTS = {
-    **{"stdin": "--stdin", "keep": "--keep", "expect": "--expect", "expect_output": "--expect-output"},
-    **{"expect_exit": "--expect-exit", "expect_file": "--expect-file"},
-    **{"environment": "--env", "arguments": "What stands behind --"},
+_EXPECTED = {
+    **{"keep": "--keep", "expect": "--expect", "expect_output": "--expect-output"},
+    **{"expect_exit": "--expect-exit", "expect_file": "--expect-file", "arguments": "What stands behind --"},
 }
+_OF_SCRIPTS = {**_EXPECTED, "stdin": "--stdin", "environment": "--env"}
 """The fields of a request that have no meaning with tests."""
+_KEPT = {**_EXPECTED, "may_change": "--may-change", "tests": "--test"}
+"""Those of a record that nothing changes."""
 _PACKAGE = """
 
 replace_packages([__name__])
@@ -65,10 +67,8 @@ def resolved(request: HealRequest, folder: Path = Path()) -> HealRequest:
         raise UsageError(f"{path} is a folder; name what fails and what may change: --tests, --may-change.")
     if request.tests and not name and not is_folder:
         raise UsageError(f"Tests go with a function or a project; name it: {path}::NAME")
-    blank = HealRequest(path="")
-    for field, option in _OF_SCRIPTS.items() if request.tests else ():
-        if getattr(request, field) != getattr(blank, field):
-            raise UsageError(f"{option} is said of a script, and here tests say what fails; leave it out.")
+    if request.tests and (option := _said(request, _OF_SCRIPTS)):
+        raise UsageError(f"{option} is said of a script, and here tests say what fails; leave it out.")
     return replace(
         request,
         path=str(whole.absolute()),
@@ -84,14 +84,23 @@ def _absolute(reference: str, folder: Path) -> str:
     return f"{(folder / path).absolute()}{colons}{rest}"
 
 
-def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], seconds: float) -> None:
-    """Raise UsageError unless all files of a recorded request are `given`, or lie below `folder` and are no
-    secrets, and a run takes at most `seconds`.
+def _said(request: HealRequest, options: Mapping[str, str]) -> str:
+    """Return the first of `options`, by their fields, that `request` gives; empty for none."""
+    blank = HealRequest(path="")
+    return next((option for name, option in options.items() if getattr(request, name) != getattr(blank, name)), "")
+
+
+def check_recorded(request: HealRequest, given: HealRequest) -> None:
+    """Raise UsageError unless all files of a recorded request are `given` too, or lie below its folder and are no
+    secrets, and a run takes at most its seconds; also where it gives what the record decides.
 
     A record is untrusted: the user has to name again what its script reads, since that may get into prompts.
     """
+    if option := _said(given, _KEPT):
+        raise UsageError(f"{option} is kept as this heal was begun with it; leave it out, or begin a new heal.")
     tests = [each.partition("::")[0] for each in request.tests]
-    top, named = folder.resolve(), [each.resolve() for each in given]
+    top = Path(given.path).resolve()
+    named = [Path(each).resolve() for each in (*given.data, *filter(None, [given.stdin]))]
     for path in (request.path, *tests, *request.data, *filter(None, [request.stdin])):
         place = contained(Path(path), Path(Path.cwd().anchor))
         own = place.is_relative_to(top) and is_wanted(place.relative_to(top).as_posix())
@@ -100,7 +109,7 @@ def check_recorded(request: HealRequest, folder: Path, given: Sequence[Path], se
                 f"The record of this heal names {path}, which lies outside of {top} or is taken by its name only; "
                 "go on with it from there, or name that too: heal FOLDER --resume RUN, --data, --stdin."
             )
-    if request.seconds > seconds:
+    if request.seconds > given.seconds:
         raise UsageError(f"This heal was begun with --seconds {request.seconds:g}; give that again, or more.")
 
 

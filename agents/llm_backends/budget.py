@@ -35,7 +35,7 @@ class Budget:
         self.max_seconds = max_seconds
         self.max_cost = max_cost
         self._clock = clock
-        self._shared = shared_budget
+        self.shared = shared_budget
         self._started = clock()
         self._lock = threading.Lock()
         self._usage = Usage()
@@ -50,14 +50,14 @@ class Budget:
         """Add `usage`. Never raises, so that all usage is counted."""
         with self._lock:
             self._usage += usage
-        if self._shared is not None:
-            self._shared.charge(usage)
+        if self.shared is not None:
+            self.shared.charge(usage)
 
     def check(self, wait: float = 0.0) -> None:
         """Raise `error` if a limit is reached, or would be after waiting `wait` seconds. The shared budget is
         checked first."""
-        if self._shared is not None:
-            self._shared.check(wait)
+        if self.shared is not None:
+            self.shared.check(wait)
         usage = self.usage
         spent: tuple[tuple[str, float, float | None], ...] = (
             ("seconds", self._elapsed() + wait, self.max_seconds),
@@ -71,7 +71,7 @@ class Budget:
     def seconds_left(self) -> float | None:
         """Return the seconds until `max_seconds` or the shared budget's limit, at least 0; None without either."""
         own = None if self.max_seconds is None else max(0.0, self.max_seconds - self._elapsed())
-        shared = None if self._shared is None else self._shared.seconds_left()
+        shared = None if self.shared is None else self.shared.seconds_left()
         return min((left for left in (own, shared) if left is not None), default=None)
 
     def portion(self, share: float) -> Budget:

@@ -137,8 +137,9 @@ class Session(ABC, Generic[Kept, Ended]):
         return result
 
     def _naming_run(self, sentence: str) -> str:
-        """Return `sentence` with the name of the run after a bare `--resume`."""
-        return re.sub(r"--resume(?=[.,;]|$)", lambda _: f"{self.resumed_by} {self.run.word}", sentence)
+        """Return `sentence` with the run's name after a bare `--resume`; a batch goes on by its own command."""
+        way = f"{self.resumed_by} {self.run.word}" if self.budget.shared is None else "the same command"
+        return re.sub(r"--resume(?=[.,;]|$)", lambda _: way, sentence)
 
     def check_log(self) -> None:
         """Note where the log of events could not be written."""

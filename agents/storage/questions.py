@@ -118,12 +118,15 @@ def value_line(dispute: Dispute, typed: str) -> str:
     return f"{call} {'is' if said in ('None', 'True', 'False') else '=='} {said}"
 
 
-def how_to_answer(disputes: Sequence[Dispute]) -> str:
-    """Return a sentence with the shortest line that answers one of the questions."""
+def how_to_answer(disputes: Sequence[Dispute], by_file: bool = True) -> str:
+    """Return a sentence with the shortest line that answers one of the questions; without `by_file` (as a batch
+    has no --answers) the spec takes it, if it can."""
     lines = [line for dispute in disputes for line in stated_lines(dispute)]
     line = min(lines or [line for dispute in disputes for line in _rulings(dispute)[:1]], key=len)
-    where = "a file for --answers FILE" + (", or under examples: in the spec" if lines else "")
-    return f"Answer with a line such as  {line}  in {where}."
+    where = "in a file for --answers FILE"
+    if lines:
+        where = f"{where}, or under examples: in the spec" if by_file else "under examples: in the spec"
+    return f"Answer with a line such as  {line}  {where}."
 
 
 def questions_text(disputes: Sequence[Dispute], run: Path, spec: Spec, tests: Sequence[Test]) -> str:

@@ -89,6 +89,19 @@ def test_code_may_import_a_module_that_is_given_with_it(tmp_path: Path) -> None:
     assert (exit_code, document["verdict"], document["error"]) == (0, "passed", None)
 
 
+@pytest.mark.parametrize("beside", ["sums.py", "sums"])
+def test_a_module_beside_the_code_that_is_not_given_is_named(tmp_path: Path, beside: str) -> None:
+    (tmp_path / beside).write_text("") if beside.endswith(".py") else (tmp_path / beside).mkdir()
+    code = "from sums import add\nimport not_there\n"
+    exit_code, document = verified(tmp_path, code, TESTS)
+    assert exit_code == 1
+    assert document["notes"] == [f"{beside} lies beside the code, which does not get it; give it: --with {beside}"]
+
+
+def test_a_module_that_lies_nowhere_is_not_spoken_of(tmp_path: Path) -> None:
+    assert verified(tmp_path, "from sums import add\n", TESTS)[1]["notes"] == []
+
+
 def test_wrong_code_is_exit_1_with_the_facts_of_the_failure(tmp_path: Path) -> None:
     exit_code, document = verified(tmp_path, WRONG, TESTS)
     assert (exit_code, document["verdict"]) == (1, "failed")

@@ -276,13 +276,37 @@ def test_a_record_names_no_file_elsewhere(
     (folder / "link.py").symlink_to("/etc/passwd")
     monkeypatch.chdir(folder)
     own = HealRequest(path=str(folder / "s.py"))
-    check_recorded(own, Path(), [], 10.0)
+    here = HealRequest(path=".")
+    check_recorded(own, here)
     with pytest.raises(UsageError, match="The record of this heal names"):
-        check_recorded(replace(own, **changes), Path(), [], 10.0)
+        check_recorded(replace(own, **changes), here)
     with pytest.raises(UsageError, match="can't be read"):
-        check_recorded(replace(own, path="s\0.py"), Path(), [], 10.0)
-    named = map(Path, ("/etc", "../outside", ".git", "sub/.env", "key.pem"))
-    check_recorded(replace(own, **changes), Path(), [*named], 10.0)  # by the user, too
+        check_recorded(replace(own, path="s\0.py"), here)
+    named = ("/etc", "../outside", ".git", "sub/.env", "key.pem")
+    check_recorded(replace(own, **changes), replace(here, data=named))  # by the user, too
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        ({"expect": "x"}, "--expect is"),
+        ({"expect_exit": 0}, "--expect-exit"),
+        ({"expect_output": True}, "--expect-output"),
+        ({"expect_file": ("a.csv",)}, "--expect-file"),
+        ({"keep": ("-v",)}, "--keep"),
+        ({"may_change": ("*.py",)}, "--may-change"),
+        ({"tests": ("t.py::test_x",)}, "--test"),
+        ({"arguments": ("-v",)}, "behind --"),
+    ],
+)
+def test_what_would_change_nothing_is_refused_where_a_heal_is_gone_on_with(
+    tmp_path: Path, given: dict[str, Any], option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own, here = HealRequest(path=str(tmp_path / "s.py")), HealRequest(path=".")
+    check_recorded(own, replace(here, expect_call=("f(1) == 2",), seconds=20.0, stdin="in", environment=("A",)))
+    with pytest.raises(UsageError, match=f"{option}.*leave it out, or begin a new heal"):
+        check_recorded(own, replace(here, **given))
 
 
 def test_a_record_takes_no_time_and_no_variable_that_is_not_given(heals: Heals) -> None:

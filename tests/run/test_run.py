@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.errors import SandboxBroken
+from agents.errors import Interrupted, SandboxBroken
 from agents.events import Event, Ruled
 from agents.llm_backends.budget import Budget
 from agents.records import Board, Candidate, Test
@@ -43,6 +43,18 @@ class Broken:
 
 def recorder(directory: Path) -> RunRecorder:
     return RunRecorder(runs.create(directory, record()), record(), Settings(), Budget(), lambda event: None)
+
+
+@pytest.mark.parametrize("in_a_batch", [True, False])
+def test_a_run_that_stops_names_the_command_that_goes_on_with_it(tmp_path: Path, in_a_batch: bool) -> None:
+    def stop() -> None:
+        raise Interrupted("Stopped; go on with --resume.")
+
+    run, budget = runs.create(tmp_path, record()), Budget(shared_budget=Budget() if in_a_batch else None)
+    stopped = RunRecorder(run, record(), Settings(), budget, lambda event: None).finish(stop)
+    way = "the same command" if in_a_batch else f"--resume {run.word}"
+    assert stopped.error is not None
+    assert stopped.error.message == f"Interrupted; go on with {way}."
 
 
 def test_a_run_that_the_callers_handler_ends_is_stopped_and_can_be_gone_on_with(tmp_path: Path) -> None:

@@ -84,11 +84,11 @@ def _document(directory: Path, result: EntryResult) -> Json:
         except (GreenloopError, OSError, UnicodeDecodeError) as error:
             notes.append(f"The rounds can't be shown: {error}")
     clauses = rounds[-1].ruling.clauses if rounds else ()
-    questions = [{"question": question_line(each), "how": how_to_answer((each,))} for each in result.disputes]
+    ways = [(each, how_to_answer((each,), by_file=False)) for each in result.disputes]
     document = {
         "why": reason(result),
         "facts": [*_facts(result), *(("Clause", str(each)) for each in clauses)],
-        "questions": questions,
+        "questions": [{"question": question_line(each), "how": way} for each, way in ways],
         "notes": notes,
         **_run_details(rounds, code, None, text),
     }

@@ -77,8 +77,9 @@ def test_a_failure_says_which_tests_fail_and_what_they_show() -> None:
 def test_an_open_question_is_one_line_with_its_rivals_and_how_to_answer() -> None:
     (failure,) = cases(*one_of_each())["open"].result
     (line,) = [line for line in failure.text.splitlines() if line.startswith("Open:")]
-    for part in (DISPUTE.question, *DISPUTE.answers, "--answers"):
+    for part in (DISPUTE.question, *DISPUTE.answers, "under examples: in the spec"):
         assert part in line
+    assert "--answers" not in line  # which a batch does not have
 
 
 def test_what_xml_cannot_hold_is_removed(tmp_path: Path) -> None:
