@@ -114,7 +114,7 @@ def _reproduce(case: Case, *, anyway: bool) -> tuple[HealResult | None, Observat
         why = f"It does not fail the same way each time: {shown}."
         return HealResult(outcome="flaky", why=why, symptom=first.symptom), first
     if first.symptom is None:
-        way = "" if case.trusted else " If what it does is wrong, say what is right: an expectation (--expect) or tests."
+        way = "" if case.trusted else " If it should do something else, give an expectation (--expect) or tests."
         return HealResult(outcome="healthy", exit_code=0, why=f"It does not fail.{way}"), first
     return None, first
 
