@@ -168,8 +168,6 @@ def test_a_script_that_works_and_one_that_fails_now_and_then_ask_no_model(heals:
     assert heals.run("s.py") == 0
     assert heals.document["outcome"] == "healthy"
     assert heals.document["why"].endswith("give an expectation (--expect) or tests.")
-    assert heals.run("s.py", "--expect", "fine") == 0
-    assert heals.document["why"] == "It does not fail."
     heals.script("if hash('green') % 2:  # with the hash seeds 1 and 2, not with 0\n    raise ValueError\n")
     assert heals.run("s.py") == 1
     assert heals.document["outcome"] == "flaky"
