@@ -37,6 +37,8 @@ _READ_DOTENV = ((), ("batch",), ("debug",), ("models",))
 
 RUN = "a run of a spec"
 """The command without a name."""
+_OWN_COMMANDS = {"--jsonl": "verify-pairs FILE", "--project": "audit DIR"}
+"""Former options of `verify`, with the commands that replace them."""
 
 
 app = App(
@@ -164,6 +166,8 @@ def elsewhere(error: CycloptsError) -> str:
     if not isinstance(error, UnknownOptionError):
         return ""
     option = (error.token.keyword or error.token.value).partition("=")[0]
+    if option in _OWN_COMMANDS and command == "verify":
+        return f"verify has no {option} any more; give {_OWN_COMMANDS[option]}."
     having = [name for name, found in commands().items() if any(option in each.names for each in found)]
     if not having:
         return ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from shlex import quote
+from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
@@ -76,9 +76,11 @@ def run(
         from ..storage.user_file import LONGEST
 
         given = (spec, file, with_) != (None, None, ())
-        if resume is not None and (given or tests is not None):
-            way = f"--fork {quote(resume)} --tests FILE"
-            raise UsageError(f"A resumed run has its spec and tests; give --resume alone, or fork it by: {way}")
+        if resume is not None and tests is not None and not given:
+            way = join(["--fork", resume, "--tests", str(tests)])
+            raise UsageError(f"A run that is gone on with keeps its tests; a fork has yours: {way}")
+        if resume is not None and given:
+            raise UsageError("A resumed run has its spec and tests; give --resume alone, or start a new run.")
         if fork is not None:
             if resume is not None or given:
                 raise UsageError("A fork has the spec of its run; give --fork RUN without a spec and --resume.")

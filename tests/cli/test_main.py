@@ -269,7 +269,7 @@ def test_without_a_change_of_the_users_nothing_is_set_aside(tmp_path: Path, ran:
         (["--file", "missing.md"], "missing.md"),
         (["x", "--tests", "missing.py"], "missing.py"),
         (["x", "--resume", "nothing"], "resumed"),
-        (["--resume", "r1", "--tests", "t.py"], "fork it by: --fork r1 --tests FILE"),
+        (["--resume", "r1", "--tests", "t.py"], "a fork has yours: --fork r1 --tests t.py"),
         (["--resume", "nothing"], "no run"),
         (["f(x: int) -> int", "--answers", "missing.txt"], "missing.txt"),
         (["show", "nothing"], "no run"),

@@ -96,6 +96,10 @@ def test_a_bad_line_is_named_passed_over_and_exit_2(tmp_path: Path, bad: str, sa
         (["verify"], "CODE"),
         (["verify", "code.py"], "TESTS"),
         (["verify", "code.py", "tests.py", "--jobs", "2"], "verify has no --jobs; batch, "),
+        (["verify", "--jsonl", "-"], "verify has no --jsonl any more; give verify-pairs FILE."),
+        (["verify", "--jsonl=-", "--out", "mine.txt"], "verify has no --jsonl any more; give verify-pairs FILE."),
+        (["verify", "--project", "."], "verify has no --project any more; give audit DIR."),
+        (["verify", "--project=.", "--base", "main"], "verify has no --project any more; give audit DIR."),
     ],
 )
 def test_bad_usage_is_one_sentence_and_exit_2(tmp_path: Path, arguments: list[str], said: str) -> None:
