@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Container
 
 from .definitions import Function
 from .source import text_of
@@ -42,14 +43,23 @@ def is_property(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef) and any(last_name(mark) == "given" for mark in node.decorator_list)
 
 
-def is_test_case(node: ast.ClassDef) -> bool:
-    """Return True if `node` is a unittest class."""
-    return any(last_name(base).endswith("TestCase") for base in node.bases)
+def is_test_case(node: ast.ClassDef, cases: Container[str] = (), kind: str = "TestCase") -> bool:
+    """Return True if `node` is a unittest class (of a `kind`); `cases` are others of the file."""
+    return any(last_name(base).endswith(kind) or last_name(base) in cases for base in node.bases)
 
 
-def is_test(node: ast.stmt) -> bool:
+def case_classes(tree: ast.Module, kind: str = "TestCase") -> set[str]:
+    """Return the names of the unittest classes of a file, also of those based on others of them."""
+    found: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and is_test_case(node, found, kind):
+            found.add(node.name)
+    return found
+
+
+def is_test(node: ast.stmt, cases: Container[str] = ()) -> bool:
     """Return True if pytest collects `node`: a test function, a class of tests, or one of a state machine's
-    (`TestSet = SetMachine.TestCase`; `unittest.TestCase`, of a module, is none)."""
+    (`TestSet = SetMachine.TestCase`; `unittest.TestCase`, of a module, is none). `cases` as for a test case."""
     match node:
         case ast.Assign(targets=[ast.Name()], value=ast.Attribute(value=ast.Name(id=machine), attr="TestCase")):
             return machine[:1].isupper()
@@ -58,7 +68,7 @@ def is_test(node: ast.stmt) -> bool:
     if not isinstance(node, ast.ClassDef):
         return False
     methods = {item.name for item in node.body if isinstance(item, Function)}
-    collected = is_test_case(node) or (node.name.startswith("Test") and "__init__" not in methods)
+    collected = is_test_case(node, cases) or (node.name.startswith("Test") and "__init__" not in methods)
     return collected and (bool(node.bases) or any(name.startswith("test") for name in methods))
 
 

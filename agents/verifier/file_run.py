@@ -52,7 +52,8 @@ class FileRun:
         self._code = code.encode("utf-8", "surrogatepass")
         self._measure = measure
         self._outcomes: dict[str, Outcome] = {}
-        self._ids: tuple[str, ...] = ()
+        self.collected: tuple[str, ...] = ()
+        """The ids that pytest collected of the file."""
         self._moved: list[str] = []
         self._broke = False
 
@@ -60,12 +61,12 @@ class FileRun:
     def ids(self) -> tuple[str, ...]:
         """Return the ids that pytest collected of the file's tests, or the tests' names if it collected none."""
         names = set(self.file.names)
-        return tuple(name for name in self._ids if belonging(name) in names) or self.file.names
+        return tuple(name for name in self.collected if belonging(name) in names) or self.file.names
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
         """Outcomes of the items that ran, in pytest's order."""
-        ordered = tuple(self._outcomes[name] for name in self._ids if name in self._outcomes)
+        ordered = tuple(self._outcomes[name] for name in self.collected if name in self._outcomes)
         return ordered or tuple(self._outcomes.values())
 
     def run(self) -> None:
@@ -96,7 +97,7 @@ class FileRun:
                 return
             if broke.test_id is not None and broke.test_id.startswith(_PREFIX):
                 name = broke.test_id.removeprefix(_PREFIX)
-                first = next((item for item in self._ids if _is_wanted(_PREFIX + item, wanted)), None)
+                first = next((item for item in self.collected if _is_wanted(_PREFIX + item, wanted)), None)
                 if broke.kind != "limit" or name == first:
                     self._fail([name], broke.text, broke)
                 if self._terms.hasty:
@@ -110,7 +111,7 @@ class FileRun:
 
     def _left(self, names: Sequence[str]) -> list[str]:
         """Return the ids of the tests `names` that have no outcome yet."""
-        return [name for name in self._ids if belonging(name) in names and name not in self._outcomes]
+        return [name for name in self.collected if belonging(name) in names and name not in self._outcomes]
 
     def _session(self, wanted: Sequence[str], isolated: bool) -> tuple[Session, Audit]:
         source = self.file.source
@@ -198,7 +199,9 @@ class FileRun:
             self.trouble = ("forged", clean(broke.text))
         if self.trouble is None and broke is not None and broke.kind == "test_process":
             self.trouble = ("incomplete", clean(f"{broke.text} during {broke.test_id or 'its start'}"))
-        self._ids = self._ids or tuple(key.removeprefix(_PREFIX) for key in result.ids if key.startswith(_PREFIX))
+        self.collected = self.collected or tuple(
+            key.removeprefix(_PREFIX) for key in result.ids if key.startswith(_PREFIX)
+        )
         for key, outcome in result.outcomes.items():
             name = key.removeprefix(_PREFIX)
             if key.startswith(_PREFIX) and not (isolated and belonging(name) in self._moved):

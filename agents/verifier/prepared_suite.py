@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from ..records import Refusal, Test, TestOrigin
 from ..spec.doctests import with_doctests
 from ..suite import render, split
 from ..syntax.definitions import Function
-from ..syntax.source import parse
+from ..syntax.source import names_bound, parse
 from .static.gate import check_encoding, examine
 from .static.names import names_in
 from .static.needs_one_process import why_one_process
@@ -124,13 +125,27 @@ def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
     return tuple(TestFile(render(group), tuple(group)) for group in groups if group)
 
 
+def _imported_late(tree: ast.Module) -> str | None:
+    """Return the name of a builtin that is used above the import that takes its name; None if there is none."""
+    lines: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
+    imports = (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    bound = ((name, node.lineno) for node in imports for name in names_bound(node) if hasattr(builtins, name))
+    return next((name for name, line in bound if lines.get(name, line) < line), None)
+
+
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:
     """Return a user's own file, with its doctests as tests. Raises ValueError if it isn't Python."""
     check_encoding(source)
     source = with_doctests(source)
     tests = split(source, "user")
     reasons = {test.id: examine(test, importable) for test in tests}
-    names = [node.name for node in parse(source).body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    tree = parse(source)
+    if late := _imported_late(tree):
+        reasons |= dict.fromkeys(reasons, f"it uses {late} above the import that binds it")
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     twice = [name for name, n in Counter(names).items() if n > 1 and name.lower().startswith("test")]
     reasons |= dict.fromkeys(twice, "a later test of the same name hides it")
     refused = tuple(Refusal(name, reason) for name, reason in reasons.items() if reason is not None)

@@ -147,7 +147,8 @@ def _kind(
         return runs[-1].trouble
     if prepared.given and prepared.refused:
         return "refused", f"{prepared.refused[0].test_id}: {prepared.refused[0].reason}"
-    if not names <= {belonging(name) for name in ids}:
+    others = {belonging(name) for run in runs for name in run.collected} - names if prepared.given else set()
+    if others or not names <= {belonging(name) for name in ids}:
         return "void", "the tests that pytest collected are not those in the file"
     if len(names) < len(prepared.names):
         return "void", "two tests have one name"

@@ -13,6 +13,47 @@ from agents.verifier import Verifier
 HEAD = "import inspect, pytest, time, user_code\n"
 STATES = "import enum\nclass State(enum.Enum):\n    NEW = 1\n"
 PAIRS = {
+    "functions of the code that have names of builtins": (
+        "def compile(text): return text + '$'\ndef open(name): return '<' + name\ndef exec(n): return 2 * n\n",
+        "def test_a():\n    assert compile('a') == 'a$'\n    assert open('x') == '<x'\n    assert exec(3) == 6\n",
+        "2 * n", "n",
+    ),
+    "a stream of the tests that the code prints to": (
+        "import contextlib, sys\ndef report(stream, n):\n    with contextlib.redirect_stdout(stream):\n        print('n is', n)\n"
+        "def left(stream):\n    sys.stderr = stream\n    print('oops', file=sys.stderr)\n",
+        "import io\ndef test_a():\n    out = io.StringIO()\n    report(out, 3)\n    assert out.getvalue() == 'n is 3\\n'\n"
+        "def test_b():\n    out = io.StringIO()\n    left(out)\n    assert out.getvalue() == 'oops\\n'\n",
+        "'n is'", "'n'",
+    ),
+    "a stream of the code's own that writes to one of the tests": (
+        "import sys\nclass Tee:\n    def __init__(self, *streams): self.streams = streams\n"
+        "    def write(self, text):\n        for each in self.streams: each.write(text)\n"
+        "    def flush(self):\n        for each in self.streams: each.flush()\n"
+        "def tee(stream):\n    sys.stdout = Tee(sys.stdout, stream)\n    print('both')\n",
+        "import io\ndef test_a(capsys):\n    out = io.StringIO()\n    tee(out)\n"
+        "    assert out.getvalue() == capsys.readouterr().out == 'both\\n'\n",
+        "each.write(text)", "each.write('')",
+    ),
+    "methods of built-in data that are called by names": (
+        "def run(action, **named):\n    return action(**named)\n",
+        "def test_a():\n    seen = {}\n    run(seen.update, a=1)\n    assert seen == {'a': 1}\n"
+        "    assert run('{x}-{self}'.format, x=1, self=2) == '1-2'\n",
+        "action(**named)", "action()",
+    ),
+    "an argument that is called self": (
+        "class F:\n    def fill(self, text, /, **named): return text.format(**named)\n"
+        "    def __call__(self, /, **named): return sorted(named)\ndef fill(text, /, **named): return text.format(**named)\n",
+        "def test_a():\n    assert F().fill('{self}', self=1) == fill('{self}', self=1) == '1'\n    assert F()(self=2) == ['self']\n",
+        "sorted(named)", "[]",
+    ),
+    "test cases with a base that has none": (
+        "def f(x): return x + 1\n",
+        "import unittest\nclass BaseTestCase(unittest.TestCase):\n    def check(self, x, y):\n        self.assertEqual(f(x), y)\n"
+        "class Base(BaseTestCase):\n    start = 1\nclass OneTests(Base):\n    def test_a(self):\n        self.check(self.start, 2)\n"
+        "class TwoTests(OneTests):\n    start = 2\n    def test_a(self):\n        self.check(self.start, 3)\n"
+        "class Waiting(unittest.IsolatedAsyncioTestCase): pass\nclass ThreeTests(Waiting):\n    async def test_a(self):\n        self.assertEqual(f(3), 4)\n",
+        "x + 1", "x",
+    ),
     "a group of exceptions of a class of the code's": (
         "class Many(ExceptionGroup):\n    def __new__(cls, errors): return super().__new__(cls, 'many', errors)\n"
         "    def derive(self, errors): return Many(errors)\ndef f(x): raise Many([ValueError('a'), KeyError(x)])\n",
@@ -139,6 +180,16 @@ WRITTEN = (
     "'datetime.sys.exit()'", '"__import__(\'os\')"', "'\\'{0.x}\\'.format(V())'", "'V().x'", "b'V()'",
 )  # fmt: skip
 REFUSED = {
+    "a builtin of which an import below takes the name": (
+        "exec('pass')\nfrom user_code import f as exec\ndef test_a():\n    assert f(1) == 1\n"
+    ),
+    "a builtin of which an import had the name": (
+        "from user_code import f as exec\ndel exec\ndef test_a():\n    exec('pass')\n    assert f(1) == 1\n"
+    ),
+    "a test case that decides how it runs, by a base of the file": (
+        "import unittest\nclass Base(unittest.TestCase): pass\nclass OneTests(Base):\n    def run(self, result=None): pass\n"
+        "    def test_a(self):\n        self.assertEqual(f(1), 2)\ndef test_b():\n    assert f(1) == 1\n"
+    ),
     "a function that says whether its frame is hidden": (
         "def seen(info):\n    return True\ndef check(given):\n    __tracebackhide__ = seen\n"
         "    assert f(given) == given\ndef test_a():\n    check(1)\n"
@@ -199,3 +250,29 @@ def test_eval_runs_nothing_else_that_the_code_writes(text: str, shared: str, ver
 def test_what_looks_like_it_and_leads_elsewhere_is_refused(case: str, verifier: Verifier) -> None:
     code = "def f(x): return x\n"
     assert verifier.verify(code, with_imports(code, REFUSED[case])).kind == "refused"
+
+
+def test_tests_that_no_syntax_shows_are_not_passed_over(verifier: Verifier) -> None:
+    """One that fails in a class of which only a run tells that it is a test case was left out, and the rest passed."""
+    tests = (
+        "from unittest import TestCase as Case\nclass Others(Case):\n    def test_a(self):\n"
+        "        self.assertEqual(f(1), 2)\ndef test_b():\n    assert f(1) == 1\n"
+    )
+    verdict = verifier.verify("def f(x): return x\n", with_imports("def f(x): return x\n", tests))
+    assert verdict.kind == "void"
+    assert "collected" in verdict.reason
+
+
+def test_an_answer_that_looks_like_a_number_of_nothing_is_not_noted(verifier: Verifier) -> None:
+    code = "def f(n): return 'NM'[n]\ndef g(n): return ['N', n]\n"
+    tests = "def test_a():\n    assert (f(0), f(1)) == ('N', 'M')\n    assert g(3) == ['N', 3]\n    assert g(1) == ['N', 1]\n"
+    assert not [note for note in verifier.verify(code, with_imports(code, tests)).notes if "NaN" in note]
+
+
+def test_what_is_based_on_a_named_tuple_is_no_other_type(verifier: Verifier) -> None:
+    code = (
+        "from collections import namedtuple\nclass Path:\n    def text(self): return '/'.join(self)\n"
+        "class Parts(namedtuple('Parts', 'a b'), Path): pass\ndef f(text): return Parts(*text.split('/'))\n"
+    )
+    tests = "def test_a():\n    assert f('x/y') == ('x', 'y')\n    assert f('1/2').text() == '1/2'\n"
+    assert not verifier.verify(code, with_imports(code, tests).replace("Path, Parts, ", "")).notes

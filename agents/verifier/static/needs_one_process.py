@@ -64,7 +64,10 @@ def shared_by(names: Names) -> Iterator[str]:
 
 
 def _opens_nothing(names: Names, call: ast.Call) -> bool:
-    """Return True for `account.open()` as a statement or compared: no file that it might open is read."""
+    """Return True for a function of the code, and for `account.open()` as a statement or compared: no file that it
+    might open is read."""
+    if isinstance(call.func, ast.Name):
+        return names.is_under_test(call.func)
     method = isinstance(call.func, ast.Attribute) and call.func.attr == "open"
     return method and not names.paths(call.func) and isinstance(names.parent(call), ast.Expr | ast.Compare)
 

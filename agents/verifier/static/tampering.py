@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from itertools import chain
 
-from ...syntax.collection import is_fixture, is_test, is_test_case
+from ...syntax.collection import case_classes, is_fixture, is_test, is_test_case
 from ...syntax.definitions import Function
 from ...syntax.imports import USER_MODULE
 from ...syntax.source import text_of
@@ -147,8 +147,9 @@ class Tampering:
         if own and not is_method:
             yield f"it defines its own {node.name}, which is under test"
         if isinstance(node, ast.ClassDef):
-            hooks = {"__getattr__"} | (_NOT_OF_TEST_CASES if is_test_case(node) else set())
-            inside = {getattr(item, "name", "") for item in node.body} if is_test(node) else set()
+            cases = case_classes(self._names.tree)
+            hooks = {"__getattr__"} | (_NOT_OF_TEST_CASES if is_test_case(node, cases) else set())
+            inside = {getattr(item, "name", "") for item in node.body} if is_test(node, cases) else set()
         else:
             hooks = {"__getattr__"} if node in self._names.tree.body else set()
             inside = {node.name}
@@ -179,8 +180,8 @@ class Tampering:
             yield "it uses request for more than a fixture's parameter, value or cleanup"
         if _XUNIT.fullmatch(node.name):
             yield from self._with_what_runs(node, nodes)
-        cases = [case for case in self._names.nodes if isinstance(case, ast.ClassDef) and node in case.body]
-        awaited = any(last(base) == "IsolatedAsyncioTestCase" for case in cases for base in case.bases)
+        cases = case_classes(self._names.tree, "IsolatedAsyncioTestCase")
+        awaited = getattr(self._names.parent(node), "name", "") in cases
         if isinstance(node, ast.AsyncFunctionDef) and not (
             awaited or async_plugins(ast.unparse(self._names.tree))
         ):

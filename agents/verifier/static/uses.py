@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ...syntax.collection import is_fixture
 from ...syntax.definitions import Function, bound_by
 from ...syntax.imports import USER_MODULE, split_imports
-from ...syntax.source import text_of
+from ...syntax.source import names_bound, text_of
 from ..inside.proxy.describe import words
 from .allowed import ROWS, WHOLE, Path, parted
 from .arguments import ARGUMENTS, PLACES, is_kind, is_known
@@ -159,11 +159,17 @@ class Uses:
             return
         if node.id not in _LOADED:
             yield from self._special(node.id, frozenset())
-        if hasattr(builtins, node.id) and not (node.id in ROWS["@builtins"].isolated or node.id.startswith("__")):
+        known = node.id in ROWS["@builtins"].isolated or node.id.startswith("__") or self._is_imported(node)
+        if hasattr(builtins, node.id) and not known:
             yield f"it uses {node.id}, which tests may not"
         if node.id in ("getattr", "setattr", "delattr", "vars", "eval") and self._names.call_of(node) is None:
             yield f"it uses {node.id} in a way that tests may not"
         yield from self._path(node)
+
+    def _is_imported(self, node: ast.Name) -> bool:
+        """Return True if an import of the file binds a name (above its uses: `prepare_file`), and nothing else."""
+        imports = (each for each in self._names.tree.body if isinstance(each, ast.Import | ast.ImportFrom))
+        return node.id not in self._names.defined and any(node.id in names_bound(each) for each in imports)
 
     def _path(self, node: ast.Name | ast.Attribute) -> Iterator[str]:
         """Yield what is wrong with what a dotted name stands for."""

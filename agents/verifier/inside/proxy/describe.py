@@ -175,7 +175,8 @@ def describe_function(value: Any) -> Description:
             for parameter in inspect.signature(value).parameters.values()
         ]
     except (TypeError, ValueError):
-        parameters = [["args", int(inspect.Parameter.VAR_POSITIONAL), False]]
+        kinds = {"args": inspect.Parameter.VAR_POSITIONAL, "kwargs": inspect.Parameter.VAR_KEYWORD}
+        parameters = [[name, int(kind), False] for name, kind in kinds.items()]
     return {
         "name": str(getattr(value, "__name__", "function")),
         "doc": value.__doc__ if isinstance(value.__doc__, str) else None,

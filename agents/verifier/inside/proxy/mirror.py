@@ -39,7 +39,7 @@ class RemoteType(type):
     def __init__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any], /, **kwargs: Any) -> None:
         type.__init__(cls, name, bases, body)
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+    def __call__(cls, /, *args: Any, **kwargs: Any) -> Any:
         """Make an instance in the other process."""
         return cls._greenloop.call(cls, args, kwargs)
 
@@ -137,7 +137,7 @@ class BoundMethod:  # noqa: D101 - a method of a remote object, called in one st
 
     __doc__ = property(lambda method: method.resolved().__doc__)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Call it in the other process."""
         return self._peer.method(self._target, self._name, (*self._first, *args), kwargs)
 
@@ -171,7 +171,7 @@ class _Method:
 
 
 def _forwarding(peer: Peer, name: str) -> Any:
-    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def forward(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         if getattr(type(self), name) is not forward:  # reached by super(): the override must not be called again
             owner = next(base for base in type(self).__mro__ if vars(base).get(name) is forward)
             return peer.method(owner, name, (self, *args), kwargs)

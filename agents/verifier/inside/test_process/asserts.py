@@ -212,7 +212,7 @@ def _is_of_code(kind: type) -> bool:
 
 
 def _is_in_disguise(kind: type, plain: type, named: Container[str]) -> bool:
-    usual = "_replace" in vars(kind) or any(base.__module__ == "enum" for base in kind.__mro__)
+    usual = any("_replace" in vars(base) or base.__module__ == "enum" for base in kind.__mro__)
     return _is_of_code(kind) and plain.__module__ in _PLAIN_MODULES and not usual and kind.__name__ not in named
 
 

@@ -30,7 +30,7 @@ _ENDS_OF_LOOPS = _STOPS | {"GeneratorExit", "CancelledError"}
 _OF_STATEMENTS = words("__module__ __qualname__ __classcell__ __firstlineno__ __static_attributes__")
 """Attributes that Python adds to the body of a class."""
 _FAILURES = (AssertionError, pytest.fail.Exception)
-_NAN = re.compile(rb'(?i)(?-i:\["N",)|\["V", ?"na[t"]|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
+_NAN = re.compile(rb'(?i)(?-i:\["N", \d+\])|\["V", ?"na[t"]|[\[ :"][+-]?nan(?:\\n)?[\],}"]')
 """A NaN in an answer: a float, a part of a complex number, in JSON, as a whole text; NaT and NA, too."""
 _MOST_CAUSES = 20
 _SHORT = 1 << 16
