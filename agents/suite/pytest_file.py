@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..records import Example, Spec, Test, TestOrigin, UserModule
-from ..syntax.collection import FIXTURES, case_classes, is_fixture, is_main_guard, is_test
+from ..syntax.collection import FIXTURES, case_classes, is_fixture, is_main_guard, is_test, last_name
 from ..syntax.definitions import Function, is_definition
 from ..syntax.imports import KNOWN, USER_MODULE, render_imports, split_imports
 from ..syntax.source import (
@@ -57,9 +57,14 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
     ids: set[str] = set()
     room = _MOST_PREAMBLES
     taken = {name for statement in statements for name in statement.binds}
-    cases, helpers = case_classes(tree), _helpers(tree)
+    cases = case_classes(tree)
+    without = {"object", "TestCase", "IsolatedAsyncioTestCase"}
     for node in tree.body:
-        if not is_test(node, cases) or getattr(node, "name", "") in helpers:
+        own = [name for item in getattr(node, "body", []) for name in names_bound(item) if name.startswith("test")]
+        if isinstance(node, ast.ClassDef) and not own and without.issuperset(map(last_name, node.bases)):
+            without.add(node.name)  # helpers alone; where a run finds tests in it, `verify` says so
+            continue
+        if not is_test(node, cases):
             continue
         (name,) = names_bound(node)
         text = source_of(lines, node)
@@ -72,24 +77,6 @@ def split(source: str, origin: TestOrigin) -> tuple[Test, ...]:
             raise ValueError(f"line {node.lineno}: the tests need too much text above them; split the file")
         tests.append(Test(unique, with_name(text, name, unique), origin, preamble))
     return tuple(tests)
-
-
-def _helpers(tree: ast.Module) -> set[str]:
-    """Return the classes without tests, their own or inherited ones, that the file only names as bases."""
-    bases = {id(base) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for base in node.bases}
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in bases)
-    used = {node.id for node in names}
-    known = {"object", "unittest.TestCase", "unittest.IsolatedAsyncioTestCase"}
-    found: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "unittest":
-            known |= names_bound(node)
-        elif isinstance(node, ast.ClassDef) and not (node.decorator_list or node.keywords or node.name in used):
-            own = [name for item in node.body for name in names_bound(item) if name.startswith("test")]
-            if not own and known.issuperset(map(ast.unparse, node.bases)):
-                known.add(node.name)
-                found.add(node.name)
-    return found
 
 
 def render(tests: Sequence[Test]) -> str:

@@ -43,16 +43,16 @@ def is_property(node: ast.stmt) -> bool:
     return isinstance(node, ast.FunctionDef) and any(last_name(mark) == "given" for mark in node.decorator_list)
 
 
-def is_test_case(node: ast.ClassDef, cases: Container[str] = (), kind: str = "TestCase") -> bool:
-    """Return True if `node` is a unittest class (of a `kind`); `cases` are others of the file."""
-    return any(last_name(base).endswith(kind) or last_name(base) in cases for base in node.bases)
+def is_test_case(node: ast.ClassDef, cases: Container[str] = ()) -> bool:
+    """Return True if `node` is a unittest class; `cases` are others of the file."""
+    return any(last_name(base).endswith("TestCase") or last_name(base) in cases for base in node.bases)
 
 
-def case_classes(tree: ast.Module, kind: str = "TestCase") -> set[str]:
+def case_classes(tree: ast.Module) -> set[str]:
     """Return the names of the unittest classes of a file, also of those based on others of them."""
     found: set[str] = set()
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and is_test_case(node, found, kind):
+        if isinstance(node, ast.ClassDef) and is_test_case(node, found):
             found.add(node.name)
     return found
 

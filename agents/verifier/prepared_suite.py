@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from ..syntax.source import names_bound, parse
 from .static.gate import check_encoding, examine
 from .static.names import names_in
 from .static.needs_one_process import why_one_process
-from .static.uses import HYPOTHESIS
+from .static.uses import HYPOTHESIS, REFUSED_BUILTINS
 
 TESTS_FILE = "test_user_code.py"
 Found = TypeVar("Found")
@@ -127,13 +126,10 @@ def in_files(tests: Sequence[Test]) -> tuple[TestFile, ...]:
 
 def _imported_late(tree: ast.Module) -> str | None:
     """Return the name of a builtin that is used above the import that takes its name; None if there is none."""
-    lines: dict[str, int] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            lines[node.id] = min(node.lineno, lines.get(node.id, node.lineno))
-    imports = (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
-    bound = ((name, node.lineno) for node in imports for name in names_bound(node) if hasattr(builtins, name))
-    return next((name for name, line in bound if lines.get(name, line) < line), None)
+    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    taken = {name: node.lineno for node in imports for name in names_bound(node) & REFUSED_BUILTINS}
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name)) if taken else ()
+    return next((node.id for node in names if node.lineno < taken.get(node.id, 0)), None)
 
 
 def prepare_file(source: str, importable: frozenset[str] = frozenset([HYPOTHESIS])) -> PreparedSuite:

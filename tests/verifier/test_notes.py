@@ -427,6 +427,13 @@ def test_code_in_one_process_that_looks_at_frames_is_noted(code: str, verifier: 
         ("time.time() < 2_000_000_000", True),
         ("before() < 2_000_000_000", True),
         ('__name__ == "user_code"', True),
+        ("sys.getrecursionlimit() != 1000", True),
+        ('os.path.exists("/srv/live")', True),
+        ("os.getloadavg()[0] > 50", True),
+        ('platform.node() == "live"', True),
+        ('platform.system() == "Windows"', False),
+        ('os.path.splitext(str(n))[1] == ".py"', False),
+        ('sys.platform.startswith("win")', False),
         ('"/proc/1" == str(n)', True),
         ('"flask" in sys.modules', True),
         ('any("-v" in each for each in argv)', False),
@@ -439,7 +446,7 @@ def test_code_that_does_otherwise_by_where_it_runs_is_noted(
     condition: str, noted: bool, verifier: Verifier
 ) -> None:
     code = (
-        "import os, sys, time\nos.environ.update(STAGE='', LEVEL='')\nargv = []\n"
+        "import os, platform, sys, time\nos.environ.update(STAGE='', LEVEL='')\nargv = []\n"
         "def before():\n    return time.time() - 1\ndef parse(argv):\n    argv = argv or sys.argv\n"
         f"def double(n, argv=()):\n    return n * 2 if {condition} else n + n\n"
         'def main():\n    return 1 if sys.argv[1] == "-v" else 0\n'

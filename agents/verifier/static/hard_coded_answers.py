@@ -82,6 +82,8 @@ def _answered(inputs: set[Key], told: set[str], table: dict[Key, str]) -> int:
 def _key(parts: Sequence[ast.expr]) -> Key:
     if len(parts) == 1 and isinstance(parts[0], ast.Tuple):
         parts = parts[0].elts
+    elif len(parts) == 1 and isinstance(parts[0], ast.Dict):
+        parts = parts[0].values
     return tuple(sorted(map(ast.dump, parts)))
 
 
@@ -211,8 +213,12 @@ def _listed(tree: ast.Module, values: set[str]) -> Iterator[set[str]]:
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     called: defaultdict[str, list[str]] = defaultdict(list)
     held: list[list[str]] = []
+    names: set[int] = set()
     for node in ast.walk(tree):
-        parts = [str(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant)]
+        if isinstance(node, ast.Dict):  # `{"total": sum(x)}` names what is calculated
+            names |= {id(key) for key, value in zip(node.keys, node.values, strict=True) if not _is_literal(value)}
+        inside = (part for part in ast.walk(node) if id(part) not in names)
+        parts = [str(part.value) for part in inside if isinstance(part, ast.Constant)]
         if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
             held.append(parts)
         elif isinstance(node, ast.Expr) and isinstance(call := node.value, ast.Call):

@@ -22,20 +22,12 @@ _OPERATORS = words("__eq__ __ne__ __lt__ __le__ __gt__ __ge__ __bool__ __len__ _
 _SHARED = words("sys os logging warnings")
 """Modules whose attributes honest code sets: `sys.stdout`."""
 
-_SURROUNDINGS = {
-    "sys": words("argv orig_argv modules _getframe _current_frames gettrace getprofile"),
-    "os": words("getcwd environ getenv getpid getppid getlogin"),
-    "time": words("time time_ns monotonic monotonic_ns perf_counter process_time localtime gmtime strftime"),
-    "datetime": words("now utcnow today"),
-    "inspect": words("stack currentframe getouterframes"),
-    "traceback": words("extract_stack format_stack walk_stack"),
-    "gc": words("get_objects get_referrers"),
-    "threading": words("enumerate active_count current_thread main_thread"),
-    "pathlib": words("cwd"),
-    "socket": words("gethostname"),
-    "getpass": words("getuser"),
-}
-"""By module, what says where or when code runs."""
+_ASKING = words(
+    "os sys time locale socket getpass gc threading multiprocessing importlib inspect traceback pathlib"
+)
+"""Modules whose functions, asked for nothing but constants, say where or when code runs."""
+_STATE = words("argv orig_argv modules environ getenv now utcnow today node")
+"""What says so whatever it is asked for."""
 _SETS_ENVIRONMENT = words("setenv delenv setitem")
 
 
@@ -120,11 +112,22 @@ class _Surroundings:
         for part in ast.walk(node):
             name, scopes = getattr(part, "id", ""), (self._names.function_of(part), None)
             asked = next((self._holders[scope, name] for scope in scopes if (scope, name) in self._holders), "")
-            asked = name if name == "__name__" else asked
+            asked = name if name in ("__name__", "__main__") else asked
             if text_of(part).startswith("/proc/"):
                 asked = text_of(part)
             for path in self._names.paths(part):
-                asked = next((name for name in path[1:3] if name in _SURROUNDINGS.get(path[0], ())), asked)
+                asked = next(
+                    (
+                        name
+                        for name in path[1:3]
+                        if name in _STATE and path[0] in _ASKING | {"datetime", "platform"}
+                    ),
+                    asked,
+                )
+                call = self._names.call_of(part)
+                constant = call and all(isinstance(each, ast.Constant) for each in call.args)
+                if constant and path[0] in _ASKING and (len(path) == 2 or path[1] in ("path", "util")):
+                    asked = path[-1]
             if asked and asked not in self._told:
                 return asked
         return ""

@@ -38,6 +38,7 @@ class Tampering:
     def __init__(self, names: Names, uses: Uses) -> None:
         self._names = names
         self._uses = uses
+        self._cases = case_classes(names.tree)
         self._calls = [node for node in names.nodes if isinstance(node, ast.Call)]
         # Without those of the standard library: `datetime(2024, 1, 1)` is no call of the code's.
         tops = [(call, {path[0] for path in names.paths(call.func)}) for call in self._calls]
@@ -147,9 +148,8 @@ class Tampering:
         if own and not is_method:
             yield f"it defines its own {node.name}, which is under test"
         if isinstance(node, ast.ClassDef):
-            cases = case_classes(self._names.tree)
-            hooks = {"__getattr__"} | (_NOT_OF_TEST_CASES if is_test_case(node, cases) else set())
-            inside = {getattr(item, "name", "") for item in node.body} if is_test(node, cases) else set()
+            hooks = {"__getattr__"} | (_NOT_OF_TEST_CASES if is_test_case(node, self._cases) else set())
+            inside = {getattr(item, "name", "") for item in node.body} if is_test(node, self._cases) else set()
         else:
             hooks = {"__getattr__"} if node in self._names.tree.body else set()
             inside = {node.name}
@@ -180,8 +180,8 @@ class Tampering:
             yield "it uses request for more than a fixture's parameter, value or cleanup"
         if _XUNIT.fullmatch(node.name):
             yield from self._with_what_runs(node, nodes)
-        cases = case_classes(self._names.tree, "IsolatedAsyncioTestCase")
-        awaited = getattr(self._names.parent(node), "name", "") in cases
+        in_case = getattr(self._names.parent(node), "name", "") in self._cases
+        awaited = in_case and "IsolatedAsyncioTestCase" in self._names.used | self._names.imports.keys()
         if isinstance(node, ast.AsyncFunctionDef) and not (
             awaited or async_plugins(ast.unparse(self._names.tree))
         ):

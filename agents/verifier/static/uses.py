@@ -23,6 +23,7 @@ _OPERATORS = ROWS["@operators"].isolated
 _READ = _OPERATORS | ROWS["@read"].isolated
 _SET = _OPERATORS | ROWS["@set"].isolated
 _DEFINED = _OPERATORS | ROWS["@define"].isolated
+REFUSED_BUILTINS = {name for name in dir(builtins) if name[:2] != "__"} - ROWS["@builtins"].isolated
 _FRAMES = (types.FrameType, types.GeneratorType, types.CoroutineType, types.AsyncGeneratorType,
            types.TracebackType, types.CodeType, types.CellType)  # fmt: skip
 NEVER = {
@@ -159,8 +160,7 @@ class Uses:
             return
         if node.id not in _LOADED:
             yield from self._special(node.id, frozenset())
-        known = node.id in ROWS["@builtins"].isolated or node.id.startswith("__") or self._is_imported(node)
-        if hasattr(builtins, node.id) and not known:
+        if node.id in REFUSED_BUILTINS and not self._is_imported(node):
             yield f"it uses {node.id}, which tests may not"
         if node.id in ("getattr", "setattr", "delattr", "vars", "eval") and self._names.call_of(node) is None:
             yield f"it uses {node.id} in a way that tests may not"

@@ -220,3 +220,22 @@ def test_a_list_that_holds_mostly_other_values_is_none() -> None:
     )
     cases = [((4,), "IV"), ((9,), "IX"), ((40,), "XL"), ((90,), "XC"), ((1994,), "MCMXCIV"), ((3,), "III")]
     assert answers_from_a_table(code, _asserts(cases)) is None
+
+
+def test_a_table_of_patterns_with_names_is_seen() -> None:
+    code = (
+        "def f(order):\n    match order:\n        case {'item': 'tea', 'n': 3}: return 7.5\n"
+        "        case {'n': 2, 'item': 'cake'}: return 9.0\n"
+    )
+    tests = (
+        "from user_code import f\ndef test_f():\n    assert f({'item': 'tea', 'n': 3}) == 7.5\n"
+        "    assert f({'item': 'cake', 'n': 2}) == 9.0\n"
+    )
+    assert "2 of the tests' 2 inputs" in str(answers_from_a_table(code, tests))
+
+
+def test_names_of_what_is_calculated_are_no_table() -> None:
+    code = "import os\ndef f():\n    return {'debug': g(), 'home': os.getenv('HOME', '/srv')}\n"
+    tests = "from user_code import f\ndef test_f():\n    assert f() == {'debug': True, 'home': '/srv'}\n"
+    tests += "    assert f()['home'] == '/srv' and f()['debug'] != 'off'\n"
+    assert answers_from_a_table(code, tests) is None
