@@ -432,6 +432,7 @@ def test_code_in_one_process_that_looks_at_frames_is_noted(code: str, verifier: 
         ("os.getloadavg()[0] > 50", True),
         ('platform.node() == "live"', True),
         ('platform.system() == "Windows"', False),
+        ('"groups" in str(sys.exc_info()[1])', False),
         ('os.path.splitext(str(n))[1] == ".py"', False),
         ('sys.platform.startswith("win")', False),
         ('"/proc/1" == str(n)', True),

@@ -126,6 +126,7 @@ class _Surroundings:
                 )
                 call = self._names.call_of(part)
                 constant = call and all(isinstance(each, ast.Constant) for each in call.args)
+                constant = constant and path[-1] != "exc_info"  # what was raised here
                 if constant and path[0] in _ASKING and (len(path) == 2 or path[1] in ("path", "util")):
                     asked = path[-1]
             if asked and asked not in self._told:
