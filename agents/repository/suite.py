@@ -189,16 +189,18 @@ class Suite:
         if found is not None and ready is not None:  # jobs need the ids as they are, not cleaned
             found = replace(found, tests=tuple(ready.get("tests", ())))
         if self._server:
-            self._server[0].collected = found is not None
+            self._server[0].collected = None if found is None else found.tests
         return found, _as_run(records, ended)
 
     def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
         """Run a job. Raises SandboxBroken and Interrupted, and nothing that tests can cause."""
-        if not cold and not (self._server and self._server[0].collected):
+        if not cold and not (self._server and self._server[0].collected is not None):
             found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
                 return run
-        return _as_run(*self._ask(job, warm=not cold))
+        planned = () if cold or job.tests else self._server[0].collected or ()
+        run = _as_run(*self._ask(job, warm=not cold))
+        return run if run.planned else replace(run, planned=planned)  # a test may stop the server first
 
     def close(self) -> None:
         """End the server."""
@@ -230,7 +232,7 @@ class _Server:
     def __init__(self, suite: Suite) -> None:
         self._cancelled = suite.cancelled
         self._end = suite.end + _CLOSING_SECONDS
-        self.collected = False
+        self.collected: tuple[str, ...] | None = None  # ids of the tests of warm jobs
         interpreter = suite.sandbox.interpreter
         task = {
             "variables": dict(suite.variables),
@@ -266,8 +268,9 @@ class _Server:
         """Run a job and yield its records, up to the end of the server or a timeout of a test or the job."""
         channel = self._channels[warm]
         deadline = time.monotonic() + asked["seconds"] + _LATE_SECONDS + (0 if warm else _START_SECONDS)
-        deadline = late = min(deadline, self._end)
+        deadline = min(deadline, self._end)
         most = asked["most"] or asked["seconds"]
+        late = time.monotonic() + most + _LATE_SECONDS if warm else deadline  # a cold job collects first
         with suppress(OSError):
             channel.sendall(json.dumps(asked).encode() + b"\n")
         while time.monotonic() < min(deadline, late):
