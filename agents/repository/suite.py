@@ -194,7 +194,7 @@ class Suite:
 
     def run(self, job: SuiteJob, *, cold: bool = False) -> SuiteRun:
         """Run a job. Raises SandboxBroken and Interrupted, and nothing that tests can cause."""
-        if not cold and not (self._server and self._server[0].collected is not None):
+        if not cold and (not self._server or self._server[0].collected is None):
             found, run = self.collect(max(1.0, self.end - time.monotonic()))
             if found is None:
                 return run
